@@ -1,0 +1,53 @@
+# Everything runs from a virtual environment beside this file, whatever the working directory.
+# Needs Python >= 3.11 with its venv module, and make.
+
+PYTHON ?= python3
+ROOT := $(dir $(abspath $(lastword $(MAKEFILE_LIST))))
+VENV := $(ROOT).venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q install
+
+.PHONY: help demo test test-all lint bench docs-figures clean
+
+help:
+	@echo "make demo      the paper's fourteen associations, as a table and a picture"
+	@echo "make test      the tests"
+	@echo "make test-all  the tests on every supported Python that is installed, and on the oldest NumPy and SciPy"
+	@echo "make lint      format, lint, types, layers"
+	@echo "make bench     the benchmarks, beside their peers"
+	@echo "make clean     remove what the other commands made"
+
+demo: $(VENV)/.demo
+	@$(BIN)/renyi demo --picture $(ROOT)renyi-demo.png
+
+test: $(VENV)/.test
+	@cd $(ROOT) && $(BIN)/python -m pytest -n 2 tests
+	@cd $(ROOT) && $(BIN)/python -m pytest --doctest-modules src/renyi
+
+test-all: $(VENV)/.test
+	@$(PIP) "nox>=2024.4"
+	@cd $(ROOT) && $(BIN)/nox
+
+lint: $(VENV)/.lint
+	@cd $(ROOT) && $(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
+
+bench: $(VENV)/.bench
+	@cd $(ROOT) && $(BIN)/python benchmarks/pair.py && $(BIN)/python benchmarks/tables.py
+
+clean:
+	@rm -rf $(VENV) $(ROOT).nox $(ROOT)renyi-demo.png
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "renyi needs Python 3.11 or later: make PYTHON=/path/to/python3.11 ..."; exit 1; }
+	@echo "Setting up $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.demo: EXTRAS = all
+$(VENV)/.test: EXTRAS = all,test
+$(VENV)/.lint: EXTRAS = all,test,lint
+$(VENV)/.bench: EXTRAS = all,test,bench
+$(VENV)/.%: $(VENV)/.created $(ROOT)pyproject.toml
+	@$(PIP) -e "$(ROOT)[$(EXTRAS)]"
+	@touch $@

@@ -1,0 +1,119 @@
+"""Columns to ranks in (0, 1] by the empirical cdf; ties share the rank of their last member."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Copula", "empirical_cdf", "joint_ranks", "quantise", "tie_free_cells"]
+
+_LONG_COLUMN = 2**14
+_BINS = 2**16
+_SAMPLE = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Copula:
+    """A column as cells of equal rank: row i has the rank `ranks[codes[i]]`.
+
+    Without a grid every distinct value is a cell of its own and nothing is lost. With one, neighbouring ranks share a
+    cell that stands for their mean.
+    """
+
+    codes: NDArray[np.unsignedinteger[Any]]
+    ranks: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    has_ties: bool
+
+    @property
+    def n_samples(self) -> int:
+        """Rows of the column."""
+        return len(self.codes)
+
+
+def quantise(values: NDArray[Any], /, *, n_cells: int | None = None) -> Copula:
+    """Rank one column: P_n(x) = #{x_i <= x}/n, on at most `n_cells` cells (None: one per distinct value)."""
+    n = len(values)
+    order = _sorting_order(values)
+    ordered = values[order]
+    starts_group = ordered[1:] != ordered[:-1]
+    has_ties = not starts_group.all()
+    if has_ties:
+        last = np.append(np.flatnonzero(starts_group), n - 1)
+        counts = np.diff(last, prepend=-1)
+        if n_cells is None or len(last) <= n_cells:
+            ranks = (last + 1) / n
+        else:
+            ranks, counts = _merge(last, counts, n_cells)
+    else:
+        ranks, counts = tie_free_cells(n, n_cells)
+    codes = np.empty(n, dtype=np.min_scalar_type(len(ranks) - 1))
+    codes[order] = np.repeat(np.arange(len(ranks), dtype=codes.dtype), counts)
+    return Copula(codes, ranks, counts, has_ties)
+
+
+def _sorting_order(values: NDArray[Any]) -> NDArray[np.integer[Any]]:
+    """The order that sorts `values`; long columns are first spread over bins by a radix sort, then finished by merging.
+
+    NumPy sorts 16-bit integers by radix, and its stable sort runs through nearly ordered data: together half the time
+    of `np.argsort` at a million rows. The bins come from a monotone map, so the order is exact whatever the spread.
+    """
+    if not _LONG_COLUMN <= len(values) < 2**32:
+        return np.argsort(values)
+    bins = _coarse_bins(values)
+    if bins is None:
+        return np.argsort(values)
+    # Half the memory that np.intp would take.
+    coarse = np.argsort(bins, kind="stable").astype(np.uint32)
+    return coarse[np.argsort(values[coarse], kind="stable")]
+
+
+def _coarse_bins(values: NDArray[Any]) -> NDArray[np.uint16] | None:
+    """A 16-bit bin for every value, in the order of the values; None if their range defeats a linear map."""
+    sample = np.sort(values[:: len(values) // _SAMPLE].astype(np.float64))
+    low, high = sample[len(sample) // 200], sample[-1 - len(sample) // 200]
+    with np.errstate(over="ignore"):
+        scale = (_BINS - 1) / (high - low) if high > low else 0.0
+    if not 0.0 < scale < np.inf:
+        return None
+    position: NDArray[np.float64] = np.subtract(values, low, dtype=np.float64)
+    position *= scale
+    np.clip(position, 0, _BINS - 1, out=position)
+    return position.astype(np.uint16)
+
+
+@lru_cache(maxsize=8)
+def tie_free_cells(n: int, n_cells: int | None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Cells of any column of n distinct values: they depend on n alone."""
+    if n_cells is None or n <= n_cells:
+        return np.arange(1, n + 1) / n, np.ones(n, dtype=np.int64)
+    return _merge(np.arange(n), np.ones(n, dtype=np.int64), n_cells)
+
+
+def _merge(
+    last: NDArray[np.int64], counts: NDArray[np.int64], n_cells: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Merge groups of tied values into cells, each standing for the mean of its ranks; groups are never split."""
+    n = int(last[-1]) + 1
+    # Sine-squared edges: functions of low degree change fastest near 0 and 1, so the cells are finest there.
+    edges = np.rint(n * np.sin(np.pi * np.arange(1, n_cells) / (2 * n_cells)) ** 2)
+    cell = np.searchsorted(edges, last, side="right")
+    starts = np.flatnonzero(np.diff(cell, prepend=-1))
+    merged = np.add.reduceat(counts, starts)
+    return np.add.reduceat(counts * (last + 1.0), starts) / (merged * float(n)), merged
+
+
+def joint_ranks(values: NDArray[Any], /) -> NDArray[np.float64]:
+    """Rank each coordinate of a vector column (n, d) on its own, always dividing by n."""
+    ranks = np.empty(values.shape)
+    for j in range(values.shape[1]):
+        copula = quantise(values[:, j])
+        np.take(copula.ranks, copula.codes, out=ranks[:, j])
+    return ranks
+
+
+def empirical_cdf(ordered: NDArray[Any], values: NDArray[Any], /) -> NDArray[np.float64]:
+    """P_n at new values, given the sorted sample."""
+    return np.searchsorted(ordered, values, side="right") / len(ordered)
