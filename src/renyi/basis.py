@@ -2,8 +2,9 @@
 
 A basis is a table with one row a cell, and the cell of every data row. Its columns have mean 0 and mean square 1 over
 the data, so that two bases give canonical correlations by one product. The numerical rank is decided here, by one rule:
-in their order, a feature is kept if what the constant and the kept ones before it leave of it has a root mean square
-above `RANK_CUT`. The cut is absolute, never relative to the feature, so rounding noise cannot pass for a feature.
+of the principal directions of the centred features, those with a root mean square above `RANK_CUT` are kept, largest
+first. The cut is absolute, never relative to what the data show, so rounding noise cannot pass for a feature; and it
+sees only the span of the features, so phases, signs and falling maps of a column change nothing.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,8 +22,8 @@ __all__ = ["RANK_CUT", "Basis", "FeatureMap", "category_basis", "restrict", "sca
 
 Array: TypeAlias = NDArray[np.float64]
 
-RANK_CUT = 1e-4
-# A restricted basis starts from orthonormal columns, so what falls below this is lost to the missing rows.
+RANK_CUT = 1e-6
+# A restricted basis starts from orthonormal columns: a direction below this lived on the missing rows.
 _RESTRICTED_CUT = 1e-2
 
 # Grid for the ranks of long columns. Against direct evaluation the coefficient moves by at most 33/(cells·√n) for
@@ -32,20 +33,21 @@ _GRID_FREQUENCY = 30.0
 _GRID_ROWS_PER_CELL = 4
 
 _CHUNK_BYTES = 4 * 2**20
-_BLOCK = 32
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureMap:
-    """Ranks of new data to rows of the basis: kept features times weights, plus an intercept."""
+    """Ranks of new data to rows of the basis: features times weights, plus an intercept."""
 
     projection: Projection
-    kept: NDArray[np.intp]
     weights: Array
     intercept: Array
 
     def __call__(self, ranks: Array, /) -> Array:
-        return sines_and_cosines(self.projection, ranks)[:, self.kept] @ self.weights + self.intercept
+        return self.of_features(sines_and_cosines(self.projection, ranks))
+
+    def of_features(self, features: Array, /) -> Array:
+        return features @ self.weights + self.intercept
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +102,8 @@ def _grid(n: int, roughest: float) -> int | None:
 def _whiten_cells(ranks: Array, counts: NDArray[np.int64], projection: Projection) -> tuple[Array, FeatureMap]:
     features = sines_and_cosines(projection, ranks[:, np.newaxis])
     factor = _factor([(features, np.sqrt(counts / counts.sum()))])
-    feature_map = _feature_map(projection, factor)
-    return features[:, feature_map.kept] @ feature_map.weights + feature_map.intercept, feature_map
+    feature_map = FeatureMap(projection, *_whitening(factor, cut=RANK_CUT))
+    return feature_map.of_features(features), feature_map
 
 
 def vector_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
@@ -113,7 +115,7 @@ def vector_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
         (sines_and_cosines(projection, ranks[rows]), np.full(rows.stop - rows.start, n**-0.5))
         for rows in _chunks(n, width)
     )
-    feature_map = _feature_map(projection, factor)
+    feature_map = FeatureMap(projection, *_whitening(factor, cut=RANK_CUT))
     table = np.empty((n, len(feature_map.intercept)))
     for rows in _chunks(n, width):
         table[rows] = feature_map(ranks[rows])
@@ -157,23 +159,13 @@ def restrict(basis: Basis, rows: NDArray[np.bool_], /) -> Basis:
     else:
         codes = basis.codes[rows]
         table, weights = basis.table, np.sqrt(np.bincount(codes, minlength=len(basis.table)) / n)
-    kept, coefficients = _whitening(_factor([(table, weights)]), cut=_RESTRICTED_CUT)
-    whitened = table[:, kept] @ coefficients[1:] + coefficients[0]
-    return Basis(whitened, codes, _compose(basis.feature_map, kept, coefficients))
-
-
-def _compose(feature_map: FeatureMap | None, kept: NDArray[np.intp], coefficients: Array) -> FeatureMap | None:
-    """The feature map followed by a linear map of the kept basis columns."""
-    if feature_map is None:
-        return None
-    weights = feature_map.weights[:, kept] @ coefficients[1:]
-    intercept = feature_map.intercept[kept] @ coefficients[1:] + coefficients[0]
-    return FeatureMap(feature_map.projection, feature_map.kept, weights, intercept)
-
-
-def _feature_map(projection: Projection, factor: Array) -> FeatureMap:
-    kept, coefficients = _whitening(factor, cut=RANK_CUT)
-    return FeatureMap(projection, kept, coefficients[1:], coefficients[0])
+    mixing, shift = _whitening(_factor([(table, weights)]), cut=_RESTRICTED_CUT)
+    feature_map = basis.feature_map
+    if feature_map is not None:
+        feature_map = FeatureMap(
+            feature_map.projection, feature_map.weights @ mixing, feature_map.intercept @ mixing + shift
+        )
+    return Basis(table @ mixing + shift, codes, feature_map)
 
 
 def _factor(chunks: Iterable[tuple[Array, Array]]) -> Array:
@@ -193,36 +185,11 @@ def _factor(chunks: Iterable[tuple[Array, Array]]) -> Array:
     return factor
 
 
-def _whitening(factor: Array, *, cut: float) -> tuple[NDArray[np.intp], Array]:
-    """Which features span the basis, and the coefficients (intercept first) that make them centred and orthonormal."""
-    kept = _independent_columns(factor, cut=cut)
-    triangle = np.linalg.qr(factor[:, kept], mode="r")
-    # NumPy's solver, although the factor is triangular: SciPy brings a BLAS of its own, and where both libraries have
-    # just used their threads they wait for each other, 8 ms for a matrix of 8 × 8.
-    coefficients = np.linalg.solve(triangle, np.eye(len(kept)))
-    # The first column stands for the constant: whatever is orthogonal to it is centred.
-    return kept[1:] - 1, coefficients[:, 1:]
-
-
-def _independent_columns(factor: Array, *, cut: float) -> NDArray[np.intp]:
-    """Columns that the ones kept before them do not explain up to `cut`: Gram-Schmidt in order, twice, in blocks."""
-    basis = np.empty((factor.shape[0], min(factor.shape)), order="F")
-    kept: list[int] = []
-    for start in range(0, factor.shape[1], _BLOCK):
-        block = factor[:, start : start + _BLOCK].copy(order="F")
-        first = len(kept)
-        _project_out(basis[:, :first], block)
-        for j in range(block.shape[1]):
-            residual = block[:, j]
-            _project_out(basis[:, first : len(kept)], residual)
-            size = np.linalg.norm(residual)
-            if size > cut and len(kept) < basis.shape[1]:
-                basis[:, len(kept)] = residual / size
-                kept.append(start + j)
-    return np.array(kept, dtype=np.intp)
-
-
-def _project_out(basis: Array, columns: Array) -> None:
-    """Remove from `columns`, in place, what the orthonormal basis spans; the second pass mends the first's rounding."""
-    for _ in range(2):
-        columns -= basis @ (basis.T @ columns)
+def _whitening(factor: Array, *, cut: float) -> tuple[Array, Array]:
+    """Weights and intercept that turn features into a centred orthonormal basis of their principal directions."""
+    # The first column is the constant, so the first row holds the means and the rest factors the centred features.
+    means = factor[0, 1:] / factor[0, 0]
+    _, sizes, directions = np.linalg.svd(factor[1:, 1:], full_matrices=False)
+    kept = sizes > cut
+    weights = directions[kept].T / sizes[kept]
+    return weights, -means @ weights

@@ -1,6 +1,6 @@
 """The path for one pair: `rdc` and `transformations`."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from renyi import features, inference
 from renyi.basis import Basis, category_basis, restrict, scalar_basis, vector_basis
-from renyi.columns import Column, Missing, as_pair, check_choice
+from renyi.columns import Column, Missing, as_pair, check_choice, common_rows
 from renyi.copula import joint_ranks
 from renyi.errors import InputError
 from renyi.execution.threads import in_threads
@@ -23,6 +23,8 @@ Array: TypeAlias = NDArray[np.float64]
 Scale: TypeAlias = float | Literal["median"]
 Rng: TypeAlias = int | np.random.Generator | None
 
+# Canonical correlations this close are taken as equal when their functions are shown.
+_EQUAL_CORRELATIONS = 1e-9
 # Below this many rows a second thread costs more than it saves.
 _ROWS_FOR_THREADS = 2**17
 
@@ -84,8 +86,8 @@ def rdc(
     -----
     With u = P_n(x) the empirical copula and Φ(u) the sines and cosines of w·u + b, w ~ N(0, s²I/d), the coefficient is
     the largest canonical correlation of Φ(u) and Φ(v) [1]_. One draw serves both sides, so the coefficient is
-    symmetric. Features that the smoother ones explain up to 10⁻⁴ of their scale are left out; that rank is decided from
-    one side alone. Ties share the rank of their last member. From 32,768 rows on ranks are put into 8,192 cells, which
+    symmetric. Directions of the features with a root mean square below 10⁻⁶ are left out; that rank is decided from one
+    side alone. Ties share the rank of their last member. From 32,768 rows on ranks are put into 8,192 cells, which
     moves the coefficient by less than 2·10⁻⁵. The cost is O(n log n) for scalars, O(n·k·(d + k)) for vectors.
 
     References
@@ -159,12 +161,14 @@ def transformations(
     pair = as_pair(x, y, missing=missing)
     bases = _bases(pair, settings, seed)
     left, correlations, right = canonical_directions(cross_products(*bases))
-    common = _common_rows(pair)
-    used = pair if common is None else tuple(replace(column.take(common), missing=None) for column in pair)
-    sign = _orientation(used, bases, left[:, 0], right[:, 0])
+    mixture = _smoothest(left, correlations)
+    directions = (left @ mixture, right @ mixture)
+    sign = _orientation(pair, bases, directions)
+    common = common_rows(*pair)
+    used = pair if common is None else tuple(column.take(common).complete() for column in pair)
     return Transformations(
-        f=_transformation(pair[0], bases[0], sign * left[:, 0]),
-        g=_transformation(pair[1], bases[1], sign * right[:, 0]),
+        f=_transformation(pair[0], bases[0], sign * directions[0]),
+        g=_transformation(pair[1], bases[1], sign * directions[1]),
         correlations=correlations,
         ranks=(bases[0].rank, bases[1].rank),
         n_samples=bases[0].n_samples,
@@ -223,7 +227,7 @@ def _bases(pair: tuple[Column, Column], settings: Settings, seed: Seed) -> tuple
 
     long_scalars = len(pair[0]) >= _ROWS_FOR_THREADS and all(column.kind == "number" for column in pair)
     x, y = in_threads(prepare, pair) if long_scalars else map(prepare, pair)
-    common = _common_rows(pair)
+    common = common_rows(*pair)
     if common is not None:
         x, y = (
             restrict(basis, common if column.missing is None else common[~column.missing])
@@ -235,19 +239,12 @@ def _bases(pair: tuple[Column, Column], settings: Settings, seed: Seed) -> tuple
 
 def _basis(column: Column, settings: Settings, seed: Seed) -> Basis:
     """The basis of a column over its own observed rows."""
-    if column.missing is not None:
-        column = replace(column.take(~column.missing), missing=None)
+    column = column.complete()
     if column.kind == "category":
         return category_basis(column.values)
     projection = settings.projection(column, seed)
     basis = scalar_basis if column.kind == "number" else vector_basis
     return basis(column.values, projection)
-
-
-def _common_rows(pair: tuple[Column, Column]) -> NDArray[np.bool_] | None:
-    """Rows that both columns have, or None for all of them."""
-    masks = [column.missing for column in pair if column.missing is not None]
-    return ~np.logical_or.reduce(masks) if masks else None
 
 
 def _check_freedom(pair: tuple[Column, Column], bases: tuple[Basis, Basis]) -> None:
@@ -266,20 +263,36 @@ def _check_freedom(pair: tuple[Column, Column], bases: tuple[Basis, Basis]) -> N
 
 
 def _transformation(column: Column, basis: Basis, direction: Array) -> RankTransformation | CategoryTransformation:
+    values = column.complete().values
     if basis.feature_map is None:
         scores = basis.table @ direction
-        observed = np.unique(column.values if column.missing is None else column.values[~column.missing])
-        return CategoryTransformation(column.name, {column.levels[code]: float(scores[code]) for code in observed})
-    values = column.values if column.missing is None else column.values[~column.missing]
+        return CategoryTransformation(column.name, {column.levels[i]: float(scores[i]) for i in np.unique(values)})
     ordered = np.sort(values.reshape(len(values), -1), axis=0)
     return RankTransformation(column.name, tuple(ordered.T), basis.feature_map, direction)
 
 
-def _orientation(pair: Any, bases: tuple[Basis, Basis], left: Array, right: Array) -> float:
+def _smoothest(left: Array, correlations: Array) -> Array:
+    """The mixture of canonical directions to show: the first one, or of several that do as well the smoothest.
+
+    Where y is a monotone function of x every direction reaches 1, and a singular vector is an arbitrary one of them.
+    """
+    n_best = np.count_nonzero(correlations > correlations[0] - _EQUAL_CORRELATIONS)
+    mixture = np.zeros(len(correlations))
+    if n_best == 1:
+        mixture[0] = 1.0
+    else:
+        # Bases run from smooth to rough: follow the smoothest column that lies well within the best directions.
+        reach = np.linalg.norm(left[:, :n_best], axis=1)
+        column = np.argmax(reach > 0.5 * reach.max())
+        mixture[:n_best] = left[column, :n_best] / reach[column]
+    return mixture
+
+
+def _orientation(pair: tuple[Column, Column], bases: tuple[Basis, Basis], directions: tuple[Array, Array]) -> float:
     """The sign that makes f, or else g, rise with its variable: a singular vector's own sign means nothing."""
-    for column, basis, direction in zip(pair, bases, (left, right), strict=True):
+    for column, basis, direction in zip(pair, bases, directions, strict=True):
         if column.kind == "number" and basis.codes is not None:
             cells = np.arange(len(basis.table)) - basis.codes.mean()
             trend = np.bincount(basis.codes, minlength=len(cells)) @ (cells * (basis.table @ direction))
             return 1.0 if trend >= 0 else -1.0
-    return 1.0 if left[np.argmax(np.abs(left))] >= 0 else -1.0
+    return 1.0 if directions[0][np.argmax(np.abs(directions[0]))] >= 0 else -1.0

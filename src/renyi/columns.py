@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from renyi.errors import InputError
 
-__all__ = ["Column", "Kind", "Missing", "as_column", "as_pair", "categorical"]
+__all__ = ["Column", "Kind", "Missing", "as_column", "as_pair", "categorical", "check_choice", "common_rows"]
 
 Kind = Literal["number", "vector", "category"]
 Missing = Literal["raise", "pairwise", "listwise"]
@@ -55,6 +55,10 @@ class Column:
         """The column on the rows where the mask is True."""
         missing = None if self.missing is None else self.missing[rows]
         return replace(self, values=self.values[rows], missing=missing)
+
+    def complete(self) -> "Column":
+        """The column on its observed rows."""
+        return self if self.missing is None else replace(self.take(~self.missing), missing=None)
 
 
 def categorical(x: Any, /, *, name: str = "") -> Column:
@@ -153,13 +157,20 @@ def as_pair(x: Any, y: Any, /, *, missing: Missing) -> tuple[Column, Column]:
     if missing == "raise":
         _refuse_missing(a)
         _refuse_missing(b)
-    elif missing == "listwise":
-        rows = _present(a) & _present(b)
-        if not rows.all():
-            a, b = replace(a.take(rows), missing=None), replace(b.take(rows), missing=None)
+    rows = common_rows(a, b)
+    if rows is not None and np.count_nonzero(rows) < 2:
+        raise InputError(f"{a.label} and {b.label} have {np.count_nonzero(rows)} rows in common: pass at least 2")
+    if rows is not None and missing == "listwise":
+        a, b = a.take(rows).complete(), b.take(rows).complete()
     for column in (a, b):
         _refuse_constant(column)
     return a, b
+
+
+def common_rows(x: Column, y: Column, /) -> Mask | None:
+    """Rows where neither is missing, or None for all of them."""
+    masks = [column.missing for column in (x, y) if column.missing is not None]
+    return ~np.logical_or.reduce(masks) if masks else None
 
 
 def check_choice(value: Any, choices: Any, name: str) -> None:
@@ -167,10 +178,6 @@ def check_choice(value: Any, choices: Any, name: str) -> None:
     if value not in get_args(choices):
         valid = ", ".join(repr(choice) for choice in get_args(choices))
         raise InputError(f"{name}={value!r} is unknown: choose one of {valid}")
-
-
-def _present(column: Column) -> Mask:
-    return np.ones(len(column), dtype=bool) if column.missing is None else ~column.missing
 
 
 def _check_indexes(x: Any, y: Any) -> None:
@@ -196,9 +203,7 @@ def _refuse_missing(column: Column) -> None:
 
 
 def _refuse_constant(column: Column) -> None:
-    values = column.values if column.missing is None else column.values[~column.missing]
-    if len(values) == 0:
-        raise InputError(f"{column.label} has no observed value left: there is nothing to measure")
+    values = column.complete().values
     if (values == values[0]).all():
         raise InputError(
             f"{column.label} is constant, and dependence on a constant is not defined: leave it out "
@@ -236,6 +241,9 @@ def _as_narwhals(data: Any) -> Any:
     arrow = nw.dependencies.get_pyarrow()
     if arrow is not None and isinstance(data, arrow.Array):
         data = arrow.chunked_array([data])
+    pandas = nw.dependencies.get_pandas()
+    if pandas is not None and isinstance(data, (pandas.api.extensions.ExtensionArray, pandas.Index)):
+        data = pandas.Series(data)
     wrapped = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(wrapped, nw.LazyFrame):
         raise InputError(f"{type(data).__name__} is lazy and a pair needs values: call .collect() first")

@@ -1,11 +1,11 @@
 """Canonical correlations, ranks and n to what may be said of them."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 __all__ = ["debias", "largest_root_cdf", "null_median"]
 
@@ -44,7 +44,7 @@ def null_median(rank_x: int, rank_y: int, n_samples: int, /) -> float:
     centre, reach = np.log(start / (1.0 - start)), 1.0
     while off_median(centre - reach) > 0.0 or off_median(centre + reach) < 0.0:
         reach *= 2.0
-    logit = brentq(off_median, centre - reach, centre + reach, xtol=1e-9)
+    logit = _root(off_median, centre - reach, centre + reach)
     return float(1.0 / (1.0 + np.exp(-logit)))
 
 
@@ -72,6 +72,13 @@ def largest_root_cdf(root: float, rank_x: int, rank_y: int, n_samples: int, /) -
     # Points of the lower panel lie below those of the upper one, so their sign products factor.
     full = partial + rest + np.outer(mass, rest_mass) - np.outer(rest_mass, mass)
     return min(1.0, float(np.exp(_log_pfaffian(partial, mass) - _log_pfaffian(full, mass + rest_mass))))
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function changes its sign between two points."""
+    from scipy.optimize import brentq  # here, since it takes longer to import than all else that renyi needs
+
+    return float(brentq(function, low, high, xtol=1e-12, rtol=1e-12))
 
 
 class _Panel:
@@ -151,7 +158,7 @@ def _support_end(a: int, b: int, freedom: int) -> float:
     end = np.pi / 2 - 1e-9
     if log_density(end) > height - 45.0:
         return np.pi / 2
-    return float(brentq(lambda angle: log_density(angle) - height + 45.0, max(peak, 1e-12), end))
+    return _root(lambda angle: log_density(angle) - height + 45.0, max(peak, 1e-12), end)
 
 
 def _tracy_widom_median(a: int, b: int, n_samples: int) -> float:

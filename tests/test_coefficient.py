@@ -1,0 +1,270 @@
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import reference
+import renyi
+from renyi.features import draw, seeds
+from renyi.inference import null_median
+
+(FIXED,) = seeds(None, n_draws=1)
+
+small_columns = hnp.arrays(np.int64, 40, elements=st.integers(-8, 8)).filter(lambda x: len(set(x.tolist())) > 1)
+
+
+# Rényi's seven properties.
+
+
+@settings(max_examples=60, deadline=None)
+@given(x=small_columns, y=small_columns)
+def test_1_to_3_defined_symmetric_and_in_the_unit_interval(x, y):
+    value = renyi.rdc(x, y)
+    assert 0 <= value <= 1
+    assert renyi.rdc(y, x) == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["auto", "normal", "orthogonal", "fastfood"])
+def test_2_symmetric_for_vectors_and_every_draw(kind, rng):
+    x, y = rng.standard_normal((200, 3)), rng.standard_normal((200, 2))
+    y[:, 0] += x[:, 0] ** 2
+    for seed in (None, 5):
+        forth, back = (renyi.rdc(*pair, k=8, frequencies=kind, rng=seed) for pair in ((x, y), (y, x)))
+        assert forth == pytest.approx(back, abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [60, 500, 5000])
+def test_4_small_under_independence_as_its_law_says(n, rng):
+    values = np.array([renyi.rdc(*rng.random((2, n))) for _ in range(400)])
+    found = renyi.transformations(*rng.random((2, n)))
+    below = np.mean(values**2 <= null_median(*found.ranks, n))
+    # A share of 400 has a standard error of 0.025. The law is that of normal data; for ranks it is a limit in n.
+    assert below == pytest.approx(0.5, abs=3.3 * 0.025 + 2 / n)
+
+
+@settings(max_examples=40, deadline=None)
+@given(x=small_columns, y=small_columns, power=st.sampled_from([1, 3, 5]))
+def test_5_invariant_under_strictly_monotone_maps(x, y, power):
+    value = renyi.rdc(x, y)
+    assert renyi.rdc(np.exp(x / 3.0), y**power) == value
+    assert renyi.rdc(3 * x - 7, np.arctan(y)) == value
+
+
+@pytest.mark.parametrize("n", [500, 40_000])
+def test_5_holds_on_the_grid_too(n, rng):
+    x, y = rng.standard_normal((2, n))
+    assert renyi.rdc(np.exp(5 * x), y**3) == renyi.rdc(x, y)
+
+
+@pytest.mark.parametrize("n", [400, 40_000])
+def test_5_holds_for_falling_maps_without_ties(n, rng):
+    # Ranks u become 1 + 1/n − u, and sines and cosines of those are a rotation of the sines and cosines of u.
+    x = rng.standard_normal(n)
+    y = x**2 + rng.standard_normal(n)
+    assert renyi.rdc(-x, y) == pytest.approx(renyi.rdc(x, y), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [np.exp, lambda x: -x, lambda x: x**2, lambda x: np.sin(3 * x), np.abs, lambda x: x**3 - x],
+    ids=["exp", "falling", "square", "sine", "absolute", "cubic"],
+)
+def test_6_near_one_for_noise_free_functions(function):
+    n = 1000
+    x = np.linspace(-1.5, 1.5, n)
+    y = function(x)
+    projection = draw(1, 10, 3.0, kind="auto", seed=FIXED)
+    # g = rank of y is one function of y among those that count. What the features of x leave of it bounds the loss:
+    # correlation² ≥ 1 − residual²/variance, where the residual is that of least squares on (1, features of x).
+    from renyi.basis import scalar_basis
+
+    q = scalar_basis(x, projection)
+    rows = q.rows(0, n)
+    ranks_y = scalar_basis(y, projection).rows(0, n)
+    explained = np.linalg.norm(rows.T @ ranks_y, axis=0) ** 2 / n**2
+    bound = np.sqrt(explained.max())
+    value = renyi.rdc(x, y)
+    assert value >= bound - 1e-9
+    assert value > 0.98
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("correlation", [0.3, 0.5, 0.8, -0.6, 0.95])
+def test_7_near_the_correlation_of_normals(correlation, rng):
+    n = 2000
+    values = []
+    for _ in range(40):
+        x, noise = rng.standard_normal((2, n))
+        values.append(renyi.rdc(x, correlation * x + np.sqrt(1 - correlation**2) * noise))
+    # The sampling error of one value is (1 − ρ²)/√n; that of the mean of 40 is far below the 0.04 allowed.
+    assert np.mean(values) == pytest.approx(abs(correlation), abs=0.04)
+    spread = np.abs(np.array(values) - abs(correlation))
+    assert np.mean(spread < 0.04 + 2 * (1 - correlation**2) / np.sqrt(n)) > 0.95
+
+
+# The oracle.
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+@pytest.mark.parametrize("dimensions", [(1, 1), (1, 3), (2, 2)])
+def test_equal_to_the_slow_oracle(decimals, dimensions, rng):
+    d, e = dimensions
+    x = np.round(rng.standard_normal((150, d)), decimals)
+    y = np.round(x[:, :1] ** 2 + rng.standard_normal((150, e)), decimals)
+    projections = [draw(width, 6, 3.0, kind="auto", seed=FIXED) for width in dimensions]
+    assert renyi.rdc(x, y, k=6) == pytest.approx(reference.rdc(x, y, *projections), abs=1e-8)
+
+
+def test_categories_equal_the_oracle(rng):
+    labels = rng.choice(["a", "b", "c", "d"], 120)
+    other = rng.choice(3, 120)
+    expected = reference.canonical_correlations(
+        reference.basis(reference.indicators(labels.tolist())), reference.basis(reference.indicators(other.tolist()))
+    )[0]
+    assert renyi.rdc(renyi.categorical(labels), renyi.categorical(other)) == pytest.approx(expected, abs=1e-10)
+    # Two binary columns: the absolute value of Pearson's phi.
+    a, b = rng.random((2, 100)) < 0.4
+    assert renyi.rdc(a, b) == pytest.approx(abs(np.corrcoef(a, b)[0, 1]), abs=1e-12)
+
+
+def test_pairwise_missing_is_defined_as_stated(rng):
+    x = rng.standard_normal(160)
+    y = x**2 + rng.standard_normal(160)
+    x[rng.random(160) < 0.2], y[rng.random(160) < 0.2] = np.nan, np.nan
+    projection = draw(1, 10, 3.0, kind="auto", seed=FIXED)
+    common = ~np.isnan(x) & ~np.isnan(y)
+    bases = []
+    for values in (x, y):
+        own = ~np.isnan(values)
+        ranks = reference.empirical_ranks(values[own])
+        whole = reference.basis(reference.features(ranks, projection.weights, projection.phases))
+        bases.append(reference.basis(whole[common[own]], cut=1e-2))
+    expected = reference.canonical_correlations(*bases)[0]
+    assert renyi.rdc(x, y, missing="pairwise") == pytest.approx(expected, abs=1e-8)
+
+
+# Traps that other code fell into.
+
+
+@pytest.mark.slow
+def test_a_million_independent_uniforms_are_independent():
+    x, y = np.random.default_rng(0).random((2, 10**6))
+    assert renyi.rdc(x, y, k=10, s=1.0) < 0.02
+
+
+def test_a_rare_binary_column_does_not_depend_on_the_row_number(rng):
+    n = 2000
+    values = []
+    for _ in range(200):
+        rare = np.zeros(n)
+        rare[rng.choice(n, n // 50, replace=False)] = 1
+        values.append(renyi.rdc(rare, np.arange(n)))
+    # Rank 1 against rank 8: ρ² is Beta(4, (n − 9)/2), whose median lies within 1/n of 7.34/n.
+    median = null_median(1, 8, n)
+    assert np.mean(np.array(values) ** 2 <= median) == pytest.approx(0.5, abs=3.3 * np.sqrt(0.25 / 200))
+    assert max(values) < 0.15
+
+
+@pytest.mark.parametrize(("n", "options"), [(10, {"k": 10, "s": 50.0}), (41, {"k": 10, "s": 50.0})])
+def test_too_little_freedom_is_refused(n, options, rng):
+    x, y = rng.random((2, n))
+    if n == 10:
+        with pytest.raises(renyi.InputError, match="smaller k"):
+            renyi.rdc(x, y, **options)
+    else:
+        assert 0.5 < renyi.rdc(x, y, **options) < 1
+
+
+def test_identifiers_as_categories_are_refused():
+    names = renyi.categorical([f"id {i}" for i in range(100)])
+    with pytest.raises(renyi.InputError, match="fewer levels"):
+        renyi.rdc(names, np.random.default_rng(0).random(100))
+
+
+def test_a_scale_without_variation_is_refused():
+    with pytest.raises(renyi.InputError, match="larger s"):
+        renyi.rdc(np.arange(100), np.arange(100), s=1e-6)
+
+
+def test_the_rank_of_one_side_does_not_depend_on_the_other(rng):
+    x = np.round(rng.standard_normal(200), 1)
+    ranks = {renyi.transformations(x, y).ranks[0] for y in (x**2, rng.random(200), np.arange(200), -x)}
+    assert len(ranks) == 1
+
+
+# The same number whatever the machine does.
+
+
+def test_row_order_does_not_matter(rng):
+    x, y = np.round(rng.standard_normal((2, 300)), 1)
+    vectors = rng.standard_normal((300, 3))
+    order = rng.permutation(300)
+    assert renyi.rdc(x[order], y[order]) == pytest.approx(renyi.rdc(x, y), abs=1e-12)
+    assert renyi.rdc(vectors[order], y[order]) == pytest.approx(renyi.rdc(vectors, y), abs=1e-9)
+
+
+def test_layout_and_type_do_not_matter(rng):
+    x, y = rng.integers(-1000, 1000, (2, 400))
+    expected = renyi.rdc(x, y)
+    both = np.stack((x, y), axis=1)
+    assert renyi.rdc(both[:, 0], both[:, 1]) == expected
+    assert renyi.rdc(x[::-1][::-1], np.asfortranarray(y)) == expected
+    for dtype in (np.float64, np.float32, np.int16, np.int32, ">f8", "<i4"):
+        assert renyi.rdc(x.astype(dtype), y.astype(dtype)) == expected
+    vectors = rng.standard_normal((400, 5)).astype(np.float32)
+    value = renyi.rdc(vectors, y)
+    assert renyi.rdc(np.asfortranarray(vectors), y) == value
+    assert renyi.rdc(vectors.astype(np.float64), y) == value
+
+
+PROGRAM = """
+import numpy as np, renyi
+rng = np.random.default_rng(3)
+x = rng.standard_normal((200_000, 2)); y = x[:, 0] ** 2 + rng.standard_normal(200_000)
+v = rng.standard_normal((3000, 6)); w = v[:, :2] * v[:, 2:4]
+print(repr([renyi.rdc(x[:, 0], y), renyi.rdc(np.round(x[:, 1], 2), y), renyi.rdc(v, w)]))
+"""
+
+
+@pytest.mark.slow
+def test_thread_counts_do_not_matter():
+    outcomes = []
+    for threads in ("1", "2"):
+        environment = os.environ | {"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
+        pin = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n" if threads == "1" else ""
+        run = subprocess.run(
+            [sys.executable, "-c", pin + PROGRAM], capture_output=True, text=True, check=True, env=environment
+        )
+        outcomes.append(eval(run.stdout))
+    assert outcomes[0] == pytest.approx(outcomes[1], abs=1e-10)
+
+
+# Conveniences.
+
+
+def test_pandas_takes_it_as_a_method(rng):
+    frame = pd.DataFrame(rng.standard_normal((100, 3)), columns=list("abc"))
+    matrix = frame.corr(method=renyi.rdc)
+    assert matrix.loc["a", "b"] == renyi.rdc(frame["a"], frame["b"])
+    assert np.array_equal(matrix, matrix.T)
+
+
+def test_few_rows_still_get_an_answer(rng):
+    for n in (5, 8, 12, 30):
+        assert 0 <= renyi.rdc(*rng.random((2, n))) <= 1
+
+
+def test_wide_vectors_work_with_fastfood(rng):
+    n, d = 400, 2000
+    x = rng.standard_normal((n, d))
+    y = x[:, :50].sum(axis=1) + 0.1 * rng.standard_normal(n)
+    value = renyi.rdc(x, y, k=40, frequencies="fastfood")
+    assert 0 < value < 1
+    assert value != renyi.rdc(x, y, k=40, frequencies="orthogonal")

@@ -1,0 +1,227 @@
+import datetime
+import decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import renyi
+from renyi.columns import as_column, as_pair
+from renyi.errors import InputError
+
+FINE = np.array([0.3, 0.1, 0.4, 0.1, 0.5, 0.9])
+
+
+def refusal(x, y=None, **settings):
+    with pytest.raises(InputError) as caught:
+        renyi.rdc(x, np.arange(len(x)) if y is None else y, **settings)
+    assert isinstance(caught.value, ValueError)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("x", "said"),
+    [
+        (np.array([1.0, np.nan, 3.0, np.nan]), "x has 2 missing values (first in row 1) and missing='raise'"),
+        ([1.0, None, 3.0], "x has 1 missing value (first in row 1)"),
+        (np.array([1.0, 2.0, np.inf]), "x has an infinite value in row 2"),
+        (np.array([[1.0, 2.0], [0.0, -np.inf]]), "x has an infinite value in row 1, coordinate 1"),
+        (np.array([]), "x is empty"),
+        (np.empty((5, 0)), "x is empty"),
+        (pl.Series("a", []), "is empty"),
+        (np.array([1.0]), "1 row"),
+        (np.zeros((2, 2, 2)), "x has the shape (2, 2, 2)"),
+        (["red", "blue", "red"], "renyi.categorical(x)"),
+        (np.array(["red", "blue"], dtype=object), "renyi.categorical(x)"),
+        (pd.Series(["red", "blue"], name="colour"), "x (column 'colour') holds text"),
+        (pl.Series("colour", ["red", "blue"]), "x (column 'colour') holds text"),
+        (np.array([1, "a", None], dtype=object), "type object"),
+        (np.array([decimal.Decimal(1), decimal.Decimal(2)]), "type object"),
+        (np.array([1 + 2j, 2.0]), "complex"),
+        ([[1.0, 2.0], [3.0]], "different lengths"),
+        (np.ones(5), "x is constant"),
+        (np.ones((5, 2)), "x is constant"),
+        (pd.Series([pd.NA, pd.NA], dtype="Int64"), "no observed value"),
+        (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), "x (column 'b') holds text"),
+        (pd.DataFrame({"a": [1, 2], "b": [True, False]}), "x (column 'b') is a category"),
+        (pd.DataFrame(index=[0, 1]), "without columns"),
+    ],
+)
+def test_bad_data_is_refused_with_its_place(x, said):
+    assert said in refusal(x)
+
+
+@pytest.mark.parametrize("x", [5, 5.0, "text", None, {"a": 1}, {1, 2}, iter([1, 2])])
+def test_what_is_no_column_is_refused(x):
+    assert "x is a single" in refusal(x, FINE)
+
+
+def test_the_side_at_fault_is_named():
+    assert refusal(FINE, np.full(6, np.nan)).startswith("y has 6 missing values")
+
+
+def test_different_lengths_are_refused():
+    assert refusal([1, 2, 3], [1, 2]) == ("x has 3 rows and y has 2: pass as many values of one as of the other")
+
+
+def test_unequal_indexes_are_refused_and_equal_ones_taken():
+    a = pd.Series(FINE, index=range(6))
+    assert "indexes" in refusal(a, pd.Series(FINE, index=range(1, 7)))
+    assert renyi.rdc(pd.Series(np.arange(40.0)), pd.Series(np.arange(40.0) ** 2)) == pytest.approx(1)
+
+
+def test_a_lazy_frame_is_refused():
+    assert "collect()" in refusal(pl.LazyFrame({"a": FINE}), FINE)
+
+
+def test_a_constant_names_the_call_for_tables():
+    assert "renyi.matrix" in refusal(np.zeros(9))
+
+
+def test_unknown_missing_policy_lists_the_valid_ones():
+    assert "'raise', 'pairwise', 'listwise'" in refusal(FINE, FINE, missing="drop")
+
+
+@pytest.mark.parametrize("settings", [{"k": 0}, {"k": 2.5}, {"k": True}, {"k": "10"}, {"k": -1}])
+def test_k_without_sense_is_refused(settings):
+    assert "k=" in refusal(FINE, FINE, **settings)
+
+
+@pytest.mark.parametrize("s", [0, -1, np.inf, np.nan, "wide", None, True])
+def test_s_without_sense_is_refused(s):
+    assert "s=" in refusal(FINE, FINE, s=s)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"repeats": 0}, {"repeats": 1.5}, {"rng": -1}, {"rng": "x"}, {"frequencies": "x"}]
+)
+def test_other_settings_without_sense_are_refused(settings):
+    assert f"{next(iter(settings))}=" in refusal(FINE, FINE, **settings)
+
+
+def test_same_column_in_every_container(rng):
+    x, y = rng.standard_normal((2, 50))
+    expected = renyi.rdc(x, y)
+    containers = (
+        list, tuple, pd.Series, pl.Series, pa.array, lambda v: pa.chunked_array([v[:9], v[9:]]),
+        lambda v: v[:, np.newaxis], lambda v: pd.DataFrame({"only": v}), np.ma.array,
+        lambda v: pd.Series(v, dtype="Float64"), lambda v: pl.DataFrame({"only": v}), lambda v: v.astype(np.longdouble),
+    )  # fmt: skip
+    for wrap in containers:
+        assert renyi.rdc(wrap(x), wrap(y)) == expected
+
+
+def test_vectors_from_frames_and_arrays(rng):
+    x, y = rng.standard_normal((60, 3)), rng.standard_normal(60)
+    expected = renyi.rdc(x, y)
+    names = ["a", "b", "c"]
+    frame = pd.DataFrame(x, columns=names)
+    assert renyi.rdc(frame, y) == expected
+    assert renyi.rdc(pl.DataFrame(frame), y) == expected
+    assert renyi.rdc(pa.Table.from_pandas(frame), y) == expected
+    assert renyi.rdc(x.tolist(), y) == expected
+    assert as_column(frame, "x").coordinates == ("a", "b", "c")
+
+
+def test_categories_declared_in_every_way_agree(rng):
+    labels = rng.choice(["a", "b", "c"], 60)
+    y = rng.standard_normal(60) + (labels == "a")
+    expected = renyi.rdc(renyi.categorical(labels), y)
+    frame = pd.Series(labels)
+    for x in (
+        renyi.categorical(labels.tolist()), renyi.categorical(frame), frame.astype("category"),
+        pl.Series(labels).cast(pl.Categorical), pl.Series(labels).cast(pl.Enum(["c", "a", "b", "never"])),
+        pa.array(labels).dictionary_encode(), renyi.categorical(np.searchsorted(["a", "b", "c"], labels)),
+        frame.astype(pd.CategoricalDtype(["never", "b", "c", "a"])),
+    ):  # fmt: skip
+        assert renyi.rdc(x, y) == pytest.approx(expected, abs=1e-12)
+
+
+def test_booleans_are_categories(rng):
+    x = rng.random(80) < 0.3
+    for flags in (x, pd.Series(x), pl.Series(x), x.tolist(), pd.Series(x, dtype="boolean"), pa.array(x)):
+        assert as_column(flags, "x").kind == "category"
+
+
+def test_ordered_categories_are_ranked(rng):
+    sizes = pd.Series(rng.choice(["s", "m", "l"], 80)).astype(pd.CategoricalDtype(["s", "m", "l"], ordered=True))
+    y = rng.standard_normal(80)
+    assert renyi.rdc(sizes, y) == renyi.rdc(sizes.cat.codes, y)
+
+
+def test_labels_of_any_kind():
+    odd = renyi.categorical([1, "1", 1.5, None, float("nan"), pd.NA, pd.NaT, (2, 3), "b"])
+    assert len(odd.levels) == 5
+    assert odd.missing.tolist() == [False, False, False, True, True, True, True, False, False]
+    numbers = renyi.categorical(np.array([2.0, np.nan, 1.0]))
+    assert numbers.levels == (1.0, 2.0)
+    assert numbers.missing.tolist() == [False, True, False]
+    with pytest.raises(InputError, match="lists"):
+        renyi.categorical([[1], [2, 3]])
+    with pytest.raises(InputError, match="one column"):
+        renyi.categorical(np.zeros((3, 2)))
+    with pytest.raises(InputError, match="no labels"):
+        renyi.categorical([])
+
+
+def test_dates_and_durations_are_numbers(rng):
+    days = pd.Series(pd.to_datetime("2026-01-01") + pd.to_timedelta(rng.permutation(60), unit="D"))
+    y = rng.standard_normal(60)
+    expected = renyi.rdc(days.astype("int64"), y)
+    assert renyi.rdc(days, y) == expected
+    assert renyi.rdc(days.to_numpy(), y) == expected
+    assert renyi.rdc(pl.Series(days), y) == expected
+    assert renyi.rdc(days - days[0], y) == expected
+    assert renyi.rdc(pl.Series([datetime.date(2026, 1, 1) + datetime.timedelta(int(d)) for d in range(60)]), y) > 0
+    assert "missing" in refusal(pd.Series([pd.NaT, days[0], days[1]]), [1, 2, 3])
+
+
+def test_nulls_of_every_library_are_missing(rng):
+    x, y = rng.standard_normal((2, 60))
+    holes = x.copy()
+    holes[[3, 7]] = np.nan
+    expected = renyi.rdc(holes, y, missing="pairwise")
+    keep = np.isnan(holes)
+    nulls = [None if hole else value for hole, value in zip(keep, x.tolist(), strict=True)]
+    containers = (nulls, pd.array(nulls, dtype="Float64"), pl.Series(nulls), pa.array(nulls), np.ma.array(x, mask=keep))
+    for values in (*containers, pd.Series(nulls), pl.Series(holes)):
+        assert renyi.rdc(values, y, missing="pairwise") == expected
+        assert "(first in row 3)" in refusal(values, y)
+    whole = pd.array([None if hole else i for i, hole in enumerate(keep)], dtype="Int64")
+    assert as_column(whole, "x").values.dtype == np.int64
+
+
+def test_listwise_is_the_same_as_dropping(rng):
+    x, y = rng.standard_normal((2, 90))
+    x[:10], y[5:20] = np.nan, np.nan
+    assert renyi.rdc(x, y, missing="listwise") == renyi.rdc(x[20:], y[20:])
+
+
+def test_nothing_in_common_is_refused():
+    x, y = np.arange(20.0), np.arange(20.0)
+    x[:10], y[10:] = np.nan, np.nan
+    for missing in ("pairwise", "listwise"):
+        refusal(x, y, missing=missing)
+
+
+def test_input_is_left_alone(rng):
+    x, y = rng.standard_normal((2, 100))
+    x.flags.writeable = y.flags.writeable = False
+    before = x.copy()
+    renyi.rdc(x, y)
+    renyi.rdc(x[:, np.newaxis] * [1.0, 2.0], y)
+    assert np.array_equal(x, before)
+
+
+def test_columns_describe_themselves(rng):
+    shown = repr(as_column(pd.Series([1.0, np.nan, 2.0], name="age"), "x"))
+    assert shown == "<x (column 'age'): numbers, 3 rows, 1 missing>"
+    assert "3 levels" in repr(renyi.categorical(["a", "b", "c"]))
+
+
+def test_large_integers_keep_their_order():
+    x = 2**62 + np.arange(50)
+    assert len(set(as_pair(x, x, missing="raise")[0].values.tolist())) == 50
+    assert renyi.rdc(x, np.arange(50)) == pytest.approx(1)

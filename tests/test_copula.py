@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import reference
+from renyi.copula import empirical_cdf, joint_ranks, quantise, tie_free_cells
+
+LONG = 40_000
+
+
+@given(hnp.arrays(np.int64, st.integers(1, 40), elements=st.integers(-4, 4)))
+def test_ranks_are_the_empirical_cdf(values):
+    copula = quantise(values)
+    assert copula.ranks[copula.codes] == pytest.approx(reference.empirical_ranks(values)[:, 0], abs=0)
+    assert copula.has_ties == (len(set(values.tolist())) < len(values))
+    assert np.array_equal(np.bincount(copula.codes), copula.counts)
+
+
+@given(hnp.arrays(np.float64, st.integers(1, 30), elements=st.floats(allow_nan=False, allow_infinity=False)))
+def test_ranks_of_any_numbers(values):
+    copula = quantise(values)
+    assert copula.ranks[copula.codes] == pytest.approx(reference.empirical_ranks(values)[:, 0], abs=0)
+
+
+def test_zeros_of_both_signs_tie():
+    copula = quantise(np.array([0.0, -0.0, 1.0]))
+    assert copula.codes[0] == copula.codes[1]
+
+
+def test_vectors_are_ranked_by_coordinate_and_divided_by_n(rng):
+    values = rng.integers(0, 5, (30, 4))
+    ranks = joint_ranks(values)
+    assert ranks == pytest.approx(reference.empirical_ranks(values), abs=0)
+    assert np.array_equal(ranks.max(axis=0), np.ones(4))
+
+
+def columns_to_sort(rng):
+    return {
+        "uniform": rng.random(LONG),
+        "cauchy": rng.standard_cauchy(LONG),
+        "astronomic": np.exp(50 * rng.standard_normal(LONG)),
+        "extreme": rng.choice([-1.7e308, 1.7e308, 0.0, 3.0], LONG),
+        "tiny": rng.random(LONG) * 1e-320,
+        "int64": rng.integers(-(2**63), 2**63 - 1, LONG),
+        "uint64": rng.integers(0, 2**64 - 1, LONG, dtype=np.uint64),
+        "close int64": 2**62 + rng.integers(0, 100, LONG),
+        "int8": rng.integers(0, 100, LONG).astype(np.int8),
+        "float16": rng.random(LONG).astype(np.float16),
+        "float32": rng.standard_normal(LONG).astype(np.float32),
+        "nearly constant": np.append(np.zeros(LONG - 1), 1.0),
+        "sorted": np.arange(LONG)[::-1],
+    }
+
+
+@pytest.mark.parametrize("name", columns_to_sort(np.random.default_rng(0)))
+def test_long_columns_of_every_type_are_ranked_exactly(name, rng):
+    values = columns_to_sort(rng)[name]
+    copula = quantise(values)
+    expected = np.searchsorted(np.sort(values), values, side="right") / LONG
+    assert np.array_equal(copula.ranks[copula.codes], expected)
+
+
+@pytest.mark.parametrize("n_distinct", [LONG, 3000, 150])
+def test_cells_hold_whole_ties_and_stand_for_their_mean_rank(n_distinct, rng):
+    values = rng.permutation(np.arange(LONG) % n_distinct)
+    exact, grid = quantise(values), quantise(values, n_cells=256)
+    u = exact.ranks[exact.codes]
+    assert len(grid.ranks) <= 256
+    means = np.bincount(grid.codes, weights=u) / grid.counts
+    assert grid.ranks == pytest.approx(means, abs=1e-12)
+    assert np.all(np.diff(grid.ranks) > 0)
+    # Equal values share a cell.
+    assert len(set(zip(values.tolist(), grid.codes.tolist(), strict=True))) == n_distinct
+    if n_distinct <= 256:
+        assert np.array_equal(grid.ranks, exact.ranks)
+
+
+def test_cells_of_tie_free_columns_depend_on_n_alone(rng):
+    a, b = quantise(rng.random(LONG), n_cells=512), quantise(rng.standard_normal(LONG), n_cells=512)
+    ranks, counts = tie_free_cells(LONG, 512)
+    assert np.array_equal(a.ranks, b.ranks)
+    assert np.array_equal(a.ranks, ranks)
+    assert counts.sum() == LONG
+
+
+def test_new_values_get_the_rank_of_the_sample():
+    ordered = np.array([1.0, 2.0, 2.0, 5.0])
+    assert empirical_cdf(ordered, np.array([0.0, 1.0, 2.0, 3.0, 9.0])).tolist() == [0, 0.25, 0.75, 0.75, 1]
