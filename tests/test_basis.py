@@ -89,6 +89,10 @@ def test_rank_is_explicit_and_has_no_rounding_noise():
         assert module._whitening(factor, cut=RANK_CUT)[0].shape[1] == kept
 
 
+def test_default_rank_is_the_same_for_every_length():
+    assert {scalar_basis(np.arange(n), DEFAULT).rank for n in (100, 137, 500, 5000, 40_000)} == {8}
+
+
 def test_columns_run_from_smooth_to_rough():
     rows = dense(scalar_basis(np.arange(1000.0), DEFAULT))
     crossings = np.count_nonzero(np.diff(np.sign(rows), axis=0), axis=0)

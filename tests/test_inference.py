@@ -65,10 +65,14 @@ def test_debias_keeps_one_and_turns_the_median_to_zero():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("n", "settings"), [(200, {}), (1000, {}), (200, {"s": 12.0}), (500, {"k": 10, "s": 50.0}), (300, {"k": 1})]
-)
-def test_debiased_value_is_near_zero_under_independence(n, settings, rng):
-    values = [renyi.rdc(*rng.standard_normal((2, n)), debias=True, **settings) for _ in range(600)]
+    ("shape", "settings"),
+    [
+        ((200,), {}), ((1000,), {}), ((200,), {"s": 12.0}), ((500,), {"k": 10, "s": 50.0}), ((300,), {"k": 1}),
+        ((200, 2), {}), ((200, 5), {}), ((500, 3), {}), ((200, 20), {}),
+    ],
+)  # fmt: skip
+def test_debiased_value_is_near_zero_under_independence(shape, settings, rng):
+    values = [renyi.rdc(*rng.standard_normal((2, *shape)), debias=True, **settings) for _ in range(600)]
     error = np.std(values) / np.sqrt(len(values))
     assert abs(np.mean(values)) <= 0.03 + 2 * error
     assert min(values) < 0

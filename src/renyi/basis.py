@@ -99,7 +99,7 @@ def _grid(n: int, roughest: float) -> int | None:
     return n_cells if n >= _GRID_ROWS_PER_CELL * n_cells else None
 
 
-def _whiten_cells(ranks: Array, counts: NDArray[np.int64], projection: Projection) -> tuple[Array, FeatureMap]:
+def _whiten_cells(ranks: Array, counts: NDArray[np.intp], projection: Projection) -> tuple[Array, FeatureMap]:
     features = sines_and_cosines(projection, ranks[:, np.newaxis])
     factor = _factor([(features, np.sqrt(counts / counts.sum()))])
     feature_map = FeatureMap(projection, *_whitening(factor, cut=RANK_CUT))

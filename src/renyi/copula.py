@@ -12,6 +12,7 @@ __all__ = ["Copula", "empirical_cdf", "joint_ranks", "quantise", "tie_free_cells
 _LONG_COLUMN = 2**14
 _BINS = 2**16
 _SAMPLE = 4096
+_RUN = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +25,7 @@ class Copula:
 
     codes: NDArray[np.unsignedinteger[Any]]
     ranks: NDArray[np.float64]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.intp]
     has_ties: bool
 
     @property
@@ -37,16 +38,10 @@ def quantise(values: NDArray[Any], /, *, n_cells: int | None = None) -> Copula:
     """Rank one column: P_n(x) = #{x_i <= x}/n, on at most `n_cells` cells (None: one per distinct value)."""
     n = len(values)
     order = _sorting_order(values)
-    ordered = values[order]
-    starts_group = ordered[1:] != ordered[:-1]
-    has_ties = not starts_group.all()
+    ends_group = _differs_from_next(values[order])
+    has_ties = not ends_group.all()
     if has_ties:
-        last = np.append(np.flatnonzero(starts_group), n - 1)
-        counts = np.diff(last, prepend=-1)
-        if n_cells is None or len(last) <= n_cells:
-            ranks = (last + 1) / n
-        else:
-            ranks, counts = _merge(last, counts, n_cells)
+        ranks, counts = _tied_cells(np.flatnonzero(ends_group), n_cells)
     else:
         ranks, counts = tie_free_cells(n, n_cells)
     codes = np.empty(n, dtype=np.min_scalar_type(len(ranks) - 1))
@@ -54,20 +49,32 @@ def quantise(values: NDArray[Any], /, *, n_cells: int | None = None) -> Copula:
     return Copula(codes, ranks, counts, has_ties)
 
 
-def _sorting_order(values: NDArray[Any]) -> NDArray[np.integer[Any]]:
+def _differs_from_next(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a group of equal values ends; the last one always does."""
+    differs = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=differs[:-1])
+    return differs
+
+
+def _sorting_order(values: NDArray[Any]) -> NDArray[np.intp]:
     """The order that sorts `values`; long columns are first spread over bins by a radix sort, then finished by merging.
 
     NumPy sorts 16-bit integers by radix, and its stable sort runs through nearly ordered data: together half the time
     of `np.argsort` at a million rows. The bins come from a monotone map, so the order is exact whatever the spread.
     """
-    if not _LONG_COLUMN <= len(values) < 2**32:
-        return np.argsort(values)
-    bins = _coarse_bins(values)
+    bins = _coarse_bins(values) if len(values) >= _LONG_COLUMN else None
     if bins is None:
         return np.argsort(values)
-    # Half the memory that np.intp would take.
-    coarse = np.argsort(bins, kind="stable").astype(np.uint32)
-    return coarse[np.argsort(values[coarse], kind="stable")]
+    order = np.argsort(bins, kind="stable")
+    # Runs of whole bins, each small enough for the cache.
+    ends = np.cumsum(np.bincount(bins, minlength=_BINS))
+    start = 0
+    while start < len(values):
+        stop = ends[np.searchsorted(ends, min(start + _RUN, len(values)))]
+        run = order[start:stop]
+        order[start:stop] = run[np.argsort(values[run], kind="stable")]
+        start = stop
+    return order
 
 
 def _coarse_bins(values: NDArray[Any]) -> NDArray[np.uint16] | None:
@@ -85,24 +92,41 @@ def _coarse_bins(values: NDArray[Any]) -> NDArray[np.uint16] | None:
 
 
 @lru_cache(maxsize=8)
-def tie_free_cells(n: int, n_cells: int | None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def tie_free_cells(n: int, n_cells: int | None, /) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Cells of any column of n distinct values: they depend on n alone."""
     if n_cells is None or n <= n_cells:
-        return np.arange(1, n + 1) / n, np.ones(n, dtype=np.int64)
-    return _merge(np.arange(n), np.ones(n, dtype=np.int64), n_cells)
+        return np.arange(1, n + 1) / n, np.ones(n, dtype=np.intp)
+    starts = _starts(_edges(n, n_cells), n)
+    counts = np.diff(starts, append=n)
+    return (starts + (counts + 1) / 2) / n, counts
 
 
-def _merge(
-    last: NDArray[np.int64], counts: NDArray[np.int64], n_cells: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Merge groups of tied values into cells, each standing for the mean of its ranks; groups are never split."""
+def _tied_cells(last: NDArray[np.intp], n_cells: int | None) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Cells of groups of equal values, given the sorted position of the last member of each; no group is split."""
     n = int(last[-1]) + 1
-    # Sine-squared edges: functions of low degree change fastest near 0 and 1, so the cells are finest there.
-    edges = np.rint(n * np.sin(np.pi * np.arange(1, n_cells) / (2 * n_cells)) ** 2)
-    cell = np.searchsorted(edges, last, side="right")
-    starts = np.flatnonzero(np.diff(cell, prepend=-1))
-    merged = np.add.reduceat(counts, starts)
-    return np.add.reduceat(counts * (last + 1.0), starts) / (merged * float(n)), merged
+    members = np.diff(last, prepend=-1)
+    if n_cells is None or len(last) <= n_cells:
+        return (last + 1) / n, members
+    # A group belongs to the cell of its last member, whose rank it has; a cell stands for the mean of its ranks.
+    starts = _starts(np.searchsorted(last, _edges(n, n_cells)), len(last))
+    counts = np.add.reduceat(members, starts)
+    sums = last + 1.0
+    sums *= members
+    return np.add.reduceat(sums, starts) / (counts * float(n)), counts
+
+
+def _edges(n: int, n_cells: int) -> NDArray[np.intp]:
+    """Sorted positions at which a new cell begins.
+
+    Functions of low degree change fastest near 0 and 1, so the cells are finest there: equal steps of the angle φ in
+    u = sin²φ.
+    """
+    return np.rint(n * np.sin(np.pi * np.arange(1, n_cells) / (2 * n_cells)) ** 2).astype(np.intp)
+
+
+def _starts(positions: NDArray[np.intp], stop: int) -> NDArray[np.intp]:
+    """Where cells begin, the first at 0, leaving out empty ones."""
+    return np.unique(np.append(positions[positions < stop], 0))
 
 
 def joint_ranks(values: NDArray[Any], /) -> NDArray[np.float64]:

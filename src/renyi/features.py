@@ -36,6 +36,7 @@ Frequencies = Literal["auto", "normal", "orthogonal", "fastfood"]
 DEFAULT_SCALE = 3.0
 _PROJECTIONS_OF_A_SCALAR = 10
 _ROWS_PER_PROJECTION = 10
+_ROWS_PER_VECTOR_PROJECTION = 120
 
 # rng=None means this entropy: the year of the paper.
 _DEFAULT_ENTROPY = 2013
@@ -256,9 +257,16 @@ def sines_and_cosines(projection: Projection, ranks: Array, /) -> Array:
 
 
 def default_projections(n_coordinates: int, n_samples: int, /) -> int:
-    """The k of a column when the user names none: 10·√d, and at most one projection for every ten rows."""
+    """The k of a column when the user names none: 10·√d, less where rows are few.
+
+    At most one projection for every ten rows, and for vectors d for every 120: their features overlap less than those
+    of scalars, and on few rows some of them single out a point or two.
+    """
     wanted = int(np.ceil(_PROJECTIONS_OF_A_SCALAR * np.sqrt(n_coordinates)))
-    return max(1, min(wanted, n_samples // _ROWS_PER_PROJECTION))
+    limit = n_samples // _ROWS_PER_PROJECTION
+    if n_coordinates > 1:
+        limit = min(limit, n_samples * n_coordinates // _ROWS_PER_VECTOR_PROJECTION)
+    return max(1, min(wanted, limit))
 
 
 def median_scale(ranks: Array, /) -> float:
