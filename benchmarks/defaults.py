@@ -90,7 +90,7 @@ def vector_power(d: int, k: int) -> dict[str, Any]:
     for _ in range(100):
         x = rng.standard_normal((500, d))
         for name, y in vector_targets(x, rng).items():
-            hits.setdefault(name, []).append(renyi.rdc(x, y, k=k) > cut)
+            hits.setdefault(name, []).append(bool(renyi.rdc(x, y, k=k) > cut))
     powers = {name: float(np.mean(found)) for name, found in hits.items()}
     row = {"d": d, "k": k, "independent": float(np.mean(null)), "power": powers, "mean": np.mean(list(powers.values()))}
     print(row, flush=True)
@@ -145,10 +145,10 @@ def debiased_normal(correlation: float, n: int, settings: dict[str, Any]) -> dic
 
 
 if __name__ == "__main__":
-    scales = [{"s": s} for s in (0.2, 1.0, 2.0, 3.0, 4.0, 6.0, 12.0, 50.0)]
+    scales: list[dict[str, Any]] = [{"s": s} for s in ("median", 0.2, 1.0, 2.0, 3.0, 4.0, 6.0, 12.0, 50.0)]
     projections = [{"k": k} for k in (2, 3, 5, 10, 20, 40)]
     results = {
-        "scale": [scalar_settings(settings) for settings in ({"s": "median"}, *scales)],
+        "scale": [scalar_settings(settings) for settings in scales],
         "projections": [scalar_settings(settings) for settings in projections],
         "vectors": [vector_power(d, k) for d in (2, 5, 20) for k in (5, 10, int(np.ceil(10 * np.sqrt(d))), 100)],
         "null": [

@@ -1,5 +1,7 @@
 """Time and memory of `renyi.rdc` beside SciPy's Spearman, NumPy's sorts and the paper's listing, in one run."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,21 +15,25 @@ from listing import rdc_listing
 PAPER = {1000: (0.0001, 0.0047), 10_000: (0.0002, 0.0557), 100_000: (0.0071, 0.3991), 1_000_000: (0.0914, 4.6253)}
 
 
+def two_argsorts(x: Any, y: Any) -> tuple[Any, Any]:
+    return np.argsort(x), np.argsort(y)
+
+
 def scalars() -> list[dict[str, Any]]:
     rows = []
     for n in (10**3, 10**4, 10**5, 10**6, 10**7):
         x, y = np.random.default_rng(n).random((2, n))
         tied_x, tied_y = np.round(x, 2), np.round(y, 2)
-        calls = {
-            "rdc": lambda x=x, y=y: renyi.rdc(x, y),
-            "rdc, tied": lambda x=tied_x, y=tied_y: renyi.rdc(x, y),
-            "spearmanr": lambda x=x, y=y: spearmanr(x, y),
-            "spearmanr, tied": lambda x=tied_x, y=tied_y: spearmanr(x, y),
-            "two argsorts": lambda x=x, y=y: (np.argsort(x), np.argsort(y)),
-            "pearson": lambda x=x, y=y: np.corrcoef(x, y),
+        calls: dict[str, Callable[[], object]] = {
+            "rdc": partial(renyi.rdc, x, y),
+            "rdc, tied": partial(renyi.rdc, tied_x, tied_y),
+            "spearmanr": partial(spearmanr, x, y),
+            "spearmanr, tied": partial(spearmanr, tied_x, tied_y),
+            "two argsorts": partial(two_argsorts, x, y),
+            "pearson": partial(np.corrcoef, x, y),
         }
         if n <= 10**6:
-            calls["listing"] = lambda x=x, y=y: rdc_listing(x, y, k=10, s=3.0)
+            calls["listing"] = partial(rdc_listing, x, y, k=10, s=3.0)
         rows.append({"n": n, "seconds": best_times(calls), "paper": PAPER.get(n)})
         print(rows[-1], flush=True)
     return rows
@@ -38,7 +44,7 @@ def vectors() -> dict[str, Any]:
     seconds = {}
     for k in (10, 71):
         times = best_times(
-            {"rdc": lambda k=k: renyi.rdc(x, y, k=k), "listing": lambda k=k: rdc_listing(x, y, k=k, s=3.0)}, seconds=5
+            {"rdc": partial(renyi.rdc, x, y, k=k), "listing": partial(rdc_listing, x, y, k=k, s=3.0)}, seconds=5
         )
         seconds[f"k = {k}"] = times
     print(seconds, flush=True)

@@ -121,7 +121,8 @@ def _edges(n: int, n_cells: int) -> NDArray[np.intp]:
     Functions of low degree change fastest near 0 and 1, so the cells are finest there: equal steps of the angle φ in
     u = sin²φ.
     """
-    return np.rint(n * np.sin(np.pi * np.arange(1, n_cells) / (2 * n_cells)) ** 2).astype(np.intp)
+    angles = np.pi * np.arange(1, n_cells) / (2 * n_cells)
+    return np.asarray(np.rint(n * np.sin(angles) ** 2), dtype=np.intp)
 
 
 def _starts(positions: NDArray[np.intp], stop: int) -> NDArray[np.intp]:
