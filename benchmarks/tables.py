@@ -8,6 +8,7 @@ from typing import Any
 from harness import RESULTS
 
 DOCS = Path(__file__).parent.parent / "docs"
+_COLUMNS = ("rdc", "spearmanr", "two argsorts", "listing")
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -126,7 +127,7 @@ def pair() -> str:
         "## Two uniform scalars, milliseconds\n",
         table(
             ["n", "`renyi.rdc`", "`spearmanr`", "two `argsort`", "listing", "rdc ÷ spearmanr", "rdc ÷ argsorts"],
-            (_scalar_row(row, "rdc", "spearmanr") for row in found["scalars"]),
+            (_scalar_row(row) for row in found["scalars"]),
         ),
         "The same with values rounded to two decimals, hence many ties:\n",
         table(
@@ -192,11 +193,27 @@ def _ratio(row: dict[str, Any], name: str, peer: str) -> str:
     return f"{row['seconds'][name] / row['seconds'][peer]:.2f}"
 
 
-def _scalar_row(row: dict[str, Any], name: str, peer: str) -> list[str]:
-    times = [_ms(row, call) for call in (name, peer, "two argsorts", "listing")]
-    return [f"{row['n']:,}", *times, _ratio(row, name, peer), _ratio(row, name, "two argsorts")]
+def _scalar_row(row: dict[str, Any]) -> list[str]:
+    times = [_ms(row, call) for call in _COLUMNS]
+    return [f"{row['n']:,}", *times, _ratio(row, "rdc", "spearmanr"), _ratio(row, "rdc", "two argsorts")]
+
+
+def readme_times() -> str:
+    rows = json.loads((RESULTS / "pair.json").read_text())["results"]["scalars"]
+    return table(
+        ["n", "`renyi.rdc`", "`scipy.stats.spearmanr`", "two `np.argsort`", "the paper's listing in NumPy"],
+        ([f"{row['n']:,}", *(_ms(row, call) for call in _COLUMNS)] for row in rows),
+    )
+
+
+def renew(page: Path, name: str, text: str) -> None:
+    """Replace what stands between the marks of `name` in a page."""
+    before, start, rest = page.read_text().partition(f"<!-- {name} -->\n")
+    _, end, after = rest.partition(f"<!-- end of {name} -->")
+    page.write_text(before + start + text + end + after)
 
 
 if __name__ == "__main__":
     (DOCS / "defaults.md").write_text(defaults())
     (DOCS / "benchmarks.md").write_text(pair())
+    renew(DOCS.parent / "README.md", "times", readme_times())
