@@ -7,7 +7,11 @@ VENV := $(ROOT).venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q install
 
-.PHONY: help demo test test-all lint bench docs-figures clean
+ifneq ($(words $(ROOT)),1)
+$(error make cannot handle a path with spaces: move the project to another folder)
+endif
+
+.PHONY: help demo test test-all lint bench clean
 
 help:
 	@echo "make demo      the paper's fourteen associations, as a table and a picture"

@@ -71,6 +71,12 @@ def test_category_basis_is_the_closed_form_of_the_oracle(rng):
     assert len(np.unique(np.round(ours[codes != 3, 0], 9))) == 1
 
 
+def test_categories_of_many_rows_do_not_overflow():
+    codes = np.arange(5_000_000) % 2
+    table = category_basis(codes).table
+    assert table[:, 0] == pytest.approx([1, -1])
+
+
 def test_unused_levels_add_no_rank(rng):
     codes = rng.choice([0, 3, 9], 50)
     assert category_basis(codes).rank == 2

@@ -33,8 +33,8 @@ def refusal(x, y=None, **settings):
         (pl.Series("a", []), "is empty"),
         (np.array([1.0]), "1 row"),
         (np.zeros((2, 2, 2)), "x has the shape (2, 2, 2)"),
-        (["red", "blue", "red"], "renyi.categorical(x)"),
-        (np.array(["red", "blue"], dtype=object), "renyi.categorical(x)"),
+        (["red", "blue", "red"], "renyi.categorical"),
+        (np.array(["red", "blue"], dtype=object), "renyi.categorical"),
         (pd.Series(["red", "blue"], name="colour"), "x (column 'colour') holds text"),
         (pl.Series("colour", ["red", "blue"]), "x (column 'colour') holds text"),
         (np.array([1, "a", None], dtype=object), "type object"),
@@ -45,7 +45,7 @@ def refusal(x, y=None, **settings):
         (np.ones((5, 2)), "x is constant"),
         (pd.Series([pd.NA, pd.NA], dtype="Int64"), "no observed value"),
         (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), "x (column 'b') holds text"),
-        (pd.DataFrame({"a": [1, 2], "b": [True, False]}), "x (column 'b') is a category"),
+        (pd.DataFrame({"a": [1, 2, 3], "b": pd.Categorical(["u", "v", "u"])}), "x (column 'b') is a category"),
         (pd.DataFrame(index=[0, 1]), "without columns"),
     ],
 )
@@ -213,6 +213,112 @@ def test_input_is_left_alone(rng):
     renyi.rdc(x, y)
     renyi.rdc(x[:, np.newaxis] * [1.0, 2.0], y)
     assert np.array_equal(x, before)
+
+
+def test_integers_and_booleans_of_lists_keep_their_type():
+    gap = [2**60, None, 2**60 + 1]
+    assert as_column(gap, "x").values.dtype == np.int64
+    assert as_column([True, None, False], "x").kind == "category"
+    assert "round" in refusal([2**60 + 1, 0.5, 3.0])
+    assert "round" in refusal([2**63 + 1, -1, 3])
+    assert "round" in refusal([10**400, 2, 3])
+
+
+def test_columns_of_frames_that_would_be_rounded_are_refused(rng):
+    frame = pd.DataFrame({"big": 2**53 + np.arange(60), "small": rng.random(60)})
+    assert "x (column 'big')" in refusal(frame, rng.random(60))
+
+
+def test_masks_and_byte_order_are_respected(rng):
+    y = rng.standard_normal(60)
+    labels = np.ma.array([9] * 30 + [1, 2] * 15, mask=[True] * 30 + [False] * 30)
+    assert renyi.categorical(labels).levels == (1, 2)
+    assert "30 missing" in refusal(renyi.categorical(labels), y)
+    days = np.datetime64("2020-01-01", "ns") + np.arange(60).astype("m8[D]")
+    assert renyi.rdc(days.astype(">M8[ns]"), np.arange(60)) == renyi.rdc(days, np.arange(60))
+
+
+@pytest.mark.parametrize("names", [[0, 1], ["a", 0], [("a", 1), ("b", 2)], [pd.Timestamp("2026"), None], [True, False]])
+def test_frames_with_any_names(names, rng):
+    x, y = rng.standard_normal((60, 2)), rng.standard_normal(60)
+    assert renyi.rdc(pd.DataFrame(x, columns=names), y) == renyi.rdc(x, y)
+
+
+def test_columns_that_no_array_holds_are_refused(rng):
+    y = rng.standard_normal(2)
+
+    class Stubborn:
+        def __array__(self, dtype=None, copy=None):
+            raise RuntimeError("on another device")
+
+    assert "on another device" in refusal(Stubborn(), y)
+    assert "unique column names" in refusal(pd.DataFrame(np.eye(2), columns=["a", "a"]), y)
+    for odd in (pl.Series([[1], [2, 3]]), pl.Series([{"a": 1}, {"a": 2}]), pl.Series([None, None])):
+        refusal(odd, y)
+
+
+def test_rows_of_infinities_are_counted_with_the_missing_ones():
+    assert "in row 2" in refusal(pd.Series([np.nan, np.nan, np.inf, 1.0]), np.arange(4))
+    assert "in row 2" in refusal(pl.Series([None, None, np.inf, 1.0]), np.arange(4))
+
+
+def test_nulls_beside_nans_are_all_missing(rng):
+    y = rng.standard_normal(60)
+    values = rng.standard_normal(60)
+    arrow = pa.array([None, float("nan"), *values[2:]], from_pandas=False)
+    assert np.count_nonzero(as_column(pd.Series(arrow, dtype=pd.ArrowDtype(pa.float64())), "x").missing) == 2
+    assert renyi.rdc(arrow, y, missing="pairwise") == renyi.rdc(
+        np.r_[np.nan, np.nan, values[2:]], y, missing="pairwise"
+    )
+    nested = pl.Series([None] + [[1.0 * i, 2.0 - i % 7] for i in range(59)], dtype=pl.Array(pl.Float64, 2))
+    assert as_column(nested, "x").missing.tolist() == [True] + [False] * 59
+
+
+def test_categories_of_arrow(rng):
+    y = rng.standard_normal(60)
+    numbers = pa.array([1, 2, 3] * 20).dictionary_encode()
+    found = renyi.transformations(numbers, y)
+    assert found.f(numbers).std() == pytest.approx(1)
+    wrapped = pd.Series(numbers, dtype=pd.ArrowDtype(numbers.type))
+    assert renyi.rdc(wrapped, y) == pytest.approx(renyi.rdc(numbers, y), abs=1e-12)
+    ordered = pa.DictionaryArray.from_arrays([0, 1, 2] * 20, ["low", "mid", "high"], ordered=True)
+    assert renyi.rdc(ordered, y) == renyi.rdc([0, 1, 2] * 20, y)
+
+
+def test_labels_that_are_no_labels_are_refused():
+    for labels in ([np.array([1, 2]), "a"], [[1], [2]], [{}, {}]):
+        with pytest.raises(InputError, match="told apart"):
+            renyi.categorical(labels)
+    assert renyi.categorical([(1, 2), (3, 4)] * 3).levels == ((1, 2), (3, 4))
+    for odd in ("abc", None, {1, 2}, (i for i in "ab"), pd.DataFrame({"a": [1]})):
+        with pytest.raises(InputError, match="one column"):
+            renyi.categorical(odd)
+    with pytest.raises(InputError, match="5,001 levels"):
+        renyi.categorical(np.arange(5001))
+
+
+@pytest.mark.parametrize("option", ["s", "missing", "frequencies", "debias", "k", "repeats", "rng"])
+def test_arrays_as_settings_are_refused(option):
+    assert f"{option}=" in refusal(FINE, FINE, **{option: np.array([1.0, 2.0])})
+
+
+def test_truth_is_true_or_false():
+    for value in ("no", 2, None):
+        assert "debias=" in refusal(FINE, FINE, debias=value)
+
+
+def test_settings_out_of_reach_are_refused():
+    assert "k=" in refusal(FINE, FINE, k=10**8)
+    assert "k=" in refusal(FINE, FINE, k=10**30)
+    for s in (1e-300, 1e200, 10**400):
+        assert "s=" in refusal(FINE, FINE, s=s)
+
+
+def test_variation_that_missing_rows_take_away():
+    x = np.r_[np.zeros(20), np.arange(20.0)]
+    y = np.r_[np.arange(20.0), np.full(20, np.nan)]
+    assert "on the 20 rows used: pass more rows" in refusal(x, y, missing="pairwise")
+    assert "constant on the rows where nothing is missing" in refusal(x, y, missing="listwise")
 
 
 def test_columns_describe_themselves(rng):

@@ -38,6 +38,9 @@ def test_vectors_are_ranked_by_coordinate_and_divided_by_n(rng):
 
 def columns_to_sort(rng):
     return {
+        "one giant": np.r_[rng.random(LONG - 1), 1e308],
+        "two giants": np.r_[-1e308 * (0.9 + 0.1 * rng.random(LONG - 1)), 1e308],
+        "beyond float64": np.longdouble(10) ** (300 + 20 * rng.random(LONG)),
         "uniform": rng.random(LONG),
         "cauchy": rng.standard_cauchy(LONG),
         "astronomic": np.exp(50 * rng.standard_normal(LONG)),
@@ -85,6 +88,12 @@ def test_cells_of_tie_free_columns_depend_on_n_alone(rng):
     assert counts.sum() == LONG
 
 
+def test_new_whole_numbers_of_another_sign_are_compared_exactly():
+    ordered = 2**60 + np.arange(5)
+    assert empirical_cdf(ordered, ordered.astype(np.uint64)).tolist() == [0.2, 0.4, 0.6, 0.8, 1]
+    assert empirical_cdf(ordered.astype(np.uint64), np.array([-1, 2**60])).tolist() == [0.2, 0.2]
+
+
 def test_new_values_get_the_rank_of_the_sample():
     ordered = np.array([1.0, 2.0, 2.0, 5.0])
-    assert empirical_cdf(ordered, np.array([0.0, 1.0, 2.0, 3.0, 9.0])).tolist() == [0, 0.25, 0.75, 0.75, 1]
+    assert empirical_cdf(ordered, np.array([0.0, 1.0, 2.0, 3.0, 9.0])).tolist() == [0.25, 0.25, 0.75, 0.75, 1]

@@ -61,6 +61,7 @@ def test_debias_keeps_one_and_turns_the_median_to_zero():
     assert debias(1.0, (8, 8), 100) == 1.0
     assert debias(np.sqrt(null_median(8, 8, 100)), (8, 8), 100) == pytest.approx(0, abs=1e-7)
     assert -1 < debias(0.0, (8, 8), 100) < 0
+    assert debias(0.0, (2, 2), 5) == -1
 
 
 @pytest.mark.slow

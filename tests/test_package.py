@@ -1,5 +1,6 @@
 """The house: what importing loads, what the command does, what is public."""
 
+import os
 import subprocess
 import sys
 
@@ -81,6 +82,23 @@ def test_command_that_cannot_write_says_so_in_one_line(tmp_path):
     assert run.returncode == 2
     assert run.stderr.startswith("renyi: ")
     assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("picture", ["demo.xyz", "demo"])
+def test_command_that_cannot_draw_says_so_before_any_work(picture, tmp_path):
+    run = python(f"import sys; sys.argv = ['renyi', 'demo', '--picture', {picture!r}]\n"
+                 "from renyi.__main__ import main; main()", cwd=tmp_path)  # fmt: skip
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith(f"renyi: {picture} does not name a kind of picture")
+
+
+def test_output_survives_a_narrow_alphabet(tmp_path):
+    run = subprocess.run(
+        [sys.executable, "-m", "renyi", "demo", "--picture", str(tmp_path / "a.png"), "-n", "100"],
+        capture_output=True, check=False, env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert run.returncode == 0
+    assert b"normal, ? = 0.8" in run.stdout
 
 
 def test_plot_without_matplotlib_names_the_extra():

@@ -87,13 +87,61 @@ def test_missing_rows_are_left_out_and_stay_missing(parabola):
     assert found.correlation == pytest.approx(renyi.rdc(x, y, missing="pairwise"), abs=1e-12)
 
 
+def test_values_below_the_sample_are_its_smallest(rng):
+    x = np.r_[np.zeros(30), np.arange(1, 31)]
+    found = renyi.transformations(x, rng.standard_normal(60))
+    assert found.f([-1.0]) == found.f([0.0])
+
+
+def test_new_frames_are_read_by_name(rng):
+    frame = pd.DataFrame(rng.standard_normal((300, 2)), columns=["a", "b"])
+    found = renyi.transformations(frame, frame["a"] ** 2)
+    assert np.array_equal(found.f(frame[["b", "a"]]), found.f(frame))
+    with pytest.raises(renyi.InputError, match="columns a, b"):
+        found.f(frame.rename(columns={"b": "c"}))
+
+
+def test_new_dates_are_read_whatever_their_unit(rng):
+    days = np.datetime64("2020-01-01", "ns") + rng.permutation(90).astype("m8[D]")
+    found = renyi.transformations(days, rng.standard_normal(90))
+    assert np.array_equal(found.f(days.astype("M8[us]")), found.f(days))
+    for wrong in (np.arange(5.0), days - days[0]):
+        with pytest.raises(renyi.InputError, match="dates"):
+            found.f(wrong)
+
+
+def test_new_ordered_labels_are_read_by_name(rng):
+    sizes = pd.Series(pd.Categorical(["s", "m", "l"] * 30, categories=["s", "m", "l"], ordered=True), name="size")
+    found = renyi.transformations(sizes, rng.standard_normal(90))
+    other = pd.Series(pd.Categorical(["m", "l"], categories=["m", "l"], ordered=True))
+    assert np.array_equal(found.f(other), found.f(sizes)[1:3])
+    assert np.array_equal(found.f(["m", "l"]), found.f(sizes)[1:3])
+    with pytest.raises(renyi.InputError, match="'xl'"):
+        found.f(["xl"])
+
+
+def test_results_do_not_change_with_the_users_arrays(parabola):
+    x, y = parabola
+    found = renyi.transformations(x, y)
+    before = found.x.values.copy()
+    x[:] = 0
+    assert np.array_equal(found.x.values, before)
+
+
+def test_debiased_value_is_that_of_the_coefficient(parabola):
+    assert renyi.transformations(*parabola).debiased == pytest.approx(renyi.rdc(*parabola, debias=True), abs=1e-12)
+
+
 def test_it_says_what_it_holds(parabola):
     shown = repr(renyi.transformations(*parabola))
     assert "correlation=0.9" in shown
     assert "n_samples=500" in shown
 
 
-@pytest.mark.parametrize("kind", ["numbers", "long", "category", "vector", "many levels", "missing"])
+@pytest.mark.parametrize(
+    "kind",
+    ["numbers", "long", "category", "vector", "many levels", "missing", "dates", "durations", "ordered", "odd names"],
+)
 def test_every_kind_of_pair_can_be_drawn(kind, rng, tmp_path):
     n = 6000 if kind == "long" else 300
     x = rng.standard_normal(n)
@@ -106,6 +154,15 @@ def test_every_kind_of_pair_can_be_drawn(kind, rng, tmp_path):
         x = pd.DataFrame({"one": x, "two": rng.standard_normal(n)})
     if kind == "missing":
         x[:9] = np.nan
+    if kind == "dates":
+        x = np.datetime64("2026-01-01") + np.arange(n)
+    if kind == "durations":
+        x = rng.permutation(n).astype("m8[h]")
+    if kind == "ordered":
+        x = pd.Series(pd.Categorical(["s", "m", "l"] * (n // 3), categories=["s", "m", "l"], ordered=True))
+    if kind == "odd names":
+        x = pd.Series(x * 1e200, name="price $ and \\frac$" + "long " * 60)
+        y = renyi.categorical(np.where(y > 1, "<$10_000$", "^$" * 90))
     figure = renyi.transformations(x, y, missing="pairwise").plot()
     assert len(figure.axes) == 5
     figure.savefig(tmp_path / "pair.png")

@@ -1,12 +1,17 @@
 """The `renyi` command, also as `python -m renyi`."""
 
+import io
 import sys
 
-from renyi.errors import MissingExtraError, RenyiError
+from renyi.errors import RenyiError
 
 
 def main() -> None:
     """Run the command line; what the user can mend is one line and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal or file that cannot hold a letter gets a question mark, not a traceback.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         from renyi.extras import load
 
@@ -15,7 +20,7 @@ def main() -> None:
         from renyi.cli import app
 
         app()
-    except (MissingExtraError, RenyiError, OSError) as error:
+    except (RenyiError, OSError) as error:
         print(f"renyi: {error}", file=sys.stderr)
         sys.exit(2)
 

@@ -94,7 +94,7 @@ def _tie_free_table(n: int, n_cells: int | None, projection: Projection) -> tupl
 
 def _grid(n: int, roughest: float) -> int | None:
     """Cells for n ranks and frequencies up to `roughest`, or None where every distinct rank is its own cell."""
-    doublings = max(0, int(np.ceil(np.log2(roughest / _GRID_FREQUENCY))))
+    doublings = int(np.ceil(np.log2(max(1.0, roughest / _GRID_FREQUENCY))))
     n_cells = _GRID_CELLS << doublings
     return n_cells if n >= _GRID_ROWS_PER_CELL * n_cells else None
 
@@ -109,8 +109,7 @@ def _whiten_cells(ranks: Array, counts: NDArray[np.intp], projection: Projection
 def vector_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
     """Basis of a vector column (n, d), in chunks of rows."""
     ranks = joint_ranks(values)
-    n = len(ranks)
-    width = max(2 * projection.n_projections, projection.n_coordinates)
+    n, width = len(ranks), 2 * projection.n_projections
     factor = _factor(
         (sines_and_cosines(projection, ranks[rows]), np.full(rows.stop - rows.start, n**-0.5))
         for rows in _chunks(n, width)
@@ -123,9 +122,9 @@ def vector_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
 
 
 def _chunks(n: int, width: int) -> Iterator[slice]:
-    """Slices of rows whose float64 chunks of `width` columns stay within a cache-friendly size."""
-    # A chunk at least as tall as it is wide, else folding triangular factors would cost more than it saves.
-    step = max(_CHUNK_BYTES // (8 * width), width, 1)
+    """Slices of rows whose features, `width` columns of float64, stay within a cache-friendly size."""
+    # Chunks well taller than wide, else folding triangular factors would double the work.
+    step = max(_CHUNK_BYTES // (8 * width), 4 * width)
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
@@ -135,7 +134,7 @@ def category_basis(codes: NDArray[np.integer[Any]], /) -> Basis:
     What the constant and the first j indicators leave of the next one is supported on the levels that follow, which
     gives the orthonormal table in closed form.
     """
-    counts = np.bincount(codes)
+    counts = np.bincount(codes).astype(np.float64)
     order = np.argsort(-counts, kind="stable")
     counts = counts[order][: np.count_nonzero(counts)]
     n_levels = len(counts)

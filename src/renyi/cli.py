@@ -15,16 +15,28 @@ __all__ = ["app"]
 
 app = typer.Typer(
     name="renyi",
-    help="Find, measure and test non-linear dependence in data.",
+    help="Find and measure non-linear dependence in data.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from renyi import __version__
+
+        typer.echo(f"renyi {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def _root() -> None:
-    """Keep `demo` a command of its own although it is the only one."""
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
 
 
 @app.command()
@@ -36,14 +48,13 @@ def demo(
     """Show the paper's fourteen associations with Pearson, Spearman and RDC side by side."""
     from renyi.experiments.figures import plot_gallery
     from renyi.experiments.gallery import score_gallery
-    from renyi.report.plots import save
+    from renyi.report.plots import check_picture, save
 
+    check_picture(picture)
     scored = score_gallery(rows, seed=seed)
     console = Console()
     console.print(_gallery_table(scored, rows))
-    console.print(
-        "RDC of independent data is not 0 on a finite sample; the debiased value takes that away.", style="dim"
-    )
+    console.print("Chance alone lifts RDC above 0; the debiased value is near 0 on average.", style="dim")
     save(plot_gallery(scored), picture)
     console.print(f"Picture: {picture}", soft_wrap=True)
 
@@ -52,7 +63,7 @@ def _gallery_table(scored: "list[Scored]", rows: int) -> Table:
     table = Table(title=f"Fourteen associations, {rows:,} rows each", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("association", no_wrap=True)
     for name in ("|Pearson|", "|Spearman|", "RDC", "debiased"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", min_width=max(5, len(name)), no_wrap=True)
     table.add_column("", no_wrap=True)
     for row in scored:
         table.add_row(
@@ -60,7 +71,7 @@ def _gallery_table(scored: "list[Scored]", rows: int) -> Table:
             f"{abs(row.pearson):.2f}",
             f"{abs(row.spearman):.2f}",
             f"[bold]{row.rdc:.2f}[/]",
-            f"{row.debiased:.2f}",
+            f"{row.debiased:.2f}".replace("-", "−"),
             _remark(row),
             end_section=row.ends_row,
         )

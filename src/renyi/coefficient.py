@@ -1,6 +1,6 @@
 """The path for one pair: `rdc` and `transformations`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias
 
@@ -25,6 +25,7 @@ Rng: TypeAlias = int | np.random.Generator | None
 
 # Canonical correlations this close are taken as equal when their functions are shown.
 _EQUAL_CORRELATIONS = 1e-9
+_MOST_PROJECTIONS = 20_000
 # Below this many rows a second thread costs more than it saves.
 _ROWS_FOR_THREADS = 2**17
 
@@ -51,8 +52,9 @@ def rdc(
     Parameters
     ----------
     x, y : array-like of shape (n,) or (n, d), or a category
-        Lists, arrays, and columns or frames of pandas, Polars and Arrow; rows are samples. Booleans and unordered
-        categorical columns are categories, ordered ones are ranked; other labels are declared by `renyi.categorical`.
+        Lists, arrays, and columns or frames of pandas, Polars and Arrow; rows are samples. Dates and durations are
+        numbers. Booleans and categorical columns are categories, but ordered ones of pandas and Arrow are ranked; other
+        labels, whole numbers that are codes among them, are declared by `renyi.categorical`.
     k : int, optional
         Random projections a side, each giving a sine and a cosine. By default ⌈10·√d⌉ for d coordinates; on few rows
         at most one for every ten of them, and for vectors at most d for every 120.
@@ -109,6 +111,8 @@ def rdc(
     settings = Settings(k, s, frequencies)
     if not _is_integer(repeats) or repeats < 1:
         raise InputError(f"repeats={repeats!r} makes no sense: pass a whole number of draws, 1 or more")
+    if not isinstance(debias, (bool, np.bool_)):
+        raise InputError(f"debias={debias!r} makes no sense: pass True or False")
     draws = features.seeds(rng, n_draws=int(repeats))
     pair = as_pair(x, y, missing=missing)
     return float(np.median([_coefficient(pair, settings, seed, debias) for seed in draws]))
@@ -164,8 +168,9 @@ def transformations(
     mixture = _smoothest(left, correlations)
     directions = (left @ mixture, right @ mixture)
     sign = _orientation(pair, bases, directions)
-    common = common_rows(*pair)
-    used = pair if common is None else tuple(column.take(common).complete() for column in pair)
+    rows = common_rows(*pair)
+    # Copies, so that later changes of the user's arrays do not reach a result.
+    used = [column.take(np.ones(len(column), dtype=bool) if rows is None else rows).complete() for column in pair]
     return Transformations(
         f=_transformation(pair[0], bases[0], sign * directions[0]),
         g=_transformation(pair[1], bases[1], sign * directions[1]),
@@ -186,10 +191,13 @@ class Settings:
     frequencies: Frequencies
 
     def __post_init__(self) -> None:
-        if self.k is not None and (not _is_integer(self.k) or self.k < 1):
-            raise InputError(f"k={self.k!r} makes no sense: pass a whole number of projections, 1 or more")
-        if self.s != "median" and not (_is_number(self.s) and 0 < self.s < np.inf):
-            raise InputError(f"s={self.s!r} makes no sense: pass a positive standard deviation, or 'median'")
+        if self.k is not None and not (_is_integer(self.k) and 1 <= self.k <= _MOST_PROJECTIONS):
+            raise InputError(
+                f"k={self.k!r} makes no sense: pass a whole number of projections, 1 to {_MOST_PROJECTIONS:,}"
+            )
+        is_median = isinstance(self.s, str) and self.s == "median"
+        if not is_median and not (_is_number(self.s) and 1e-9 <= self.s <= 1e9):
+            raise InputError(f"s={self.s!r} makes no sense: pass a standard deviation from 1e-9 to 1e9, or 'median'")
         check_choice(self.frequencies, Frequencies, "frequencies")
 
     def projection(self, column: Column, seed: Seed, /) -> Projection:
@@ -251,10 +259,8 @@ def _check_freedom(pair: tuple[Column, Column], bases: tuple[Basis, Basis]) -> N
     n = bases[0].n_samples
     for column, basis in zip(pair, bases, strict=True):
         if basis.rank == 0:
-            raise InputError(
-                f"{column.label} shows no variation on the {n:,} rows used, at this scale of the features: "
-                "pass a larger s, or more rows"
-            )
+            remedy = "pass more rows" if n < len(column) or column.kind == "category" else "pass a larger s"
+            raise InputError(f"{column.label} does not vary enough to be measured on the {n:,} rows used: {remedy}")
     if bases[0].rank + bases[1].rank >= n:
         raise InputError(
             f"x and y have bases of ranks {bases[0].rank} and {bases[1].rank}, and on {n:,} rows those correlate "
@@ -263,12 +269,16 @@ def _check_freedom(pair: tuple[Column, Column], bases: tuple[Basis, Basis]) -> N
 
 
 def _transformation(column: Column, basis: Basis, direction: Array) -> RankTransformation | CategoryTransformation:
-    values = column.complete().values
-    if basis.feature_map is None:
+    if basis.feature_map is None and basis.codes is not None:
         scores = basis.table @ direction
-        return CategoryTransformation(column.name, {column.levels[i]: float(scores[i]) for i in np.unique(values)})
+        return CategoryTransformation(column.name, {column.levels[i]: float(scores[i]) for i in np.unique(basis.codes)})
+    if basis.feature_map is None:
+        raise ValueError("a basis has codes, a feature map, or both")
+    values = column.complete().values
     ordered = np.sort(values.reshape(len(values), -1), axis=0)
-    return RankTransformation(column.name, tuple(ordered.T), basis.feature_map, direction)
+    return RankTransformation(
+        replace(column, values=column.values[:0], missing=None), tuple(ordered.T), basis.feature_map, direction
+    )
 
 
 def _smoothest(left: Array, correlations: Array) -> Array:

@@ -13,6 +13,7 @@ _LONG_COLUMN = 2**14
 _BINS = 2**16
 _SAMPLE = 4096
 _RUN = 2**16
+_TURNED = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,8 @@ class Copula:
 def quantise(values: NDArray[Any], /, *, n_cells: int | None = None) -> Copula:
     """Rank one column: P_n(x) = #{x_i <= x}/n, on at most `n_cells` cells (None: one per distinct value)."""
     n = len(values)
+    if values.dtype.kind in "Mm":
+        values = values.view(np.int64)
     order = _sorting_order(values)
     ends_group = _differs_from_next(values[order])
     has_ties = not ends_group.all()
@@ -79,14 +82,15 @@ def _sorting_order(values: NDArray[Any]) -> NDArray[np.intp]:
 
 def _coarse_bins(values: NDArray[Any]) -> NDArray[np.uint16] | None:
     """A 16-bit bin for every value, in the order of the values; None if their range defeats a linear map."""
-    sample = np.sort(values[:: len(values) // _SAMPLE].astype(np.float64))
-    low, high = sample[len(sample) // 200], sample[-1 - len(sample) // 200]
-    with np.errstate(over="ignore"):
+    # Overflow makes infinities, which the clip puts into the last bin and the check of the scale refuses.
+    with np.errstate(over="ignore", invalid="ignore"):
+        sample = np.sort(values[:: len(values) // _SAMPLE].astype(np.float64))
+        low, high = sample[len(sample) // 200], sample[-1 - len(sample) // 200]
         scale = (_BINS - 1) / (high - low) if high > low else 0.0
-    if not 0.0 < scale < np.inf:
-        return None
-    position: NDArray[np.float64] = np.subtract(values, low, dtype=np.float64)
-    position *= scale
+        if not 0.0 < scale < np.inf:
+            return None
+        position: NDArray[np.float64] = np.subtract(values, low, dtype=np.float64)
+        position *= scale
     np.clip(position, 0, _BINS - 1, out=position)
     return position.astype(np.uint16)
 
@@ -133,12 +137,23 @@ def _starts(positions: NDArray[np.intp], stop: int) -> NDArray[np.intp]:
 def joint_ranks(values: NDArray[Any], /) -> NDArray[np.float64]:
     """Rank each coordinate of a vector column (n, d) on its own, always dividing by n."""
     ranks = np.empty(values.shape)
-    for j in range(values.shape[1]):
-        copula = quantise(values[:, j])
-        np.take(copula.ranks, copula.codes, out=ranks[:, j])
+    # Blocks of columns are turned so that each lies together in memory.
+    for start in range(0, values.shape[1], _TURNED):
+        block = slice(start, start + _TURNED)
+        turned = np.ascontiguousarray(values[:, block].T)
+        ranks[:, block] = np.stack([_row_ranks(column) for column in turned], axis=1)
     return ranks
 
 
+def _row_ranks(values: NDArray[Any]) -> NDArray[np.float64]:
+    copula = quantise(values)
+    return np.take(copula.ranks, copula.codes)
+
+
 def empirical_cdf(ordered: NDArray[Any], values: NDArray[Any], /) -> NDArray[np.float64]:
-    """P_n at new values, given the sorted sample."""
-    return np.searchsorted(ordered, values, side="right") / len(ordered)
+    """P_n at new values, given the sorted sample; values below the sample are treated as its smallest."""
+    if values.dtype.kind + ordered.dtype.kind in ("iu", "ui") and np.result_type(values, ordered).kind == "f":
+        # As floats, large whole numbers could not be told apart.
+        ordered, values = ordered.astype(object), values.astype(object)
+    smallest = np.searchsorted(ordered, ordered[0], side="right")
+    return np.asarray(np.maximum(np.searchsorted(ordered, values, side="right"), smallest) / len(ordered))

@@ -42,6 +42,9 @@ _ROWS_PER_VECTOR_PROJECTION = 120
 _DEFAULT_ENTROPY = 2013
 # Above this many weights (32 MB) "auto" takes Fastfood rather than a dense matrix of frequencies.
 _LARGEST_DENSE = 2**22
+_FASTFOOD_BYTES = 2**20
+# A product with this small Hadamard matrix costs less than passing through memory five times.
+_RADIX = 32
 _MEDIAN_ROWS = 1000
 
 
@@ -142,14 +145,22 @@ class Fastfood:
         return float(self.lengths.ravel()[self.order[-1]])
 
     def angles(self, ranks: Array, /) -> Array:
-        n_rows, (n_blocks, width) = len(ranks), self.signs.shape
-        products = np.empty((n_rows, n_blocks, width))
-        for block in range(n_blocks):
-            padded = np.zeros((n_rows, width))
-            np.multiply(ranks, self.signs[block, : self.n_coordinates], out=padded[:, : self.n_coordinates])
+        angles = np.empty((len(ranks), self.n_projections))
+        # Few rows at a time: a row is as wide as the data, and passes through the cache 2 log d times.
+        step = max(1, _FASTFOOD_BYTES // (8 * self.signs.size))
+        for start in range(0, len(ranks), step):
+            rows = slice(start, start + step)
+            np.add(self._products(ranks[rows])[:, self.order], self.phases, out=angles[rows])
+        return angles
+
+    def _products(self, ranks: Array) -> Array:
+        products = []
+        for block, signs in enumerate(self.signs):
+            padded = np.zeros((len(ranks), len(signs)))
+            np.multiply(ranks, signs[: self.n_coordinates], out=padded[:, : self.n_coordinates])
             mixed = _hadamard(padded)[:, self.permutations[block]] * self.normals[block]
-            products[:, block] = _hadamard(mixed) * self._row_scales(block)
-        return products.reshape(n_rows, -1)[:, self.order] + self.phases
+            products.append(_hadamard(mixed) * self._row_scales(block))
+        return np.concatenate(products, axis=1)
 
     def _row_scales(self, block: int) -> Array:
         # Every row of H G P H B has the length √D·|G|; S gives it the length of a normal vector instead.
@@ -157,14 +168,23 @@ class Fastfood:
         return np.asarray(self.lengths[block] / (np.sqrt(len(normals)) * np.linalg.norm(normals)))
 
 
+@lru_cache
+def _small_hadamard(width: int) -> Array:
+    matrix = np.ones((1, 1))
+    while len(matrix) < width:
+        matrix = np.block([[matrix, matrix], [matrix, -matrix]])
+    return matrix
+
+
 def _hadamard(rows: Array) -> Array:
-    """Walsh-Hadamard transform of every row, unnormalised."""
+    """Walsh-Hadamard transform of every row, unnormalised, in log d steps of a small one."""
     n_rows, width = rows.shape
-    half = 1
-    while half < width:
-        pairs = rows.reshape(n_rows, -1, 2, half)
-        rows = np.stack((pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]), axis=2)
-        half *= 2
+    done = 1
+    while done < width:
+        radix = min(_RADIX, width // done)
+        small = _small_hadamard(radix)
+        rows = rows.reshape(-1, radix) @ small if done == 1 else small @ rows.reshape(-1, radix, done)
+        done *= radix
     return rows.reshape(n_rows, width)
 
 

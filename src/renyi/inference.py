@@ -24,7 +24,8 @@ def debias(correlation: float, ranks: tuple[int, int], n_samples: int, /) -> flo
     that of R², and sign(v)·√|v| is its correlation.
     """
     median = null_median(*ranks, n_samples)
-    excess = (correlation**2 - median) / (1.0 - median)
+    # With hardly more rows than ranks the median is close to 1, and the ratio could fall below any bound.
+    excess = max(-1.0, (correlation**2 - median) / (1.0 - median))
     return float(np.copysign(np.sqrt(abs(excess)), excess))
 
 

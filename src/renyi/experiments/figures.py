@@ -23,6 +23,7 @@ def plot_gallery(scored: list[Scored], /) -> "Figure":
         figure, axes = pyplot.subplots(
             n_rows, _PER_ROW, figsize=(13.5, 2.35 * n_rows + 0.3), layout="constrained", squeeze=False
         )
+        figure.get_layout_engine().set(h_pad=0.12)
         for ax, row in zip(axes.flat, scored, strict=False):
             _draw(ax, row)
         figure.suptitle(

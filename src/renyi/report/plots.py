@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from renyi.columns import Column
 from renyi.copula import joint_ranks
+from renyi.errors import InputError
 from renyi.extras import load
 from renyi.results import CategoryTransformation, RankTransformation, Transformations
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["BLUE", "GREY", "ORANGE", "STYLE", "plot_transformations", "save", "shown_once"]
+__all__ = ["BLUE", "GREY", "ORANGE", "STYLE", "check_picture", "plot_transformations", "save", "shown_once"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -28,11 +29,23 @@ STYLE = {
     "axes.labelsize": 10,
     "font.size": 9.5,
     "figure.dpi": 110,
+    "text.parse_math": False,  # a dollar sign in a name is a dollar sign
     "savefig.dpi": 200,
 }
 
 _MOST_POINTS = 5000
 _MOST_BARS = 20
+_MOST_TICKS = 12
+_LONGEST_NAME = 32
+
+
+def check_picture(path: Path, /) -> None:
+    """Refuse a path that no picture can be written to, before any work is done."""
+    kinds = load("matplotlib.backend_bases", extra="report").FigureCanvasBase.filetypes
+    if path.suffix.removeprefix(".").lower() not in kinds:
+        raise InputError(f"{path} does not name a kind of picture: end it in .png, .pdf or .svg")
+    if not path.resolve().parent.is_dir():
+        raise InputError(f"{path} cannot be written: its folder does not exist")
 
 
 def save(figure: "Figure", path: Path, /) -> None:
@@ -42,31 +55,6 @@ def save(figure: "Figure", path: Path, /) -> None:
     pyplot.close(figure)
 
 
-def plot_transformations(found: Transformations, /) -> "Figure":
-    """The data, its copula, f, g, and f(x) against g(y)."""
-    pyplot = load("matplotlib.pyplot", extra="report")
-    left, right = _Side(found.x, found.f, "f"), _Side(found.y, found.g, "g")
-    with pyplot.rc_context(STYLE):
-        figure, (data, copula, f, g, both) = pyplot.subplots(1, 5, figsize=(16, 3.5), layout="constrained")
-        _cloud(data, left.values, right.values, BLUE)
-        _cloud(copula, left.ranks, right.ranks, BLUE)
-        left.draw(f)
-        right.draw(g)
-        _cloud(both, left.transformed, right.transformed, ORANGE)
-        for ax in (data, copula):
-            left.label(ax.xaxis)
-            right.label(ax.yaxis)
-        data.set(title="data", xlabel=left.name, ylabel=right.name)
-        copula.set(title="copula", xlabel=f"{left.name}, ranked", ylabel=f"{right.name}, ranked")
-        both.set(title="f against g", xlabel=f"f({found.x.name})", ylabel=f"g({found.y.name})")
-        figure.suptitle(
-            f"{found.x.name} and {found.y.name}: f and g correlate by {found.correlation:.3f}"
-            f"{_linear(found.x, found.y)}, {found.n_samples:,} rows",
-            fontsize=13,
-        )
-    return shown_once(pyplot, figure)
-
-
 def shown_once(pyplot: Any, figure: "Figure") -> "Figure":
     """A figure that a notebook shows once: it draws open figures, and also what a cell returns."""
     if "inline" in pyplot.get_backend():
@@ -74,87 +62,138 @@ def shown_once(pyplot: Any, figure: "Figure") -> "Figure":
     return figure
 
 
-def _linear(x: Column, y: Column) -> str:
-    if x.kind != "number" or y.kind != "number":
+def plot_transformations(found: Transformations, /) -> "Figure":
+    """The data, its copula, f, g, and f(x) against g(y)."""
+    pyplot = load("matplotlib.pyplot", extra="report")
+    left, right = _Side(found.x, found.f, "f", seed=0), _Side(found.y, found.g, "g", seed=1)
+    with pyplot.rc_context(STYLE):
+        figure, (data, copula, f, g, both) = pyplot.subplots(1, 5, figsize=(16.5, 3.6), layout="constrained")
+        _cloud(data, left.values, right.values, BLUE)
+        left.label(data.xaxis, left.name)
+        right.label(data.yaxis, right.name)
+        data.set_title("data" if left.has_axis and right.has_axis else "data, vectors by their function")
+        _cloud(copula, left.ranks, right.ranks, BLUE)
+        left.label(copula.xaxis, left.rank_name)
+        right.label(copula.yaxis, right.rank_name)
+        copula.set_title("copula")
+        left.draw(f)
+        right.draw(g)
+        _cloud(both, left.spread, right.spread, ORANGE)
+        both.set(title="f against g", xlabel=left.function_name, ylabel=right.function_name)
+        figure.suptitle(
+            f"{_short(found.x.name)} and {_short(found.y.name)}: f and g correlate by {found.correlation:.3f} "
+            f"(debiased {found.debiased:.3f}{_monotone(left, right)}), {found.n_samples:,} rows",
+            fontsize=13,
+        )
+    return shown_once(pyplot, figure)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+def _monotone(left: "_Side", right: "_Side") -> str:
+    """Spearman's correlation of two numbers, for comparison."""
+    if not (left.column.kind == right.column.kind == "number"):
         return ""
-    pearson = np.corrcoef(x.values.astype(np.float64), y.values.astype(np.float64))[0, 1]
-    return f" (Pearson {pearson:+.2f})"
+    return f", Spearman {np.corrcoef(left.ranks, right.ranks)[0, 1]:+.2f}"
 
 
 class _Side:
     """How one variable is drawn: as it is, as ranks, and through its function."""
 
-    def __init__(self, column: Column, function: RankTransformation | CategoryTransformation, letter: str) -> None:
+    def __init__(
+        self, column: Column, function: RankTransformation | CategoryTransformation, letter: str, *, seed: int
+    ) -> None:
         self.column, self.function, self.letter = column, function, letter
-        self.name = column.name
+        self.name, self.function_name = _short(column.name), f"{letter}({_short(column.name)})"
+        self.rank_name = f"{self.name}, ranked"
+        self.has_axis = column.kind != "vector"
+        jitter = _jitter(len(column), seed)
         if isinstance(function, CategoryTransformation):
             by_code = np.array([function.scores.get(level, np.nan) for level in column.levels])
             self.transformed = by_code[column.values]
-            self.values = self.ranks = column.values + _jitter(len(column))
-        else:
-            self.transformed = function(column.values)
-            # A vector has no axis of its own: its function stands for it.
-            self.values = column.values if column.kind == "number" else self.transformed
-            self.ranks = joint_ranks(self.values.reshape(-1, 1))[:, 0]
+            self.spread = self.transformed + 0.1 * jitter
+            self.values = self.ranks = column.values + jitter
+            self.rank_name = self.name
+            return
+        self.transformed = self.spread = function.of_ranks(joint_ranks(column.values.reshape(len(column), -1)))
         if column.kind == "vector":
-            self.name = f"{letter}({column.name})"
+            # A vector has no axis of its own: its function stands for it.
+            self.values, self.name, self.rank_name = (
+                self.transformed,
+                self.function_name,
+                f"{self.function_name}, ranked",
+            )
+        else:
+            self.values = _drawable(column.values)
+        self.ranks = joint_ranks(self.values.reshape(-1, 1))[:, 0]
 
-    def label(self, axis: Any) -> None:
-        """Name the levels of a category on its axis."""
-        if self.column.kind == "category":
-            axis.set_ticks(range(len(self.column.levels)), [str(level) for level in self.column.levels])
+    def label(self, axis: Any, name: str) -> None:
+        """Name an axis, the levels of a category on it, and dates as dates."""
+        axis.set_label_text(name)
+        is_ranked = name == self.rank_name and self.column.kind == "number"
+        if self.column.levels and not is_ranked:
+            shown = np.unique(np.linspace(0, len(self.column.levels) - 1, _MOST_TICKS).round().astype(int))
+            turned = axis.axis_name == "x" and len(shown) > 3
+            labels = [_short(str(self.column.levels[code])) for code in shown]
+            axis.set_ticks(shown, labels, **({"rotation": 45, "ha": "right"} if turned else {}))
+        elif self.column.values.dtype.kind == "M" and not is_ranked:
+            axis.axis_date()
+            axis.set_major_locator(locator := load("matplotlib.dates", extra="report").AutoDateLocator(maxticks=5))
+            axis.set_major_formatter(load("matplotlib.dates", extra="report").ConciseDateFormatter(locator))
 
     def draw(self, ax: "Axes") -> None:
         """The function itself: a curve, or a bar for every level or coordinate."""
-        name = self.column.name
-        ax.set_title(f"{self.letter}, a function of {name}")
-        if self.column.kind == "number":
+        if isinstance(self.function, CategoryTransformation):
+            ax.set_title(f"{self.letter}, a score for every level")
+            scores = self.function.scores
+            _bars(ax, [str(level) for level in scores], np.array(list(scores.values())), self.function_name)
+        elif self.has_axis:
+            ax.set_title(f"{self.letter}, a function of {self.name}")
             order = np.argsort(self.values, kind="stable")
             thinned = order[np.linspace(0, len(order) - 1, min(len(order), 2000)).astype(int)]
             ax.plot(self.values[thinned], self.transformed[thinned], color=ORANGE, linewidth=2)
-            ax.set(xlabel=name, ylabel=f"{self.letter}({name})")
-        elif isinstance(self.function, CategoryTransformation):
-            scores = self.function.scores
-            _bars(ax, [str(level) for level in scores], np.array(list(scores.values())), f"{self.letter}({name})")
+            self.label(ax.xaxis, self.name)
+            ax.set_ylabel(self.function_name)
         else:
+            ax.set_title(f"what {self.letter} follows")
             ranks = joint_ranks(self.column.values)
             centred = ranks - ranks.mean(axis=0)
-            spread = np.maximum(centred.std(axis=0), 1e-12)
-            correlations = (centred / spread).T @ self.transformed / len(ranks)
-            label = f"its rank's correlation with {self.letter}({name})"
+            correlations = (centred / np.maximum(centred.std(axis=0), 1e-12)).T @ self.transformed / len(ranks)
             names = self.column.coordinates or [str(j) for j in range(len(correlations))]
-            _bars(ax, list(names), correlations, label)
+            _bars(ax, list(names), correlations, f"correlation of its rank with {self.function_name}")
             ax.set_ylabel("coordinate")
 
 
+def _drawable(values: NDArray[Any]) -> Array:
+    """Dates in Matplotlib's days, durations in seconds, all else as floats."""
+    if values.dtype.kind == "M":
+        return np.asarray(load("matplotlib.dates", extra="report").date2num(values), dtype=np.float64)
+    if values.dtype.kind == "m":
+        return values / np.timedelta64(1, "s")
+    return values.astype(np.float64)
+
+
 def _bars(ax: "Axes", labels: list[str], values: Array, label: str) -> None:
-    """Horizontal bars, the first on top; of many, those that reach farthest."""
+    """Horizontal bars in the order of the vertical axis beside them; of many, those that reach farthest."""
     shown = np.sort(np.argsort(-np.abs(values), kind="stable")[:_MOST_BARS])
     ax.barh(range(len(shown)), values[shown], color=ORANGE)
-    ax.set_yticks(range(len(shown)), [labels[j] for j in shown])
-    ax.invert_yaxis()
+    ax.set_yticks(range(len(shown)), [_short(labels[j]) for j in shown], fontsize=9 if len(shown) <= 12 else 6.5)
     ax.axvline(0, color=GREY, linewidth=0.8)
-    ax.set_xlabel(label if len(shown) == len(values) else f"{label} ({_MOST_BARS} largest of {len(values)})")
+    ax.set_xlabel(label if len(shown) == len(values) else f"{label}, {_MOST_BARS} of {len(values)}")
 
 
 def _cloud(ax: "Axes", x: Array, y: Array, colour: str) -> None:
     """Points, or where there are many their density: none is left out."""
     if len(x) <= _MOST_POINTS:
-        alpha = 0.8 if len(x) <= 500 else 0.4
-        ax.scatter(x, y, s=9 if len(x) <= 500 else 4, color=colour, alpha=alpha, linewidths=0)
+        few = len(x) <= 500
+        ax.scatter(x, y, s=9 if few else 4, color=colour, alpha=0.8 if few else 0.4, linewidths=0)
     else:
-        ax.hexbin(
-            x,
-            y,
-            gridsize=60,
-            bins="log",
-            cmap="Blues" if colour == BLUE else "Oranges",
-            mincnt=1,
-            vmin=0.2,
-            linewidths=0.1,
-        )
+        shades = "Blues" if colour == BLUE else "Oranges"
+        ax.hexbin(x, y, gridsize=60, bins="log", cmap=shades, mincnt=1, vmin=0.2, linewidths=0.1)
 
 
-def _jitter(n: int) -> Array:
-    """Offsets that spread points of one level, the same at every drawing (a golden-ratio sequence)."""
-    return np.asarray(0.6 * (np.arange(n) * 0.6180339887498949 % 1.0 - 0.5), dtype=np.float64)
+def _jitter(n: int, seed: int) -> Array:
+    """Offsets that spread points of one level, the same at every drawing."""
+    return np.random.default_rng(seed).uniform(-0.3, 0.3, n)
