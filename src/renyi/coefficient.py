@@ -195,8 +195,8 @@ class Settings:
             raise InputError(
                 f"k={self.k!r} makes no sense: pass a whole number of projections, 1 to {_MOST_PROJECTIONS:,}"
             )
-        is_median = isinstance(self.s, str) and self.s == "median"
-        if not is_median and not (_is_number(self.s) and 1e-9 <= self.s <= 1e9):
+        is_scale = self.s == "median" if isinstance(self.s, str) else _is_number(self.s) and 1e-9 <= self.s <= 1e9
+        if not is_scale:
             raise InputError(f"s={self.s!r} makes no sense: pass a standard deviation from 1e-9 to 1e9, or 'median'")
         check_choice(self.frequencies, Frequencies, "frequencies")
 
