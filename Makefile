@@ -5,6 +5,9 @@ PYTHON ?= python3
 ROOT := $(dir $(abspath $(lastword $(MAKEFILE_LIST))))
 VENV := $(ROOT).venv
 BIN := $(VENV)/bin
+# Two test processes with two BLAS threads each would spend their time waiting for one another.
+ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+PYENV_ROOT ?= $(HOME)/.pyenv
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q install
 
 ifneq ($(words $(ROOT)),1)
@@ -25,12 +28,12 @@ demo: $(VENV)/.demo
 	@$(BIN)/renyi demo --picture $(ROOT)renyi-demo.png
 
 test: $(VENV)/.test
-	@cd $(ROOT) && $(BIN)/python -m pytest -n 2 tests
+	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests
 	@cd $(ROOT) && $(BIN)/python -m pytest --doctest-modules src/renyi
 
 test-all: $(VENV)/.test
 	@$(PIP) "nox>=2024.4"
-	@cd $(ROOT) && $(BIN)/nox
+	@cd $(ROOT) && PATH="$$PATH$$(printf ':%s' $(wildcard $(PYENV_ROOT)/versions/3.*/bin))" $(ONE_THREAD) $(BIN)/nox
 
 lint: $(VENV)/.lint
 	@cd $(ROOT) && $(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports

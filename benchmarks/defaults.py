@@ -97,26 +97,35 @@ def vector_power(d: int, k: int) -> dict[str, Any]:
     return row
 
 
-def zipf_category(n: int, rng: np.random.Generator) -> renyi.Column:
-    weights = 1 / np.arange(1, 8)
-    return renyi.categorical(rng.choice(7, n, p=weights / weights.sum()))
+def zipf_category(n: int, n_levels: int, rng: np.random.Generator) -> renyi.Column:
+    weights = 1 / np.arange(1, n_levels + 1)
+    return renyi.categorical(rng.choice(n_levels, n, p=weights / weights.sum()))
+
+
+def common_factor(n: int, d: int, rng: np.random.Generator) -> Array:
+    """Vectors whose coordinates correlate by 0.8."""
+    return 2 * rng.standard_normal((n, 1)) + rng.standard_normal((n, d))
 
 
 NULLS: dict[str, Callable[[int, np.random.Generator], Pair]] = {
     "scalars": lambda n, rng: tuple(rng.standard_normal((2, n))),
     "scalars rounded to integers": lambda n, rng: tuple(np.round(rng.standard_normal((2, n)))),
     "zero-inflated scalars": lambda n, rng: tuple(np.maximum(rng.standard_normal((2, n)), 0)),
-    "7-level Zipf categories": lambda n, rng: (zipf_category(n, rng), zipf_category(n, rng)),
-    "scalar and category": lambda n, rng: (rng.standard_normal(n), zipf_category(n, rng)),
+    "7-level Zipf categories": lambda n, rng: (zipf_category(n, 7, rng), zipf_category(n, 7, rng)),
+    "scalar and category": lambda n, rng: (rng.standard_normal(n), zipf_category(n, 7, rng)),
     "vectors of 2": lambda n, rng: tuple(rng.standard_normal((2, n, 2))),
     "vectors of 5": lambda n, rng: tuple(rng.standard_normal((2, n, 5))),
     "vectors of 20": lambda n, rng: tuple(rng.standard_normal((2, n, 20))),
+    "vectors of 3, correlated": lambda n, rng: (common_factor(n, 3, rng), common_factor(n, 3, rng)),
+    "vectors of 3, 90 % zeros": lambda n, rng: tuple(np.maximum(rng.standard_normal((2, n, 3)) - 1.28, 0)),
+    "vectors of 10, 5 % ones": lambda n, rng: tuple((rng.random((2, n, 10)) < 0.05).astype(float)),
+    "30-level Zipf categories": lambda n, rng: (zipf_category(n, 30, rng), zipf_category(n, 30, rng)),
 }
 
 
 def debiased_null(name: str, n: int, settings: dict[str, Any]) -> dict[str, Any]:
     rng = np.random.default_rng(n)
-    values = [renyi.rdc(*NULLS[name](n, rng), debias=True, **settings) for _ in range(1000)]
+    values = [renyi.rdc(*NULLS[name](n, rng), debias=True, **settings) for _ in range(400)]
     row = {"data": name, "n": n, "settings": settings, **estimate(values)}
     print(row, flush=True)
     return row
@@ -150,7 +159,7 @@ if __name__ == "__main__":
     results = {
         "scale": [scalar_settings(settings) for settings in scales],
         "projections": [scalar_settings(settings) for settings in projections],
-        "vectors": [vector_power(d, k) for d in (2, 5, 20) for k in (5, 10, int(np.ceil(10 * np.sqrt(d))), 100)],
+        "vectors": [vector_power(d, k) for d in (2, 5, 20) for k in (5, 8, 10, 15, 20, 45, 100)],
         "null": [
             debiased_null(name, n, settings)
             for name in NULLS

@@ -60,6 +60,7 @@ def defaults() -> str:
             ),
         ),
         "## Debiased values under independence\n",
+        "The last four have rows of high leverage: there the level of chance comes from random pairings of the rows.\n",
         table(
             ["data", "settings", "n", "mean"],
             ([row["data"], _shown(row["settings"]), row["n"], with_error(row)] for row in found["null"]),

@@ -40,7 +40,7 @@ def columns_to_sort(rng):
     return {
         "one giant": np.r_[rng.random(LONG - 1), 1e308],
         "two giants": np.r_[-1e308 * (0.9 + 0.1 * rng.random(LONG - 1)), 1e308],
-        "beyond float64": np.longdouble(10) ** (300 + 20 * rng.random(LONG)),
+        "beyond float64": np.full(LONG, 10, dtype=np.longdouble) ** (300 + 20 * rng.random(LONG)),
         "uniform": rng.random(LONG),
         "cauchy": rng.standard_cauchy(LONG),
         "astronomic": np.exp(50 * rng.standard_normal(LONG)),

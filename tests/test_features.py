@@ -24,7 +24,9 @@ def test_the_fixed_draw_of_scalars_is_the_documented_one():
 
 def test_the_fixed_draw_of_vectors_never_changes():
     projection = draw(3, 4, 1.0, kind="auto", seed=FIXED)
-    assert projection.weights[:, 0] == pytest.approx([0.04879567921297, 0.00925500155578, 0.25790618095795], abs=1e-12)
+    assert projection.weights[:, 0] == pytest.approx(
+        [-0.09200155468515, -0.63278036864021, -0.23456766001997], abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -69,6 +71,46 @@ def test_orthogonal_frequencies_are_orthogonal_in_blocks_and_less_noisy():
     assert error("orthogonal") < 0.8 * error("normal")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", ["one coordinate", "all coordinates"])
+def test_features_stand_for_the_gaussian_kernel(kind, shape):
+    d, s = 16, 4.0
+    step = np.full(d, 0.2) if shape == "all coordinates" else np.eye(d)[3]
+    exact = np.exp(-0.5 * s**2 * np.sum(step**2) / d)
+    means = [
+        np.mean(np.cos(weights_of(draw(d, 32, s, kind=kind, seed=seed), d) @ step)) for seed in seeds(11, n_draws=400)
+    ]
+    error = np.std(means) / np.sqrt(len(means))
+    assert np.mean(means) == pytest.approx(exact, abs=4 * error + 0.005)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_phases_are_uniform(kind):
+    phases = np.concatenate([draw(3, 50, 1.0, kind=kind, seed=seed).phases for seed in seeds(2, n_draws=40)])
+    assert stats.kstest(phases, "uniform", args=(-np.pi, 2 * np.pi)).pvalue > 1e-3
+
+
+def test_fastfood_shuffles():
+    permutations = draw(16, 64, 1.0, kind="fastfood", seed=SEEDED).permutations
+    assert not any(np.array_equal(row, np.arange(16)) for row in permutations)
+    assert np.array_equal(np.sort(permutations, axis=1), np.tile(np.arange(16), (4, 1)))
+
+
+def test_orthogonal_directions_point_everywhere():
+    directions = np.concatenate(
+        [draw(3, 3, 1.0, kind="orthogonal", seed=seed).weights.T for seed in seeds(5, n_draws=400)]
+    )
+    cosines = (directions / np.linalg.norm(directions, axis=1, keepdims=True))[:, 0]
+    # The height of a point on the sphere is uniform.
+    assert stats.kstest(cosines, "uniform", args=(-1, 2)).pvalue > 1e-3
+
+
+def test_dimensions_have_draws_of_their_own():
+    assert (
+        draw(2, 5, 1.0, kind="normal", seed=SEEDED).phases[0] != draw(3, 5, 1.0, kind="normal", seed=SEEDED).phases[0]
+    )
+
+
 def test_fastfood_is_its_matrix_product():
     d, k = 5, 20
     projection = draw(d, k, 2.0, kind="fastfood", seed=SEEDED)
@@ -101,6 +143,8 @@ def test_seeds_give_other_draws_and_the_same_again(rng):
     assert renyi.rdc(x, y, rng=1) == renyi.rdc(x, y, rng=1)
     assert renyi.rdc(x, y, rng=1) != renyi.rdc(x, y, rng=2)
     assert renyi.rdc(x, y, rng=1) != renyi.rdc(x, y)
+    vectors = rng.standard_normal((300, 2))
+    assert renyi.rdc(vectors, y, rng=2013) != renyi.rdc(vectors, y)
     generator = np.random.default_rng(5)
     first, second = renyi.rdc(x, y, rng=generator), renyi.rdc(x, y, rng=generator)
     assert first != second

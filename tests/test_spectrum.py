@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 import reference
+import renyi
 from renyi.basis import scalar_basis, vector_basis
+from renyi.execution.linalg import svd
 from renyi.features import Dense
 from renyi.spectrum import canonical_correlations, canonical_directions, cross_products
 
@@ -66,6 +68,25 @@ def test_directions_attain_the_correlations(rng):
     left, values, right = canonical_directions(cross)
     assert left.T @ cross @ right == pytest.approx(np.diag(values), abs=1e-13)
     assert values == pytest.approx(canonical_correlations(cross))
+
+
+def test_low_ranks_on_which_lapack_gives_up():
+    # NumPy's divide-and-conquer SVD does not converge on the factor of these features.
+    x = (np.random.default_rng(1192).random((500, 10)) < 0.05).astype(float)
+    assert 0 < renyi.rdc(x, np.arange(500)) < 1
+
+
+def test_svd_falls_back_when_lapack_gives_up(rng, monkeypatch):
+    matrix = rng.standard_normal((6, 4))
+    expected = svd(matrix)[1]
+
+    def give_up(*_, **__):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    monkeypatch.setattr(np.linalg, "svd", give_up)
+    left, values, right = svd(matrix)
+    assert values == pytest.approx(expected)
+    assert left * values @ right == pytest.approx(matrix)
 
 
 def test_rounding_never_leaves_the_unit_interval():

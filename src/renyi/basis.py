@@ -9,13 +9,14 @@ sees only the span of the features, so phases, signs and falling maps of a colum
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.copula import joint_ranks, quantise, tie_free_cells
+from renyi.execution.linalg import svd
 from renyi.features import Projection, sines_and_cosines
 
 __all__ = ["RANK_CUT", "Basis", "FeatureMap", "category_basis", "restrict", "scalar_basis", "vector_basis"]
@@ -67,6 +68,23 @@ class Basis:
     def n_samples(self) -> int:
         """Rows of the data."""
         return len(self.table) if self.codes is None else len(self.codes)
+
+    @cached_property
+    def largest_leverage(self) -> float:
+        """Share of one data row in the basis, at most 1: squared length over n."""
+        used = self.table if self.codes is None else self.table[np.bincount(self.codes, minlength=len(self.table)) > 0]
+        return float(np.max(np.sum(used**2, axis=1)) / self.n_samples)
+
+    def take(self, rows: NDArray[np.intp], /) -> "Basis":
+        """The basis with its data rows in another order."""
+        if self.codes is None:
+            return Basis(self.table[rows], None, self.feature_map)
+        return Basis(self.table, self.codes[rows], self.feature_map)
+
+    def in_order(self) -> "Basis":
+        """The basis with its data rows in an order that depends on what they hold alone."""
+        key = self.table[:, 0] if self.codes is None else self.codes
+        return self.take(np.argsort(key, kind="stable"))
 
     def rows(self, start: int, stop: int, /) -> Array:
         """The basis at some data rows."""
@@ -188,7 +206,7 @@ def _whitening(factor: Array, *, cut: float) -> tuple[Array, Array]:
     """Weights and intercept that turn features into a centred orthonormal basis of their principal directions."""
     # The first column is the constant, so the first row holds the means and the rest factors the centred features.
     means = factor[0, 1:] / factor[0, 0]
-    _, sizes, directions = np.linalg.svd(factor[1:, 1:], full_matrices=False)
+    _, sizes, directions = svd(factor[1:, 1:])
     kept = sizes > cut
     weights = directions[kept].T / sizes[kept]
     return weights, -means @ weights

@@ -175,6 +175,7 @@ def transformations(
         f=_transformation(pair[0], bases[0], sign * directions[0]),
         g=_transformation(pair[1], bases[1], sign * directions[1]),
         correlations=correlations,
+        debiased=inference.debias(float(correlations[0]), inference.null_level(*bases)),
         ranks=(bases[0].rank, bases[1].rank),
         n_samples=bases[0].n_samples,
         x=used[0],
@@ -224,7 +225,7 @@ def _is_number(value: Any) -> bool:
 def _coefficient(pair: tuple[Column, Column], settings: Settings, seed: Seed, debias: bool) -> float:
     x, y = _bases(pair, settings, seed)
     largest = float(canonical_correlations(cross_products(x, y))[0])
-    return inference.debias(largest, (x.rank, y.rank), x.n_samples) if debias else largest
+    return inference.debias(largest, inference.null_level(x, y)) if debias else largest
 
 
 def _bases(pair: tuple[Column, Column], settings: Settings, seed: Seed) -> tuple[Basis, Basis]:

@@ -54,17 +54,17 @@ class Seed:
 
     entropy: int
     number: int
-    midpoints: bool = False
+    is_default: bool = False
 
     def bits(self, n_coordinates: int) -> np.random.PCG64:
         """The stream of bits for columns of this dimension."""
-        return np.random.PCG64(np.random.SeedSequence([self.entropy, self.number, n_coordinates]))
+        return np.random.PCG64(np.random.SeedSequence([self.is_default, self.entropy, self.number, n_coordinates]))
 
 
 def seeds(rng: int | np.random.Generator | None, /, *, n_draws: int) -> list[Seed]:
     """The draws that `rng` stands for: None is the fixed draw, whose first scalar strata are taken at midpoints."""
     if rng is None:
-        return [Seed(_DEFAULT_ENTROPY, number, midpoints=number == 0) for number in range(n_draws)]
+        return [Seed(_DEFAULT_ENTROPY, number, is_default=True) for number in range(n_draws)]
     if isinstance(rng, np.random.Generator):
         entropy = int(rng.bit_generator.random_raw())
     elif isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
@@ -211,7 +211,7 @@ def _draw_scalar(k: int, s: float, kind: Frequencies, seed: Seed) -> Projection:
         return _smooth_to_rough(_independent(bits, 1, k) * s, _phases(bits, k))
     # One frequency from each of k equally likely strata of |N(0, s²)|. Sign and phase do not change what a sine and a
     # cosine of the same frequency span.
-    within = np.full(k, 0.5) if seed.midpoints else _uniform(bits, k)
+    within = np.full(k, 0.5) if seed.is_default and seed.number == 0 else _uniform(bits, k)
     strata = (np.arange(k) + within) / k
     return Dense(s * ndtri(0.5 + strata / 2)[np.newaxis, :], np.zeros(k))
 

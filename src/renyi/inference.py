@@ -7,26 +7,78 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["debias", "largest_root_cdf", "null_median"]
+from renyi.basis import Basis
+from renyi.errors import InputError
+from renyi.spectrum import canonical_correlations, cross_products
+
+__all__ = ["debias", "largest_root_cdf", "null_level", "null_median"]
 
 Array: TypeAlias = NDArray[np.float64]
 
-# Above this rank the double-Wishart law is given by its Tracy-Widom limit.
+# Roy's law is trusted while the product of the largest leverages stays below this; docs/design.md, "Leverage".
+_LARGEST_LEVERAGE = 0.03
+_N_SHUFFLES = 100
+
+# The exact law serves up to the first rank, and close to saturation, where the Tracy-Widom limit fails, to the second.
 _LARGEST_EXACT_RANK = 40
+_LARGEST_SATURATED_RANK = 100
+_SATURATION = 0.9
 _TRACY_WIDOM_MEDIAN = -1.2685
-_NODES = 160
+_FEWEST_NODES = 160
+# Where the density of every root is below e⁻⁴⁵ of its peak it is taken as 0.
+_NEGLIGIBLE = -45.0
 
 
-def debias(correlation: float, ranks: tuple[int, int], n_samples: int, /) -> float:
-    """A largest canonical correlation, less what independent data would show; may be negative.
+def debias(correlation: float, level: float, /) -> float:
+    """A largest canonical correlation, less what independent data would show; may be negative, down to −1.
 
-    With m the median of ρ₁² under independence, v = (ρ₁² − m)/(1 − m) takes the place of ρ₁² as the adjusted R² takes
+    With m the level of ρ₁² under independence, v = (ρ₁² − m)/(1 − m) takes the place of ρ₁² as the adjusted R² takes
     that of R², and sign(v)·√|v| is its correlation.
     """
-    median = null_median(*ranks, n_samples)
-    # With hardly more rows than ranks the median is close to 1, and the ratio could fall below any bound.
-    excess = max(-1.0, (correlation**2 - median) / (1.0 - median))
+    if level >= 1.0:
+        return 0.0  # chance alone correlates the two perfectly: the data say nothing
+    excess = max(-1.0, (correlation**2 - level) / (1.0 - level))
     return float(np.copysign(np.sqrt(abs(excess)), excess))
+
+
+def null_level(x: Basis, y: Basis, /) -> float:
+    """The level of ρ₁² that independent data with these bases show.
+
+    The median of Roy's law, unless single rows weigh heavily on both sides: then the law fails, and the level comes
+    from random pairings of the rows.
+    """
+    if x.largest_leverage * y.largest_leverage <= _LARGEST_LEVERAGE:
+        return null_median(x.rank, y.rank, x.n_samples)
+    return _zero_mean_level(_paired_at_random(x, y))
+
+
+def _paired_at_random(x: Basis, y: Basis) -> Array:
+    """ρ₁² of random pairings of the rows, from shuffles that n alone decides, each with its inverse.
+
+    Rows are put into an order of their own first. Neither the order of the data nor that of x and y then matters.
+    """
+    n = x.n_samples
+    x, y = x.in_order(), y.in_order()
+    rng = np.random.default_rng([n, _N_SHUFFLES])
+    squares = []
+    for _ in range(_N_SHUFFLES):
+        shuffle = rng.permutation(n)
+        squares += [
+            canonical_correlations(cross_products(x, y.take(rows)))[0] ** 2 for rows in (shuffle, np.argsort(shuffle))
+        ]
+    return np.array(squares)
+
+
+def _zero_mean_level(squares: Array) -> float:
+    """The level that makes the debiased values of a null sample average to zero; 1 if none does."""
+
+    def mean(level: float) -> float:
+        return float(np.mean([debias(np.sqrt(square), level) for square in squares]))
+
+    low, high = float(squares.min()), min(float(squares.max()), 1.0 - 1e-9)
+    if low >= high:
+        return low
+    return 1.0 if mean(high) > 0.0 else _root(mean, low, high)
 
 
 @lru_cache(maxsize=4096)
@@ -36,8 +88,14 @@ def null_median(rank_x: int, rank_y: int, n_samples: int, /) -> float:
     if a + b >= n_samples:
         raise ValueError(f"ranks {a} and {b} leave no freedom in {n_samples} rows")
     start = _tracy_widom_median(a, b, n_samples)
-    if a > _LARGEST_EXACT_RANK:
+    is_saturated = a + b > _SATURATION * n_samples
+    if a > _LARGEST_EXACT_RANK and not is_saturated:
         return start
+    if a > _LARGEST_SATURATED_RANK:
+        raise InputError(
+            f"bases of ranks {rank_x} and {rank_y} on {n_samples:,} rows leave too little freedom to say what chance "
+            "would show: pass more rows, or a smaller k"
+        )
 
     def off_median(logit: float) -> float:
         return largest_root_cdf(1.0 / (1.0 + np.exp(-logit)), a, b, n_samples) - 0.5
@@ -55,19 +113,20 @@ def largest_root_cdf(root: float, rank_x: int, rank_y: int, n_samples: int, /) -
     The roots have the joint density Π θ^α (1−θ)^β Π|θ_i−θ_j|, and by de Bruijn's formula its integral over a cube is a
     Pfaffian of double integrals of any polynomials times the weight. Here θ = sin²φ, which makes the weight smooth, and
     the polynomials are orthonormal together with the weight, which keeps the Pfaffians well conditioned (section 3 of
-    docs/design.md). Good for the body of the law: 1 − cdf has an absolute error of about 1e-10.
+    docs/design.md). Good for the body of the law: the absolute error is about 1e-10, 1e-8 for n near 10⁸.
     """
     a, b = sorted((rank_x, rank_y))
     freedom = n_samples - a - b - 1
-    top = _support_end(a, b, freedom)
+    bottom, top = _support(a, b, freedom)
     split = float(np.arcsin(np.sqrt(root)))
-    if split >= top:
-        return 1.0
-    below, above = _Panel.between(0.0, split), _Panel.between(split, top)
+    if not bottom < split < top:
+        return float(split >= top)
+    n_nodes = max(_FEWEST_NODES, 4 * a)
+    below, above = _Panel.between(bottom, split, n_nodes), _Panel.between(split, top, n_nodes)
     nodes = np.concatenate((below.nodes, above.nodes))
     weights = np.concatenate((below.weights, above.weights))
     functions = _orthonormal_functions(nodes, weights, n_functions=a, sine_power=b - a, cosine_power=freedom)
-    lower, upper = functions[:_NODES], functions[_NODES:]
+    lower, upper = functions[:n_nodes], functions[n_nodes:]
     partial, mass = below.sign_products(lower)
     rest, rest_mass = above.sign_products(upper)
     # Points of the lower panel lie below those of the upper one, so their sign products factor.
@@ -89,8 +148,8 @@ class _Panel:
         self.nodes, self.weights, self.cumulate = nodes, weights, cumulate
 
     @classmethod
-    def between(cls, start: float, stop: float) -> "_Panel":
-        nodes, weights, cumulate = _unit_panel()
+    def between(cls, start: float, stop: float, n_nodes: int) -> "_Panel":
+        nodes, weights, cumulate = _unit_panel(n_nodes)
         length = stop - start
         return cls(start + length * nodes, length * weights, length * cumulate)
 
@@ -102,17 +161,17 @@ class _Panel:
         return (products - products.T) / 2.0, mass
 
 
-@lru_cache(maxsize=1)
-def _unit_panel() -> tuple[Array, Array, Array]:
+@lru_cache(maxsize=4)
+def _unit_panel(n_nodes: int) -> tuple[Array, Array, Array]:
     """Nodes and weights on [0, 1], and the matrix of integrals of the interpolating polynomials up to each node."""
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    values = np.polynomial.legendre.legvander(nodes, _NODES)
-    degree = np.arange(1, _NODES)
-    integrals = np.empty((_NODES, _NODES))
+    nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
+    values = np.polynomial.legendre.legvander(nodes, n_nodes)
+    degree = np.arange(1, n_nodes)
+    integrals = np.empty((n_nodes, n_nodes))
     integrals[:, 0] = nodes + 1.0
     # ∫ P_j from −1 to x is (P_{j+1}(x) − P_{j−1}(x))/(2j + 1).
     integrals[:, 1:] = (values[:, 2:] - values[:, :-2]) / (2 * degree + 1)
-    expansion = (np.arange(_NODES) + 0.5) * values[:, :_NODES] * weights[:, np.newaxis]
+    expansion = (np.arange(n_nodes) + 0.5) * values[:, :n_nodes] * weights[:, np.newaxis]
     return (nodes + 1.0) / 2.0, weights / 2.0, integrals @ expansion.T / 2.0
 
 
@@ -142,24 +201,33 @@ def _log_pfaffian(products: Array, mass: Array) -> float:
         bordered[:order, :order] = products
         bordered[:order, order], bordered[order, :order] = mass, -mass
         products = bordered
-    return float(np.linalg.slogdet(products)[1]) / 2.0
+    # Far below the law the integrals vanish, and so does the cdf.
+    with np.errstate(divide="ignore"):
+        return float(np.linalg.slogdet(products)[1]) / 2.0
 
 
-def _support_end(a: int, b: int, freedom: int) -> float:
-    """The angle beyond which the density of every root is below e⁻⁴⁵ of its peak."""
-    sines, cosines = a + b - 2, freedom
+def _support(a: int, b: int, freedom: int) -> tuple[float, float]:
+    """The angles between which the roots lie.
+
+    A polynomial of degree a − 1 grows at most like the power of sin²φ towards the top, of cos²φ towards the bottom.
+    """
+    bottom = _edge(b - a, freedom + 2 * (a - 1), towards=0.0) if b > a else 0.0
+    top = _edge(b + a - 2, freedom, towards=np.pi / 2) if freedom > 0 else np.pi / 2
+    return bottom, top
+
+
+def _edge(sines: int, cosines: int, *, towards: float) -> float:
+    """Where sin^s φ cos^c φ has become negligible beside its peak, on the way to an end of [0, π/2]."""
 
     def log_density(angle: float) -> float:
-        return float(sines * np.log(np.sin(angle)) + cosines * np.log(np.cos(angle)))
+        return float(sines * np.log(np.sin(angle)) + cosines * np.log(np.cos(angle))) if angle > 0 else 0.0
 
-    if cosines == 0:
-        return np.pi / 2
-    peak = np.arctan(np.sqrt(sines / cosines))
-    height = log_density(peak) if sines else 0.0
-    end = np.pi / 2 - 1e-9
-    if log_density(end) > height - 45.0:
-        return np.pi / 2
-    return _root(lambda angle: log_density(angle) - height + 45.0, max(peak, 1e-12), end)
+    peak = float(np.arctan2(np.sqrt(sines), np.sqrt(cosines)))
+    height = log_density(peak)
+    end = abs(towards - 1e-12)
+    if log_density(end) > height + _NEGLIGIBLE:
+        return towards
+    return _root(lambda angle: log_density(angle) - height - _NEGLIGIBLE, *sorted((peak, end)))
 
 
 def _tracy_widom_median(a: int, b: int, n_samples: int) -> float:

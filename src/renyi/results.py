@@ -10,7 +10,6 @@ from renyi.basis import FeatureMap
 from renyi.columns import Column, as_column, categorical
 from renyi.copula import empirical_cdf
 from renyi.errors import InputError
-from renyi.inference import debias
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -127,6 +126,7 @@ class Transformations:
     f: RankTransformation | CategoryTransformation
     g: RankTransformation | CategoryTransformation
     correlations: Array
+    debiased: float
     ranks: tuple[int, int]
     n_samples: int
     x: Column
@@ -136,11 +136,6 @@ class Transformations:
     def correlation(self) -> float:
         """Correlation of f(x) and g(y): the coefficient."""
         return float(self.correlations[0])
-
-    @property
-    def debiased(self) -> float:
-        """The coefficient, less what independent data would show."""
-        return debias(self.correlation, self.ranks, self.n_samples)
 
     def __repr__(self) -> str:
         return (

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis import Basis
+from renyi.execution.linalg import svd
 
 __all__ = ["canonical_correlations", "canonical_directions", "cross_products"]
 
@@ -27,11 +28,11 @@ def cross_products(x: Basis, y: Basis, /) -> Array:
 
 def canonical_correlations(cross: Array, /) -> Array:
     """Canonical correlations of two whitened bases, largest first."""
-    # Orthonormal bases turn the generalised eigenproblem into a plain SVD; rounding can push a value above 1.
-    return np.clip(np.linalg.svd(cross, compute_uv=False), 0.0, 1.0)
+    return canonical_directions(cross)[1]
 
 
 def canonical_directions(cross: Array, /) -> tuple[Array, Array, Array]:
     """Canonical correlations with the directions in either basis, as columns, that attain them."""
-    left, values, right = np.linalg.svd(cross, full_matrices=False)
+    # Orthonormal bases turn the generalised eigenproblem into a plain SVD; rounding can push a value above 1.
+    left, values, right = svd(cross)
     return left, np.clip(values, 0.0, 1.0), right.T

@@ -1,0 +1,26 @@
+"""What the README shows runs and gives the numbers it states."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def test_readme_python_runs_and_gives_its_numbers():
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)
+    assert len(blocks) == 2
+    names = {}
+    stated = 0
+    for line in "\n".join(blocks).splitlines():
+        code, _, comment = line.partition("  # ")
+        numbers = re.match(r"\[?(-?\d\.\d+)", comment)
+        if numbers is None:
+            exec(code, names)
+        else:
+            value = np.ravel(eval(code, names))[0]
+            assert value == pytest.approx(float(numbers[1]), abs=0.0051)
+            stated += 1
+    assert stated == 4
