@@ -16,5 +16,5 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(python="3.11")
 def oldest(session: nox.Session) -> None:
-    session.install(".[all,test]", *OLDEST, "pandas==2.2.*")
+    session.install(".[all,test]", *OLDEST, "pandas==2.2.*", "pyarrow==16.*")
     session.run("pytest", "-n", "2", "tests")

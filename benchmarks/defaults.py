@@ -125,7 +125,7 @@ NULLS: dict[str, Callable[[int, np.random.Generator], Pair]] = {
 
 def debiased_null(name: str, n: int, settings: dict[str, Any]) -> dict[str, Any]:
     rng = np.random.default_rng(n)
-    values = [renyi.rdc(*NULLS[name](n, rng), debias=True, **settings) for _ in range(400)]
+    values = [renyi.rdc(*NULLS[name](n, rng), debias=True, **settings) for _ in range(200)]
     row = {"data": name, "n": n, "settings": settings, **estimate(values)}
     print(row, flush=True)
     return row
