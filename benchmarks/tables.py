@@ -50,7 +50,7 @@ def defaults() -> str:
         _settings_table(found["projections"], "k"),
         "## How k grows with the dimension\n",
         "Power at 5 % for six ways in which a scalar depends on d coordinates, n = 500. The default is ⌈10·√d⌉, with",
-        "few rows at most d for every 120 of them; here that makes 8 for d = 2, 20 for d = 5, 45 for d = 20.\n",
+        "few rows at most min(d, 5) for every 120 of them; here that makes 8 for d = 2, 20 for d = 5 and 20.\n",
         table(
             ["d", "k", "independent", *found["vectors"][0]["power"], "mean"],
             (

@@ -116,6 +116,7 @@ def test_vectors_do_not_depend_on_the_size_of_chunks(rng, monkeypatch):
 def test_tie_free_columns_share_one_table(rng):
     a, b = scalar_basis(rng.random(200), DEFAULT), scalar_basis(rng.standard_cauchy(200), DEFAULT)
     assert a.table is b.table
+    assert a.in_order() is b.in_order()
     assert scalar_basis(np.round(rng.random(200), 1), DEFAULT).table is not a.table
 
 

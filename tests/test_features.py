@@ -190,7 +190,7 @@ def test_k_grows_with_the_root_of_the_dimension_and_yields_to_few_rows():
     assert [default_projections(d, 10**6) for d in (1, 2, 5, 50, 10_000)] == [10, 15, 23, 71, 1000]
     assert [default_projections(1, n) for n in (5, 19, 50, 100)] == [1, 1, 5, 10]
     assert [default_projections(2, n) for n in (5, 240, 600, 1200)] == [1, 4, 10, 15]
-    assert default_projections(20, 200) == 20
+    assert [default_projections(20, n) for n in (240, 480, 2400)] == [10, 20, 45]
 
 
 def test_median_scale_is_the_papers(rng):

@@ -8,7 +8,7 @@ sees only the span of the features, so phases, signs and falling maps of a colum
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
@@ -53,11 +53,15 @@ class FeatureMap:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Row i of the basis is `table[codes[i]]`, or `table[i]` where there are no codes."""
+    """Row i of the basis is `table[codes[i]]`, or `table[i]` where there are no codes.
+
+    Columns without ties that share a table share `ordered` too, the basis with its rows in the order of their ranks.
+    """
 
     table: Array
     codes: NDArray[np.integer[Any]] | None
     feature_map: FeatureMap | None
+    ordered: "Basis | None" = None
 
     @property
     def rank(self) -> int:
@@ -83,6 +87,8 @@ class Basis:
 
     def in_order(self) -> "Basis":
         """The basis with its data rows in an order that depends on what they hold alone."""
+        if self.ordered is not None:
+            return self.ordered
         key = self.table[:, 0] if self.codes is None else self.codes
         return self.take(np.argsort(key, kind="stable"))
 
@@ -99,15 +105,18 @@ def scalar_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
     copula = quantise(values, n_cells=n_cells)
     if copula.has_ties:
         table, feature_map = _whiten_cells(copula.ranks, copula.counts, projection)
-    else:
-        table, feature_map = _tie_free_table(len(values), n_cells, projection)
-    return Basis(table, copula.codes, feature_map)
+        return Basis(table, copula.codes, feature_map)
+    ordered = _tie_free_basis(len(values), n_cells, projection)
+    return replace(ordered, codes=copula.codes, ordered=ordered)
 
 
 @lru_cache(maxsize=16)
-def _tie_free_table(n: int, n_cells: int | None, projection: Projection) -> tuple[Array, FeatureMap]:
+def _tie_free_basis(n: int, n_cells: int | None, projection: Projection) -> Basis:
     """All columns of n distinct values have the same ranks, hence the same table."""
-    return _whiten_cells(*tie_free_cells(n, n_cells), projection)
+    ranks, counts = tie_free_cells(n, n_cells)
+    table, feature_map = _whiten_cells(ranks, counts, projection)
+    codes = np.repeat(np.arange(len(ranks), dtype=np.min_scalar_type(len(ranks) - 1)), counts)
+    return Basis(table, codes, feature_map)
 
 
 def _grid(n: int, roughest: float) -> int | None:

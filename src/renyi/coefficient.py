@@ -57,7 +57,7 @@ def rdc(
         labels, whole numbers that are codes among them, are declared by `renyi.categorical`.
     k : int, optional
         Random projections a side, each giving a sine and a cosine. By default ⌈10·√d⌉ for d coordinates; on few rows
-        at most one for every ten of them, and for vectors at most d for every 120.
+        at most one for every ten of them, and for vectors at most min(d, 5) for every 120.
     s : float or "median", default 3.0
         Standard deviation of the frequencies. "median" is the heuristic of the paper's experiments, the median squared
         distance between two points of the copula, for each side on its own.

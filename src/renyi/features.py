@@ -279,13 +279,14 @@ def sines_and_cosines(projection: Projection, ranks: Array, /) -> Array:
 def default_projections(n_coordinates: int, n_samples: int, /) -> int:
     """The k of a column when the user names none: 10·√d, less where rows are few.
 
-    At most one projection for every ten rows, and for vectors d for every 120: their features overlap less than those
-    of scalars, and on few rows some of them single out a point or two.
+    At most one projection for every ten rows, and for vectors one for every 60 (d = 2), 40, 30 or 24 (d ≥ 5): their
+    features overlap less than those of scalars, and on few rows some of them single out a point or two.
     """
     wanted = int(np.ceil(_PROJECTIONS_OF_A_SCALAR * np.sqrt(n_coordinates)))
-    limit = n_samples // _ROWS_PER_PROJECTION
-    if n_coordinates > 1:
-        limit = min(limit, n_samples * n_coordinates // _ROWS_PER_VECTOR_PROJECTION)
+    if n_coordinates == 1:
+        limit = n_samples // _ROWS_PER_PROJECTION
+    else:
+        limit = n_samples * min(n_coordinates, 5) // _ROWS_PER_VECTOR_PROJECTION
     return max(1, min(wanted, limit))
 
 

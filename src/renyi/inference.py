@@ -17,7 +17,8 @@ Array: TypeAlias = NDArray[np.float64]
 
 # Roy's law is trusted while the product of the largest leverages stays below this; docs/design.md, "Leverage".
 _LARGEST_LEVERAGE = 0.03
-_N_SHUFFLES = 100
+# As many shuffles as a budget of multiplications allows, within bounds; each counts twice.
+_FEWEST_SHUFFLES, _MOST_SHUFFLES, _SHUFFLED_WORK = 100, 500, 10**8
 
 # The exact law serves up to the first rank, and close to saturation, where the Tracy-Widom limit fails, to the second.
 _LARGEST_EXACT_RANK = 40
@@ -49,19 +50,28 @@ def null_level(x: Basis, y: Basis, /) -> float:
     """
     if x.largest_leverage * y.largest_leverage <= _LARGEST_LEVERAGE:
         return null_median(x.rank, y.rank, x.n_samples)
+    # Rows are put into an order of their own first, so that the order of the data does not matter.
+    ordered = x.in_order(), y.in_order()
+    is_shared = x.ordered is not None and y.ordered is not None
+    return _shared_level(*ordered) if is_shared else _zero_mean_level(_paired_at_random(*ordered))
+
+
+@lru_cache(maxsize=64)
+def _shared_level(x: Basis, y: Basis) -> float:
+    """The level of two columns without ties, which all such columns of this length share."""
     return _zero_mean_level(_paired_at_random(x, y))
 
 
 def _paired_at_random(x: Basis, y: Basis) -> Array:
-    """ρ₁² of random pairings of the rows, from shuffles that n alone decides, each with its inverse.
+    """ρ₁² of random pairings of the rows, from shuffles that n alone decides.
 
-    Rows are put into an order of their own first. Neither the order of the data nor that of x and y then matters.
+    Every shuffle is used with its inverse, so that the order of x and y does not matter.
     """
     n = x.n_samples
-    x, y = x.in_order(), y.in_order()
-    rng = np.random.default_rng([n, _N_SHUFFLES])
+    work = n * x.rank * y.rank
+    rng = np.random.default_rng(n)
     squares = []
-    for _ in range(_N_SHUFFLES):
+    for _ in range(min(_MOST_SHUFFLES, max(_FEWEST_SHUFFLES, _SHUFFLED_WORK // work))):
         shuffle = rng.permutation(n)
         squares += [
             canonical_correlations(cross_products(x, y.take(rows)))[0] ** 2 for rows in (shuffle, np.argsort(shuffle))
