@@ -55,13 +55,16 @@ class FeatureMap:
 class Basis:
     """Row i of the basis is `table[codes[i]]`, or `table[i]` where there are no codes.
 
-    Columns without ties that share a table share `ordered` too, the basis with its rows in the order of their ranks.
+    `key` sorts the rows of a vector by what they hold: codes do that already, and the table itself cannot, since its
+    directions may turn with the rounding of another row order. Columns without ties that share a table share `ordered`
+    too, the basis with its rows in the order of their ranks.
     """
 
     table: Array
     codes: NDArray[np.integer[Any]] | None
     feature_map: FeatureMap | None
     ordered: "Basis | None" = None
+    key: Array | None = None
 
     @property
     def rank(self) -> int:
@@ -82,15 +85,15 @@ class Basis:
     def take(self, rows: NDArray[np.intp], /) -> "Basis":
         """The basis with its data rows in another order."""
         if self.codes is None:
-            return Basis(self.table[rows], None, self.feature_map)
+            return Basis(self.table[rows], None, self.feature_map, key=None if self.key is None else self.key[rows])
         return Basis(self.table, self.codes[rows], self.feature_map)
 
     def in_order(self) -> "Basis":
         """The basis with its data rows in an order that depends on what they hold alone."""
         if self.ordered is not None:
             return self.ordered
-        key = self.table[:, 0] if self.codes is None else self.codes
-        return self.take(np.argsort(key, kind="stable"))
+        key = self.key if self.codes is None else self.codes
+        return self if key is None else self.take(np.argsort(key, kind="stable"))
 
     def rows(self, start: int, stop: int, /) -> Array:
         """The basis at some data rows."""
@@ -145,7 +148,9 @@ def vector_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
     table = np.empty((n, len(feature_map.intercept)))
     for rows in _chunks(n, width):
         table[rows] = feature_map(ranks[rows])
-    return Basis(table, None, feature_map)
+    # Irrational weights tell all rows apart but equal ones.
+    key = ranks @ (1.0 + np.arange(1, ranks.shape[1] + 1) * np.sqrt(2.0) % 1.0)
+    return Basis(table, None, feature_map, key=key)
 
 
 def _chunks(n: int, width: int) -> Iterator[slice]:
@@ -191,7 +196,8 @@ def restrict(basis: Basis, rows: NDArray[np.bool_], /) -> Basis:
         feature_map = FeatureMap(
             feature_map.projection, feature_map.weights @ mixing, feature_map.intercept @ mixing + shift
         )
-    return Basis(table @ mixing + shift, codes, feature_map)
+    key = None if basis.key is None else basis.key[rows]
+    return Basis(table @ mixing + shift, codes, feature_map, key=key)
 
 
 def _factor(chunks: Iterable[tuple[Array, Array]]) -> Array:
