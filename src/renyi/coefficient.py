@@ -175,9 +175,7 @@ def transformations(
         f=_transformation(pair[0], bases[0], sign * directions[0]),
         g=_transformation(pair[1], bases[1], sign * directions[1]),
         correlations=correlations,
-        debiased=inference.debias(float(correlations[0]), inference.null_level(*bases)),
-        ranks=(bases[0].rank, bases[1].rank),
-        n_samples=bases[0].n_samples,
+        bases=bases,
         x=used[0],
         y=used[1],
     )

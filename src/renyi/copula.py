@@ -29,11 +29,6 @@ class Copula:
     counts: NDArray[np.intp]
     has_ties: bool
 
-    @property
-    def n_samples(self) -> int:
-        """Rows of the column."""
-        return len(self.codes)
-
 
 def quantise(values: NDArray[Any], /, *, n_cells: int | None = None) -> Copula:
     """Rank one column: P_n(x) = #{x_i <= x}/n, on at most `n_cells` cells (None: one per distinct value)."""

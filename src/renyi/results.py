@@ -1,15 +1,17 @@
 """What the user holds: frozen records of what was found."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.basis import FeatureMap
+from renyi.basis import Basis, FeatureMap
 from renyi.columns import Column, as_column, categorical
 from renyi.copula import empirical_cdf
 from renyi.errors import InputError
+from renyi.inference import debias, null_level
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -126,9 +128,7 @@ class Transformations:
     f: RankTransformation | CategoryTransformation
     g: RankTransformation | CategoryTransformation
     correlations: Array
-    debiased: float
-    ranks: tuple[int, int]
-    n_samples: int
+    bases: tuple[Basis, Basis]
     x: Column
     y: Column
 
@@ -137,9 +137,24 @@ class Transformations:
         """Correlation of f(x) and g(y): the coefficient."""
         return float(self.correlations[0])
 
+    @property
+    def ranks(self) -> tuple[int, int]:
+        """Effective ranks of the two bases."""
+        return self.bases[0].rank, self.bases[1].rank
+
+    @property
+    def n_samples(self) -> int:
+        """Rows used."""
+        return self.bases[0].n_samples
+
+    @cached_property
+    def debiased(self) -> float:
+        """The coefficient, less what independent data would show."""
+        return debias(self.correlation, null_level(*self.bases))
+
     def __repr__(self) -> str:
         return (
-            f"Transformations(correlation={self.correlation:.4f}, debiased={self.debiased:.4f}, ranks={self.ranks}, "
+            f"Transformations(correlation={self.correlation:.4f}, ranks={self.ranks}, "
             f"n_samples={self.n_samples}, f={self.f!r}, g={self.g!r})"
         )
 
