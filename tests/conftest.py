@@ -1,8 +1,13 @@
 import matplotlib
 import numpy as np
 import pytest
+from hypothesis import settings
 
 matplotlib.use("agg")
+
+# No deadlines, since other work on the machine would break them; the same examples everywhere.
+settings.register_profile("renyi", deadline=None, derandomize=True)
+settings.load_profile("renyi")
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ small_columns = hnp.arrays(np.int64, 40, elements=st.integers(-8, 8)).filter(lam
 # Rényi's seven properties.
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(x=small_columns, y=small_columns)
 def test_1_to_3_defined_symmetric_and_in_the_unit_interval(x, y):
     value = renyi.rdc(x, y)
@@ -49,7 +49,7 @@ def test_4_small_under_independence_as_its_law_says(n, rng):
     assert below == pytest.approx(0.5, abs=3.3 * 0.025 + 2 / n)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(x=small_columns, y=small_columns, power=st.sampled_from([1, 3, 5]))
 def test_5_invariant_under_strictly_monotone_maps(x, y, power):
     value = renyi.rdc(x, y)
