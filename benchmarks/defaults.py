@@ -153,6 +153,49 @@ def debiased_normal(correlation: float, n: int, settings: dict[str, Any]) -> dic
     return row
 
 
+def rounded_normal(correlation: float) -> Callable[[int, np.random.Generator], Pair]:
+    def sample(n: int, rng: np.random.Generator) -> Pair:
+        x, noise = rng.standard_normal((2, n))
+        return np.round(x), np.round(correlation * x + np.sqrt(1 - correlation**2) * noise)
+
+    return sample
+
+
+def agreeing_categories(n: int, rng: np.random.Generator) -> Pair:
+    """Two categories of 12 levels that agree in 85 % of the rows: eleven equal canonical correlations."""
+    x = rng.integers(0, 12, n)
+    return renyi.categorical(x), renyi.categorical(np.where(rng.random(n) < 0.85, x, rng.integers(0, 12, n)))
+
+
+def noisy_circle(n: int, rng: np.random.Generator) -> Pair:
+    angle, noise = rng.uniform(0, 2 * np.pi, n), rng.normal(0, 0.1, (2, n))
+    return np.sin(angle) + noise[0], np.cos(angle) + noise[1]
+
+
+def noisy_product(n: int, rng: np.random.Generator) -> Pair:
+    x = rng.standard_normal((n, 2))
+    return x, x[:, 0] * x[:, 1] + 0.3 * rng.standard_normal(n)
+
+
+HIGH: dict[str, Callable[[int, np.random.Generator], Pair]] = {
+    "circle": noisy_circle,
+    "product of 2 coordinates": noisy_product,
+    "normals 0.9, rounded to integers": rounded_normal(0.9),
+    "normals 0.95, rounded to integers": rounded_normal(0.95),
+    "12 levels that agree in 85 %": agreeing_categories,
+}
+
+
+def debiased_high(name: str, n: int) -> dict[str, Any]:
+    """Mean debiased value of strong dependence beside the population's, taken as the value at a million rows."""
+    rng = np.random.default_rng(n)
+    population = renyi.rdc(*HIGH[name](10**6, rng))
+    values = [renyi.rdc(*HIGH[name](n, rng), debias=True) for _ in range(150)]
+    row = {"data": name, "n": n, "population": population, **estimate(values)}
+    print(row, flush=True)
+    return row
+
+
 if __name__ == "__main__":
     scales: list[dict[str, Any]] = [{"s": s} for s in ("median", 0.2, 1.0, 2.0, 3.0, 4.0, 6.0, 12.0, 50.0)]
     projections = [{"k": k} for k in (2, 3, 5, 10, 20, 40)]
@@ -171,5 +214,6 @@ if __name__ == "__main__":
             for correlation in (0.3, 0.5, 0.8, 0.9, 0.97)
             for settings in ({}, {"s": 12.0}, {"s": 50.0})
         ],
+        "high": [debiased_high(name, n) for name in HIGH for n in (500, 2000)],
     }
     record("defaults", results, "numpy", "scipy")

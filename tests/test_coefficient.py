@@ -11,8 +11,10 @@ from hypothesis.extra import numpy as hnp
 
 import reference
 import renyi
-from renyi.features import draw, seeds
+from renyi.basis import scalar_basis, vector_basis
+from renyi.features import Dense, draw, seeds
 from renyi.inference import null_median
+from renyi.spectrum import canonical_correlations, cross_products
 
 (FIXED,) = seeds(None, n_draws=1)
 
@@ -270,14 +272,19 @@ def test_pandas_takes_it_as_a_method(rng):
 
 
 def test_few_rows_still_get_an_answer(rng):
-    for n in (5, 8, 12, 30):
-        assert 0 <= renyi.rdc(*rng.random((2, n))) <= 1
+    for n, k in ((5, 1), (8, 1), (12, 1), (30, 3)):
+        x, y = rng.random((2, n))
+        projection = draw(1, k, 3.0, kind="auto", seed=FIXED)
+        assert renyi.rdc(x, y) == pytest.approx(reference.rdc(x, y, projection, projection), abs=1e-9)
 
 
 def test_wide_vectors_work_with_fastfood(rng):
     n, d = 400, 2000
     x = rng.standard_normal((n, d))
     y = x[:, :50].sum(axis=1) + 0.1 * rng.standard_normal(n)
-    value = renyi.rdc(x, y, k=40, frequencies="fastfood")
-    assert 0 < value < 1
-    assert value != renyi.rdc(x, y, k=40, frequencies="orthogonal")
+    wide, scalar = (draw(width, 40, 3.0, kind="fastfood", seed=FIXED) for width in (d, 1))
+    # The frequencies as a plain matrix must give the same.
+    weights = wide.angles(np.eye(d)) - wide.angles(np.zeros((1, d)))
+    explicit = vector_basis(x, Dense(weights, wide.phases))
+    expected = canonical_correlations(cross_products(explicit, scalar_basis(y, scalar)))[0]
+    assert renyi.rdc(x, y, k=40, frequencies="fastfood") == pytest.approx(expected, abs=1e-8)
