@@ -13,7 +13,7 @@ import reference
 import renyi
 from renyi.basis import scalar_basis, vector_basis
 from renyi.features import Dense, draw, seeds
-from renyi.inference import null_median
+from renyi.inference.roy import null_median
 from renyi.spectrum import canonical_correlations, cross_products
 
 (FIXED,) = seeds(None, n_draws=1)

@@ -7,13 +7,15 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi import features, inference
+from renyi import features
 from renyi.basis import Basis, category_basis, restrict, scalar_basis, vector_basis
 from renyi.columns import Column, Missing, as_pair, check_choice, common_rows
 from renyi.copula import joint_ranks
 from renyi.errors import InputError
 from renyi.execution.threads import in_threads
 from renyi.features import DEFAULT_SCALE, Frequencies, Projection, Seed
+from renyi.inference.bias import debias as without_chance
+from renyi.inference.bias import null_level
 from renyi.results import CategoryTransformation, RankTransformation, Transformations
 from renyi.spectrum import canonical_correlations, canonical_directions, cross_products
 
@@ -223,7 +225,7 @@ def _is_number(value: Any) -> bool:
 def _coefficient(pair: tuple[Column, Column], settings: Settings, seed: Seed, debias: bool) -> float:
     x, y = _bases(pair, settings, seed)
     largest = float(canonical_correlations(cross_products(x, y))[0])
-    return inference.debias(largest, inference.null_level(x, y)) if debias else largest
+    return without_chance(largest, null_level(x, y)) if debias else largest
 
 
 def _bases(pair: tuple[Column, Column], settings: Settings, seed: Seed) -> tuple[Basis, Basis]:

@@ -11,7 +11,7 @@ from renyi.basis import Basis, FeatureMap
 from renyi.columns import Column, as_column, categorical
 from renyi.copula import empirical_cdf
 from renyi.errors import InputError
-from renyi.inference import debias, null_level
+from renyi.inference.bias import debias, null_level
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

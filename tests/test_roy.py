@@ -4,7 +4,7 @@ from scipy.linalg import eigh
 from scipy.special import betainc
 
 import renyi
-from renyi.inference import _tracy_widom_median, debias, largest_root_cdf, null_median
+from renyi.inference.roy import _tracy_widom_median, largest_root_cdf, null_median
 
 
 @pytest.mark.parametrize(("b", "n"), [(1, 10), (1, 1000), (5, 50), (7, 10**6), (3, 10**8), (40, 200)])
@@ -80,75 +80,3 @@ def test_law_is_a_law():
     assert values[-1] == pytest.approx(1)
     with pytest.raises(ValueError, match="no freedom"):
         null_median(5, 5, 10)
-
-
-def test_debias_keeps_one_and_turns_the_level_to_zero():
-    level = null_median(8, 8, 100)
-    assert debias(1.0, level) == 1.0
-    assert debias(np.sqrt(level), level) == pytest.approx(0, abs=1e-7)
-    assert debias(0.0, level) == pytest.approx(-np.sqrt(level / (1 - level)))
-    assert debias(0.0, 0.9) == -1
-    assert debias(1.0, 1.0) == 0
-
-
-def zipf(n, n_levels, rng):
-    weights = 1 / np.arange(1, n_levels + 1)
-    return renyi.categorical(rng.choice(n_levels, n, p=weights / weights.sum()))
-
-
-def common_factor(n, d, rng):
-    return rng.standard_normal((n, 1)) * 2 + rng.standard_normal((n, d))
-
-
-# What independent data may look like; the last five have rows of high leverage.
-INDEPENDENT = {
-    "scalars": lambda n, rng: rng.standard_normal((2, n)),
-    "vectors of 2": lambda n, rng: rng.standard_normal((2, n, 2)),
-    "vectors of 5": lambda n, rng: rng.standard_normal((2, n, 5)),
-    "vectors of 20": lambda n, rng: rng.standard_normal((2, n, 20)),
-    "integers": lambda n, rng: np.round(rng.standard_normal((2, n))),
-    "7 levels": lambda n, rng: (zipf(n, 7, rng), zipf(n, 7, rng)),
-    "correlated coordinates": lambda n, rng: (common_factor(n, 3, rng), common_factor(n, 3, rng)),
-    "sparse scalars": lambda n, rng: np.maximum(rng.standard_normal((2, n)) - 1.3, 0),
-    "sparse vectors": lambda n, rng: np.maximum(rng.standard_normal((2, n, 3)) - 1.3, 0),
-    "rare binary vectors": lambda n, rng: (rng.random((2, n, 10)) < 0.05).astype(float),
-    "30 levels": lambda n, rng: (zipf(n, 30, rng), zipf(n, 30, rng)),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", INDEPENDENT)
-@pytest.mark.parametrize("n", [200, 500])
-def test_debiased_value_is_near_zero_under_independence(name, n, rng):
-    values = [renyi.rdc(*INDEPENDENT[name](n, rng), debias=True) for _ in range(120)]
-    error = np.std(values) / np.sqrt(len(values))
-    assert abs(np.mean(values)) <= 0.03 + 2 * error
-    assert min(values) < 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("settings", [{"s": 12.0}, {"k": 10, "s": 50.0}, {"k": 1}])
-def test_debiased_value_is_near_zero_at_every_rank(settings, rng):
-    values = [renyi.rdc(*rng.standard_normal((2, 300)), debias=True, **settings) for _ in range(600)]
-    assert abs(np.mean(values)) <= 0.03
-
-
-def test_level_of_heavy_rows_depends_on_the_margins_alone(rng):
-    x, y = INDEPENDENT["rare binary vectors"](200, rng)
-    value = renyi.rdc(x, y, debias=True)
-    assert renyi.rdc(y, x, debias=True) == pytest.approx(value, abs=1e-9)
-    order = rng.permutation(200)
-    assert renyi.rdc(x[order], y[order], debias=True) == pytest.approx(value, abs=1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("settings", [{}, {"k": 10, "s": 12.0}])
-@pytest.mark.parametrize("correlation", [0.82, 0.95])
-def test_debiased_value_is_near_the_population_value_when_that_is_high(settings, correlation, rng):
-    def normal(n):
-        x, noise = rng.standard_normal((2, n))
-        return x, correlation * x + np.sqrt(1 - correlation**2) * noise
-
-    population = renyi.rdc(*normal(10**6), **settings)
-    values = [renyi.rdc(*normal(500), debias=True, **settings) for _ in range(200)]
-    assert np.mean(values) == pytest.approx(population, abs=0.02)

@@ -1,24 +1,17 @@
-"""Canonical correlations, ranks and n to what may be said of them."""
+"""The law of the largest canonical correlation of independent data: Roy's largest root."""
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.basis import Basis
 from renyi.errors import InputError
-from renyi.spectrum import canonical_correlations, cross_products
+from renyi.execution.roots import root_between
 
-__all__ = ["debias", "largest_root_cdf", "null_level", "null_median"]
+__all__ = ["largest_root_cdf", "null_median"]
 
 Array: TypeAlias = NDArray[np.float64]
-
-# Roy's law is trusted while the product of the largest leverages stays below this; docs/design.md, "Leverage".
-_LARGEST_LEVERAGE = 0.03
-# As many shuffles as a budget of multiplications allows, within bounds; each counts twice.
-_FEWEST_SHUFFLES, _MOST_SHUFFLES, _SHUFFLED_WORK = 100, 500, 10**8
 
 # The exact law serves up to the first rank, and close to saturation, where the Tracy-Widom limit fails, to the second.
 _LARGEST_EXACT_RANK = 40
@@ -28,67 +21,6 @@ _TRACY_WIDOM_MEDIAN = -1.2685
 _FEWEST_NODES = 160
 # Where the density of every root is below e⁻⁴⁵ of its peak it is taken as 0.
 _NEGLIGIBLE = -45.0
-
-
-def debias(correlation: float, level: float, /) -> float:
-    """A largest canonical correlation, less what independent data would show; may be negative, down to −1.
-
-    With m the level of ρ₁² under independence, v = (ρ₁² − m)/(1 − m) takes the place of ρ₁² as the adjusted R² takes
-    that of R², and sign(v)·√|v| is its correlation.
-    """
-    if level >= 1.0:
-        return 0.0  # chance alone correlates the two perfectly: the data say nothing
-    excess = max(-1.0, (correlation**2 - level) / (1.0 - level))
-    return float(np.copysign(np.sqrt(abs(excess)), excess))
-
-
-def null_level(x: Basis, y: Basis, /) -> float:
-    """The level of ρ₁² that independent data with these bases show.
-
-    The median of Roy's law, unless single rows weigh heavily on both sides: then the law fails, and the level comes
-    from random pairings of the rows.
-    """
-    if x.largest_leverage * y.largest_leverage <= _LARGEST_LEVERAGE:
-        return null_median(x.rank, y.rank, x.n_samples)
-    # Rows are put into an order of their own first, so that the order of the data does not matter.
-    ordered = x.in_order(), y.in_order()
-    is_shared = x.ordered is not None and y.ordered is not None
-    return _shared_level(*ordered) if is_shared else _zero_mean_level(_paired_at_random(*ordered))
-
-
-@lru_cache(maxsize=64)
-def _shared_level(x: Basis, y: Basis) -> float:
-    """The level of two columns without ties, which all such columns of this length share."""
-    return _zero_mean_level(_paired_at_random(x, y))
-
-
-def _paired_at_random(x: Basis, y: Basis) -> Array:
-    """ρ₁² of random pairings of the rows, from shuffles that n alone decides.
-
-    Every shuffle is used with its inverse, so that the order of x and y does not matter.
-    """
-    n = x.n_samples
-    work = n * x.rank * y.rank
-    rng = np.random.default_rng(n)
-    squares = []
-    for _ in range(min(_MOST_SHUFFLES, max(_FEWEST_SHUFFLES, _SHUFFLED_WORK // work))):
-        shuffle = rng.permutation(n)
-        squares += [
-            canonical_correlations(cross_products(x, y.take(rows)))[0] ** 2 for rows in (shuffle, np.argsort(shuffle))
-        ]
-    return np.array(squares)
-
-
-def _zero_mean_level(squares: Array) -> float:
-    """The level that makes the debiased values of a null sample average to zero; 1 if none does."""
-
-    def mean(level: float) -> float:
-        return float(np.mean([debias(np.sqrt(square), level) for square in squares]))
-
-    low, high = float(squares.min()), min(float(squares.max()), 1.0 - 1e-9)
-    if low >= high:
-        return low
-    return 1.0 if mean(high) > 0.0 else _root(mean, low, high)
 
 
 @lru_cache(maxsize=4096)
@@ -113,7 +45,7 @@ def null_median(rank_x: int, rank_y: int, n_samples: int, /) -> float:
     centre, reach = np.log(start / (1.0 - start)), 1.0
     while off_median(centre - reach) > 0.0 or off_median(centre + reach) < 0.0:
         reach *= 2.0
-    logit = _root(off_median, centre - reach, centre + reach)
+    logit = root_between(off_median, centre - reach, centre + reach)
     return float(1.0 / (1.0 + np.exp(-logit)))
 
 
@@ -142,13 +74,6 @@ def largest_root_cdf(root: float, rank_x: int, rank_y: int, n_samples: int, /) -
     # Points of the lower panel lie below those of the upper one, so their sign products factor.
     full = partial + rest + np.outer(mass, rest_mass) - np.outer(rest_mass, mass)
     return min(1.0, float(np.exp(_log_pfaffian(partial, mass) - _log_pfaffian(full, mass + rest_mass))))
-
-
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function changes its sign between two points."""
-    from scipy.optimize import brentq  # here, since it takes longer to import than all else that renyi needs
-
-    return float(brentq(function, low, high, xtol=1e-12, rtol=1e-12))
 
 
 class _Panel:
@@ -237,7 +162,7 @@ def _edge(sines: int, cosines: int, *, towards: float) -> float:
     end = abs(towards - 1e-12)
     if log_density(end) > height + _NEGLIGIBLE:
         return towards
-    return _root(lambda angle: log_density(angle) - height - _NEGLIGIBLE, *sorted((peak, end)))
+    return root_between(lambda angle: log_density(angle) - height - _NEGLIGIBLE, *sorted((peak, end)))
 
 
 def _tracy_widom_median(a: int, b: int, n_samples: int) -> float:

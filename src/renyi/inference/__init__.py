@@ -1,0 +1,1 @@
+"""Canonical correlations, ranks and n to what may be said of them."""
