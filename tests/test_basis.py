@@ -9,6 +9,7 @@ from renyi.experiments.gallery import GALLERY
 from renyi.experiments.patterns import EXTRA_PATTERNS, PATTERNS
 from renyi.features import Dense, draw, seeds
 from renyi.spectrum import canonical_correlations, cross_products
+from renyi.whitening import principal_whitening, triangular_factor
 
 (FIXED,) = seeds(None, n_draws=1)
 DEFAULT = draw(1, 10, 3.0, kind="auto", seed=FIXED)
@@ -91,8 +92,8 @@ def test_rank_is_explicit_and_has_no_rounding_noise():
     # A direction below the cut is dropped however cleanly it is computed, and one above it is kept.
     for size, kept in ((0.8 * RANK_CUT, 1), (1.2 * RANK_CUT, 2)):
         features = np.column_stack((np.tile([1.0, -1.0], 250), size * np.repeat([1.0, -1.0], 250)))
-        factor = module._factor([(features, np.full(500, 500**-0.5))])
-        assert module._whitening(factor, cut=RANK_CUT)[0].shape[1] == kept
+        factor = triangular_factor([(features, np.full(500, 500**-0.5))])
+        assert principal_whitening(factor, cut=RANK_CUT)[0].shape[1] == kept
 
 
 def test_default_rank_is_the_same_for_every_length():

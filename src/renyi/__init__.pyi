@@ -2,18 +2,26 @@ from .coefficient import rdc as rdc
 from .coefficient import transformations as transformations
 from .columns import Column as Column
 from .columns import categorical as categorical
+from .errors import CalibrationWarning as CalibrationWarning
 from .errors import InputError as InputError
 from .errors import MissingExtraError as MissingExtraError
 from .errors import RenyiError as RenyiError
+from .independence import independence_test as independence_test
+from .inference.discovery import adjust as adjust
+from .results import TestResult as TestResult
 from .results import Transformations as Transformations
 
 __all__ = [
+    "CalibrationWarning",
     "Column",
     "InputError",
     "MissingExtraError",
     "RenyiError",
+    "TestResult",
     "Transformations",
+    "adjust",
     "categorical",
+    "independence_test",
     "rdc",
     "transformations",
 ]

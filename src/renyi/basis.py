@@ -7,7 +7,7 @@ first. The cut is absolute, never relative to what the data show, so rounding no
 sees only the span of the features, so phases, signs and falling maps of a column change nothing.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
@@ -15,11 +15,21 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.copula import joint_ranks, quantise, tie_free_cells
-from renyi.execution.linalg import svd
+from renyi.copula import Copula, joint_ranks, quantise, tie_free_cells
 from renyi.features import Projection, sines_and_cosines
+from renyi.whitening import Whitening, principal_whitening, triangular_factor
 
-__all__ = ["RANK_CUT", "Basis", "FeatureMap", "category_basis", "restrict", "scalar_basis", "vector_basis"]
+__all__ = [
+    "RANK_CUT",
+    "Basis",
+    "FeatureMap",
+    "category_basis",
+    "copula_basis",
+    "rank_column",
+    "restrict",
+    "scalar_basis",
+    "vector_basis",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -79,14 +89,40 @@ class Basis:
     @cached_property
     def largest_leverage(self) -> float:
         """Share of one data row in the basis, at most 1: squared length over n."""
-        used = self.table if self.codes is None else self.table[np.bincount(self.codes, minlength=len(self.table)) > 0]
-        return float(np.max(np.sum(used**2, axis=1)) / self.n_samples)
+        return float(np.max(np.sum(self.distinct_rows**2, axis=1)) / self.n_samples)
+
+    @property
+    def distinct_rows(self) -> Array:
+        """Rows of the table that some data row has."""
+        return self.table if self.codes is None else self.table[np.bincount(self.codes, minlength=len(self.table)) > 0]
+
+    @property
+    def loadings(self) -> Array:
+        """Covariances of the basis with the features it came from, one column a feature: indicators for a category."""
+        if self.feature_map is not None:
+            return np.asarray(np.linalg.pinv(self.feature_map.weights))
+        if self.codes is None:
+            raise ValueError("a basis has codes, a feature map, or both")
+        return np.asarray(self.table.T * (np.bincount(self.codes, minlength=len(self.table)) / self.n_samples))
 
     def take(self, rows: NDArray[np.intp], /) -> "Basis":
         """The basis with its data rows in another order."""
         if self.codes is None:
             return Basis(self.table[rows], None, self.feature_map, key=None if self.key is None else self.key[rows])
         return Basis(self.table, self.codes[rows], self.feature_map)
+
+    def leading(self, size: int, /) -> "Basis":
+        """The first columns of the basis."""
+        return Basis(np.ascontiguousarray(self.table[:, :size]), self.codes, None)
+
+    def column(self, j: int, /) -> Array:
+        """One column of the basis at the data rows."""
+        return self.table[:, j] if self.codes is None else np.take(self.table[:, j], self.codes)
+
+    def project(self, values: Array, /) -> Array:
+        """Mean products of all columns with values at the data rows."""
+        sums = values if self.codes is None else np.bincount(self.codes, values, minlength=len(self.table))
+        return np.asarray(sums @ self.table / self.n_samples)
 
     def in_order(self) -> "Basis":
         """The basis with its data rows in an order that depends on what they hold alone."""
@@ -102,14 +138,22 @@ class Basis:
         return np.take(self.table, self.codes[start:stop], axis=0)
 
 
+def rank_column(values: NDArray[Any], projection: Projection, /) -> Copula:
+    """Ranks of a numeric column, on a grid where that changes nothing that matters."""
+    return quantise(values, n_cells=_grid(len(values), projection.roughest))
+
+
 def scalar_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
-    """Basis of a numeric column, on a grid of ranks where that changes nothing that matters."""
-    n_cells = _grid(len(values), projection.roughest)
-    copula = quantise(values, n_cells=n_cells)
+    """Basis of a numeric column."""
+    return copula_basis(rank_column(values, projection), projection)
+
+
+def copula_basis(copula: Copula, projection: Projection, /) -> Basis:
+    """Basis of the ranks of a numeric column."""
     if copula.has_ties:
         table, feature_map = _whiten_cells(copula.ranks, copula.counts, projection)
         return Basis(table, copula.codes, feature_map)
-    ordered = _tie_free_basis(len(values), n_cells, projection)
+    ordered = _tie_free_basis(len(copula.codes), copula.n_cells, projection)
     return replace(ordered, codes=copula.codes, ordered=ordered)
 
 
@@ -131,8 +175,8 @@ def _grid(n: int, roughest: float) -> int | None:
 
 def _whiten_cells(ranks: Array, counts: NDArray[np.intp], projection: Projection) -> tuple[Array, FeatureMap]:
     features = sines_and_cosines(projection, ranks[:, np.newaxis])
-    factor = _factor([(features, np.sqrt(counts / counts.sum()))])
-    feature_map = FeatureMap(projection, *_whitening(factor, cut=RANK_CUT))
+    factor = triangular_factor([(features, np.sqrt(counts / counts.sum()))])
+    feature_map = FeatureMap(projection, *principal_whitening(factor, cut=RANK_CUT))
     return feature_map.of_features(features), feature_map
 
 
@@ -140,11 +184,11 @@ def vector_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
     """Basis of a vector column (n, d), in chunks of rows."""
     ranks = joint_ranks(values)
     n, width = len(ranks), 2 * projection.n_projections
-    factor = _factor(
+    factor = triangular_factor(
         (sines_and_cosines(projection, ranks[rows]), np.full(rows.stop - rows.start, n**-0.5))
         for rows in _chunks(n, width)
     )
-    feature_map = FeatureMap(projection, *_whitening(factor, cut=RANK_CUT))
+    feature_map = FeatureMap(projection, *principal_whitening(factor, cut=RANK_CUT))
     table = np.empty((n, len(feature_map.intercept)))
     for rows in _chunks(n, width):
         table[rows] = feature_map(ranks[rows])
@@ -182,15 +226,15 @@ def category_basis(codes: NDArray[np.integer[Any]], /) -> Basis:
     return Basis(by_code, codes, None)
 
 
-def restrict(basis: Basis, rows: NDArray[np.bool_], /) -> Basis:
-    """The basis on some of its rows, centred and orthonormal there, in the same order."""
+def restrict(basis: Basis, rows: NDArray[np.bool_], /, *, whiten: Whitening = principal_whitening) -> Basis:
+    """The basis on some of its rows, centred and orthonormal there."""
     n = int(np.count_nonzero(rows))
     if basis.codes is None:
         codes, table, weights = None, basis.table[rows], np.full(n, n**-0.5)
     else:
         codes = basis.codes[rows]
         table, weights = basis.table, np.sqrt(np.bincount(codes, minlength=len(basis.table)) / n)
-    mixing, shift = _whitening(_factor([(table, weights)]), cut=_RESTRICTED_CUT)
+    mixing, shift = whiten(triangular_factor([(table, weights)]), cut=_RESTRICTED_CUT)
     feature_map = basis.feature_map
     if feature_map is not None:
         feature_map = FeatureMap(
@@ -198,30 +242,3 @@ def restrict(basis: Basis, rows: NDArray[np.bool_], /) -> Basis:
         )
     key = None if basis.key is None else basis.key[rows]
     return Basis(table @ mixing + shift, codes, feature_map, key=key)
-
-
-def _factor(chunks: Iterable[tuple[Array, Array]]) -> Array:
-    """Triangular factor of the columns (1, features), rows weighted, folded over chunks of rows.
-
-    Products of this factor are products over the rows, without the squared condition number of a Gram matrix.
-    """
-    factor: Array | None = None
-    for features, weights in chunks:
-        columns = np.empty((len(features), features.shape[1] + 1))
-        columns[:, 0] = weights
-        np.multiply(features, weights[:, np.newaxis], out=columns[:, 1:])
-        stacked = columns if factor is None else np.concatenate((factor, columns))
-        factor = np.asarray(np.linalg.qr(stacked, mode="r"))
-    if factor is None:
-        raise ValueError("a factor needs at least one chunk")
-    return factor
-
-
-def _whitening(factor: Array, *, cut: float) -> tuple[Array, Array]:
-    """Weights and intercept that turn features into a centred orthonormal basis of their principal directions."""
-    # The first column is the constant, so the first row holds the means and the rest factors the centred features.
-    means = factor[0, 1:] / factor[0, 0]
-    _, sizes, directions = svd(factor[1:, 1:])
-    kept = sizes > cut
-    weights = directions[kept].T / sizes[kept]
-    return weights, -means @ weights

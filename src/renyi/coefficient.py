@@ -1,8 +1,9 @@
 """The path for one pair: `rdc` and `transformations`."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ __all__ = ["rdc", "transformations"]
 Array: TypeAlias = NDArray[np.float64]
 Scale: TypeAlias = float | Literal["median"]
 Rng: TypeAlias = int | np.random.Generator | None
+Prepared = TypeVar("Prepared")
 
 # Canonical correlations this close are taken as equal when their functions are shown.
 _EQUAL_CORRELATIONS = 1e-9
@@ -111,7 +113,7 @@ def rdc(
     1.0
     """
     settings = Settings(k, s, frequencies)
-    if not _is_integer(repeats) or repeats < 1:
+    if not is_integer(repeats) or repeats < 1:
         raise InputError(f"repeats={repeats!r} makes no sense: pass a whole number of draws, 1 or more")
     if not isinstance(debias, (bool, np.bool_)):
         raise InputError(f"debias={debias!r} makes no sense: pass True or False")
@@ -165,7 +167,7 @@ def transformations(
     settings = Settings(k, s, frequencies)
     (seed,) = features.seeds(rng, n_draws=1)
     pair = as_pair(x, y, missing=missing)
-    bases = _bases(pair, settings, seed)
+    bases = pair_of_bases(pair, settings, seed)
     left, correlations, right = canonical_directions(cross_products(*bases))
     mixture = _smoothest(left, correlations)
     directions = (left @ mixture, right @ mixture)
@@ -192,7 +194,7 @@ class Settings:
     frequencies: Frequencies
 
     def __post_init__(self) -> None:
-        if self.k is not None and not (_is_integer(self.k) and 1 <= self.k <= _MOST_PROJECTIONS):
+        if self.k is not None and not (is_integer(self.k) and 1 <= self.k <= _MOST_PROJECTIONS):
             raise InputError(
                 f"k={self.k!r} makes no sense: pass a whole number of projections, 1 to {_MOST_PROJECTIONS:,}"
             )
@@ -214,7 +216,8 @@ class Settings:
         return features.draw(n_coordinates, k, s, kind=self.frequencies, seed=seed)
 
 
-def _is_integer(value: Any) -> bool:
+def is_integer(value: Any, /) -> bool:
+    """Whether this is a whole number and no boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
@@ -223,27 +226,37 @@ def _is_number(value: Any) -> bool:
 
 
 def _coefficient(pair: tuple[Column, Column], settings: Settings, seed: Seed, debias: bool) -> float:
-    x, y = _bases(pair, settings, seed)
+    x, y = pair_of_bases(pair, settings, seed)
     largest = float(canonical_correlations(cross_products(x, y))[0])
     return without_chance(largest, null_level(x, y)) if debias else largest
 
 
-def _bases(pair: tuple[Column, Column], settings: Settings, seed: Seed) -> tuple[Basis, Basis]:
+def pair_of_bases(pair: tuple[Column, Column], settings: Settings, seed: Seed, /) -> tuple[Basis, Basis]:
     """Both bases over the rows both have, checked for freedom."""
 
     def prepare(column: Column) -> Basis:
         return _basis(column, settings, seed)
 
-    long_scalars = len(pair[0]) >= _ROWS_FOR_THREADS and all(column.kind == "number" for column in pair)
-    x, y = in_threads(prepare, pair) if long_scalars else map(prepare, pair)
-    common = common_rows(*pair)
-    if common is not None:
-        x, y = (
-            restrict(basis, common if column.missing is None else common[~column.missing])
-            for basis, column in zip((x, y), pair, strict=True)
-        )
-    _check_freedom(pair, (x, y))
+    x, y = for_both(prepare, pair)
+    rows = rows_in_common(pair)
+    if rows is not None:
+        x, y = restrict(x, rows[0]), restrict(y, rows[1])
+    check_freedom(pair, (x, y))
     return x, y
+
+
+def for_both(prepare: Callable[[Column], Prepared], pair: tuple[Column, Column], /) -> list[Prepared]:
+    """Prepare two columns, at the same time where they are long."""
+    long_scalars = len(pair[0]) >= _ROWS_FOR_THREADS and all(column.kind == "number" for column in pair)
+    return in_threads(prepare, pair) if long_scalars else [prepare(column) for column in pair]
+
+
+def rows_in_common(pair: tuple[Column, Column], /) -> list[NDArray[np.bool_]] | None:
+    """Of the observed rows of either column those that the other has too; None where nothing is missing."""
+    common = common_rows(*pair)
+    if common is None:
+        return None
+    return [common if column.missing is None else common[~column.missing] for column in pair]
 
 
 def _basis(column: Column, settings: Settings, seed: Seed) -> Basis:
@@ -256,7 +269,8 @@ def _basis(column: Column, settings: Settings, seed: Seed) -> Basis:
     return basis(column.values, projection)
 
 
-def _check_freedom(pair: tuple[Column, Column], bases: tuple[Basis, Basis]) -> None:
+def check_freedom(pair: tuple[Column, Column], bases: tuple[Basis, Basis], /) -> None:
+    """Refuse bases that are empty, or so large that they correlate perfectly whatever the data."""
     n = bases[0].n_samples
     for column, basis in zip(pair, bases, strict=True):
         if basis.rank == 0:

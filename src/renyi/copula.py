@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Copula", "empirical_cdf", "joint_ranks", "quantise", "tie_free_cells"]
+__all__ = ["Copula", "empirical_cdf", "joint_ranks", "middles", "quantise", "tie_free_cells"]
 
 _LONG_COLUMN = 2**14
 _BINS = 2**16
@@ -21,13 +21,24 @@ class Copula:
     """A column as cells of equal rank: row i has the rank `ranks[codes[i]]`.
 
     Without a grid every distinct value is a cell of its own and nothing is lost. With one, neighbouring ranks share a
-    cell that stands for their mean.
+    cell that stands for their mean. `n_cells` is the size of the grid that was asked for.
     """
 
     codes: NDArray[np.unsignedinteger[Any]]
     ranks: NDArray[np.float64]
     counts: NDArray[np.intp]
     has_ties: bool
+    n_cells: int | None
+
+    @property
+    def middles(self) -> NDArray[np.float64]:
+        """Middle of every cell in [0, 1]: the mean rank of its rows, ties sharing the mean rather than the last."""
+        return middles(self.counts)
+
+
+def middles(counts: NDArray[np.intp], /) -> NDArray[np.float64]:
+    """Middles of cells that hold so many rows each, as shares of all rows."""
+    return np.asarray((np.cumsum(counts) - counts / 2) / counts.sum())
 
 
 def quantise(values: NDArray[Any], /, *, n_cells: int | None = None) -> Copula:
@@ -44,7 +55,7 @@ def quantise(values: NDArray[Any], /, *, n_cells: int | None = None) -> Copula:
         ranks, counts = tie_free_cells(n, n_cells)
     codes = np.empty(n, dtype=np.min_scalar_type(len(ranks) - 1))
     codes[order] = np.repeat(np.arange(len(ranks), dtype=codes.dtype), counts)
-    return Copula(codes, ranks, counts, has_ties)
+    return Copula(codes, ranks, counts, has_ties, n_cells)
 
 
 def _differs_from_next(ordered: NDArray[Any]) -> NDArray[np.bool_]:

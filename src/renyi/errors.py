@@ -1,6 +1,6 @@
-"""The exceptions that users see: one root, each kind also a built-in exception that habits expect."""
+"""The exceptions and warnings that users see; every exception is also a built-in one that habits expect."""
 
-__all__ = ["InputError", "MissingExtraError", "RenyiError"]
+__all__ = ["CalibrationWarning", "InputError", "MissingExtraError", "RenyiError"]
 
 
 class RenyiError(Exception):
@@ -13,3 +13,7 @@ class InputError(RenyiError, ValueError):
 
 class MissingExtraError(RenyiError, ImportError):
     """An optional library is not installed; the message names the extra that brings it."""
+
+
+class CalibrationWarning(UserWarning):
+    """A p-value was asked for by a law that does not hold for these data."""

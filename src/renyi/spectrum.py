@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from renyi.basis import Basis
 from renyi.execution.linalg import svd
 
-__all__ = ["canonical_correlations", "canonical_directions", "cross_products"]
+__all__ = ["canonical_correlations", "canonical_directions", "corner_and_edges", "cross_products"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -24,6 +24,20 @@ def cross_products(x: Basis, y: Basis, /) -> Array:
         stop = min(start + _CHUNK_ROWS, n)
         total += x.rows(start, stop).T @ y.rows(start, stop)
     return total / n
+
+
+def corner_and_edges(x: Basis, y: Basis, /, *, corner: int) -> Array:
+    """Correlations between the leading columns of two bases, and of the first column of either with all of the other.
+
+    The rest is left at 0. An edge needs no gathering: its rows are summed up by cell first.
+    """
+    cross = np.zeros((x.rank, y.rank))
+    cross[:corner, :corner] = cross_products(x.leading(corner), y.leading(corner))
+    if x.rank > corner:
+        cross[corner:, 0] = x.project(y.column(0))[corner:]
+    if y.rank > corner:
+        cross[0, corner:] = y.project(x.column(0))[corner:]
+    return cross
 
 
 def canonical_correlations(cross: Array, /) -> Array:

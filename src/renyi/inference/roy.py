@@ -4,165 +4,156 @@ from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc, betaincc
 
 from renyi.errors import InputError
 from renyi.execution.roots import root_between
+from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_beta, log_tail
 
-__all__ = ["largest_root_cdf", "null_median"]
+__all__ = ["LARGEST_RANK", "critical_root", "log_sf", "null_median"]
 
 Array: TypeAlias = NDArray[np.float64]
 
-# The exact law serves up to the first rank, and close to saturation, where the Tracy-Widom limit fails, to the second.
-_LARGEST_EXACT_RANK = 40
-_LARGEST_SATURATED_RANK = 100
+# The table of the law takes 0.6 s at this smaller rank, and the cube of it beyond.
+LARGEST_RANK = 200
+# Medians are exact up to this rank, and beyond it close to saturation, where the Tracy-Widom limit fails.
+_LARGEST_EXACT_MEDIAN = 40
 _SATURATION = 0.9
 _TRACY_WIDOM_MEDIAN = -1.2685
-_FEWEST_NODES = 160
-# Where the density of every root is below e⁻⁴⁵ of its peak it is taken as 0.
-_NEGLIGIBLE = -45.0
+# Close to underflow SciPy's incomplete beta function leaves off and the logarithm is integrated directly.
+_SMALLEST_P = 1e-290
+_LOWEST_LOGIT, _HIGHEST_LOGIT = -90.0, 36.7
+
+
+def log_sf(roots: ArrayLike, rank_x: int, rank_y: int, n_samples: int, /) -> Array:
+    """Log P(ρ₁² > root) for independent data: the natural logarithm of Roy's p-value.
+
+    It is 0 at a root of 0 and falls from there on. A root of 1 counts as the largest number below 1, from which it may
+    have been rounded up, so that no p-value is 0.
+
+    Parameters
+    ----------
+    roots
+        Squared canonical correlations, of any shape.
+    rank_x, rank_y
+        Ranks of the two whitened bases.
+    n_samples
+        Number of rows; centring takes one degree of freedom.
+
+    Returns
+    -------
+    numpy.ndarray
+        The logarithms, in the shape of `roots`.
+
+    Raises
+    ------
+    InputError
+        If the ranks leave no freedom in the rows, or if both are above 200.
+
+    Notes
+    -----
+    For s, the smaller rank, of 1 the law is a beta law, for 2 a closed form in two of them. From 3 on it is tabulated:
+    Pfaffians where p > e⁻¹⁷, the expected Euler characteristic below. The first root for given ranks and n takes 1 ms
+    for s = 4, 3 ms for s = 20 and 10 ms for s = 40, any other one 20 µs, or 0.1 µs in an array. The relative error of p
+    is below 2e-9 wherever p > e⁻¹⁰⁰⁰⁰, for n up to 10⁸ and a larger rank up to 10⁵; ranks in the millions leave 1e-6.
+
+    References
+    ----------
+    Chiani, M. (2016). Distribution of the largest root of a matrix for Roy's test in multivariate analysis of variance.
+    Journal of Multivariate Analysis 143. https://doi.org/10.1016/j.jmva.2015.10.007
+    Aomoto, K. (1987). Jacobi polynomials associated with Selberg integrals. SIAM Journal on Mathematical Analysis 18.
+    https://doi.org/10.1137/0518042
+
+    Examples
+    --------
+    >>> log_sf([0.0, 0.1, 0.9], 4, 4, 100).round(3)
+    array([  0.   ,  -0.78 , -95.997])
+    """
+    a, b = _checked_ranks(rank_x, rank_y, n_samples)
+    values = np.asarray(roots, dtype=np.float64)
+    clipped = np.maximum(np.minimum(values.ravel(), LARGEST_BELOW_ONE), 0.0)
+    if a == 1:
+        log_p = _log_sf_of_one(clipped, b, n_samples)
+    elif a == 2:
+        log_p = _log_sf_of_two(clipped, b, n_samples)
+    else:
+        log_p = _tabulated(a, b, n_samples).log_sf(clipped)
+    return log_p.reshape(values.shape)
 
 
 @lru_cache(maxsize=4096)
+def critical_root(level: float, rank_x: int, rank_y: int, n_samples: int, /) -> float:
+    """The root that the largest squared canonical correlation of independent data exceeds with probability `level`.
+
+    It is 1 where float64 has no number close enough to 1: almost as many ranks as rows, and a small level.
+    """
+    if not 0.0 < level < 1.0:
+        raise InputError(f"a level of {level} is no probability between 0 and 1: pass 0.05, say")
+    log_level = float(np.log(level))
+
+    def excess(logit: float) -> float:
+        return float(log_sf(_expit(logit), rank_x, rank_y, n_samples)) - log_level
+
+    if excess(_HIGHEST_LOGIT) > 0.0:
+        return 1.0
+    return _expit(root_between(excess, _LOWEST_LOGIT, _HIGHEST_LOGIT))
+
+
 def null_median(rank_x: int, rank_y: int, n_samples: int, /) -> float:
     """Median of the largest squared canonical correlation of independent data (Roy's largest root)."""
     a, b = sorted((rank_x, rank_y))
-    if a + b >= n_samples:
-        raise ValueError(f"ranks {a} and {b} leave no freedom in {n_samples} rows")
-    start = _tracy_widom_median(a, b, n_samples)
     is_saturated = a + b > _SATURATION * n_samples
-    if a > _LARGEST_EXACT_RANK and not is_saturated:
-        return start
-    if a > _LARGEST_SATURATED_RANK:
-        raise InputError(
-            f"bases of ranks {rank_x} and {rank_y} on {n_samples:,} rows leave too little freedom to say what chance "
-            "would show: pass more rows, or a smaller k"
-        )
-
-    def off_median(logit: float) -> float:
-        return largest_root_cdf(1.0 / (1.0 + np.exp(-logit)), a, b, n_samples) - 0.5
-
-    centre, reach = np.log(start / (1.0 - start)), 1.0
-    while off_median(centre - reach) > 0.0 or off_median(centre + reach) < 0.0:
-        reach *= 2.0
-    logit = root_between(off_median, centre - reach, centre + reach)
-    return float(1.0 / (1.0 + np.exp(-logit)))
+    if a > _LARGEST_EXACT_MEDIAN and not is_saturated:
+        return _tracy_widom_median(a, b, n_samples)
+    return critical_root(0.5, a, b, n_samples)
 
 
-def largest_root_cdf(root: float, rank_x: int, rank_y: int, n_samples: int, /) -> float:
-    """P(ρ₁² ≤ root) for independent data: the law of the largest root of a double Wishart matrix.
-
-    The roots have the joint density Π θ^α (1−θ)^β Π|θ_i−θ_j|, and by de Bruijn's formula its integral over a cube is a
-    Pfaffian of double integrals of any polynomials times the weight. Here θ = sin²φ, which makes the weight smooth, and
-    the polynomials are orthonormal together with the weight, which keeps the Pfaffians well conditioned (section 3 of
-    docs/design.md). Good for the body of the law: the absolute error is about 1e-10, 1e-8 for n near 10⁸.
-    """
+def _checked_ranks(rank_x: int, rank_y: int, n_samples: int) -> tuple[int, int]:
+    """The smaller and the larger rank, if there is a law for them."""
     a, b = sorted((rank_x, rank_y))
-    freedom = n_samples - a - b - 1
-    bottom, top = _support(a, b, freedom)
-    split = float(np.arcsin(np.sqrt(root)))
-    if not bottom < split < top:
-        return float(split >= top)
-    n_nodes = max(_FEWEST_NODES, 4 * a)
-    below, above = _Panel.between(bottom, split, n_nodes), _Panel.between(split, top, n_nodes)
-    nodes = np.concatenate((below.nodes, above.nodes))
-    weights = np.concatenate((below.weights, above.weights))
-    functions = _orthonormal_functions(nodes, weights, n_functions=a, sine_power=b - a, cosine_power=freedom)
-    lower, upper = functions[:n_nodes], functions[n_nodes:]
-    partial, mass = below.sign_products(lower)
-    rest, rest_mass = above.sign_products(upper)
-    # Points of the lower panel lie below those of the upper one, so their sign products factor.
-    full = partial + rest + np.outer(mass, rest_mass) - np.outer(rest_mass, mass)
-    return min(1.0, float(np.exp(_log_pfaffian(partial, mass) - _log_pfaffian(full, mass + rest_mass))))
+    if a + b >= n_samples:
+        raise InputError(f"ranks {a} and {b} leave no freedom in {n_samples:,} rows: pass more rows, or a smaller k")
+    if a > LARGEST_RANK:
+        raise InputError(
+            f"ranks {a} and {b} are too large for the law of the largest correlation, which takes a smaller rank up to "
+            f"{LARGEST_RANK}: pass a smaller k"
+        )
+    return a, b
 
 
-class _Panel:
-    """Gauss-Legendre nodes on an interval, with the matrix that integrates from its start to each node."""
-
-    def __init__(self, nodes: Array, weights: Array, cumulate: Array) -> None:
-        self.nodes, self.weights, self.cumulate = nodes, weights, cumulate
-
-    @classmethod
-    def between(cls, start: float, stop: float, n_nodes: int) -> "_Panel":
-        nodes, weights, cumulate = _unit_panel(n_nodes)
-        length = stop - start
-        return cls(start + length * nodes, length * weights, length * cumulate)
-
-    def sign_products(self, functions: Array) -> tuple[Array, Array]:
-        """∬ sign(ψ − φ) f_i(φ) f_j(ψ) dφ dψ and ∫ f_i over the panel."""
-        weighted = self.weights[:, np.newaxis] * functions
-        mass = weighted.sum(axis=0)
-        products = weighted.T @ (mass - 2.0 * (self.cumulate @ functions))
-        return (products - products.T) / 2.0, mass
+def _log_sf_of_one(roots: Array, b: int, n_samples: int) -> Array:
+    """A beta law."""
+    p = betaincc(b / 2, (n_samples - 1 - b) / 2, roots)
+    is_far = p < _SMALLEST_P
+    if not is_far.any():
+        return np.asarray(np.log(p))
+    log_p = np.log(np.where(is_far, 1.0, p))
+    log_p[is_far] = log_tail(roots[is_far], DoubleWishart(1, b, n_samples))
+    return log_p
 
 
-@lru_cache(maxsize=4)
-def _unit_panel(n_nodes: int) -> tuple[Array, Array, Array]:
-    """Nodes and weights on [0, 1], and the matrix of integrals of the interpolating polynomials up to each node."""
-    nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
-    values = np.polynomial.legendre.legvander(nodes, n_nodes)
-    degree = np.arange(1, n_nodes)
-    integrals = np.empty((n_nodes, n_nodes))
-    integrals[:, 0] = nodes + 1.0
-    # ∫ P_j from −1 to x is (P_{j+1}(x) − P_{j−1}(x))/(2j + 1).
-    integrals[:, 1:] = (values[:, 2:] - values[:, :-2]) / (2 * degree + 1)
-    expansion = (np.arange(n_nodes) + 0.5) * values[:, :n_nodes] * weights[:, np.newaxis]
-    return (nodes + 1.0) / 2.0, weights / 2.0, integrals @ expansion.T / 2.0
+def _log_sf_of_two(roots: Array, b: int, n_samples: int) -> Array:
+    """With p = α + 1, q = β + 1 and I the regularised incomplete beta function, the sum of two positive terms.
 
-
-def _orthonormal_functions(
-    nodes: Array, weights: Array, *, n_functions: int, sine_power: int, cosine_power: int
-) -> Array:
-    """Polynomials in θ = sin²φ times sin^p φ cos^q φ, orthonormal in φ: one step of Lanczos after the other."""
-    with np.errstate(divide="ignore"):
-        log_weight = sine_power * np.log(np.sin(nodes)) + cosine_power * np.log(np.cos(nodes))
-    theta = np.sin(nodes) ** 2
-    root = np.sqrt(weights)
-    basis = np.zeros((len(nodes), n_functions))
-    vector = np.exp(log_weight - log_weight.max()) * root
-    for j in range(n_functions):
-        for _ in range(2):
-            vector -= basis[:, :j] @ (basis[:, :j].T @ vector)
-        basis[:, j] = vector / np.linalg.norm(vector)
-        vector = theta * basis[:, j]
-    return basis / root[:, np.newaxis]
-
-
-def _log_pfaffian(products: Array, mass: Array) -> float:
-    """Logarithm of the Pfaffian, bordered by the integrals where the order is odd."""
-    order = len(mass)
-    if order % 2:
-        bordered = np.zeros((order + 1, order + 1))
-        bordered[:order, :order] = products
-        bordered[:order, order], bordered[order, :order] = mass, -mass
-        products = bordered
-    # Far below the law the integrals vanish, and so does the cdf.
-    with np.errstate(divide="ignore"):
-        return float(np.linalg.slogdet(products)[1]) / 2.0
-
-
-def _support(a: int, b: int, freedom: int) -> tuple[float, float]:
-    """The angles between which the roots lie.
-
-    A polynomial of degree a − 1 grows at most like the power of sin²φ towards the top, of cos²φ towards the bottom.
+    P(θ₁ > x) = 1 − I_x(2p, 2q) + B(p, q)/(2 B(2p, 2q)) x^p (1−x)^q I_x(p, q), from the joint density by parts. The
+    first term is negligible long before it underflows, since it falls like the square of the second.
     """
-    bottom = _edge(b - a, freedom + 2 * (a - 1), towards=0.0) if b > a else 0.0
-    top = _edge(b + a - 2, freedom, towards=np.pi / 2) if freedom > 0 else np.pi / 2
-    return bottom, top
+    p, q = (b - 1) / 2, (n_samples - b - 2) / 2
+    log_ratio = log_beta(p, q) - log_beta(2 * p, 2 * q) - np.log(2.0)
+    with np.errstate(divide="ignore"):
+        first = np.log(betaincc(2 * p, 2 * q, roots))
+        second = log_ratio + p * np.log(roots) + q * np.log1p(-roots) + np.log(betainc(p, q, roots))
+    return np.asarray(np.minimum(np.logaddexp(first, second), 0.0))
 
 
-def _edge(sines: int, cosines: int, *, towards: float) -> float:
-    """Where sin^s φ cos^c φ has become negligible beside its peak, on the way to an end of [0, π/2]."""
+@lru_cache(maxsize=4096)
+def _tabulated(a: int, b: int, n_samples: int) -> LargestRoot:
+    return LargestRoot(DoubleWishart(a, b, n_samples))
 
-    def log_density(angle: float) -> float:
-        return float(sines * np.log(np.sin(angle)) + cosines * np.log(np.cos(angle))) if angle > 0 else 0.0
 
-    peak = float(np.arctan2(np.sqrt(sines), np.sqrt(cosines)))
-    height = log_density(peak)
-    end = abs(towards - 1e-12)
-    if log_density(end) > height + _NEGLIGIBLE:
-        return towards
-    return root_between(lambda angle: log_density(angle) - height - _NEGLIGIBLE, *sorted((peak, end)))
+def _expit(logit: float) -> float:
+    return float(1.0 / (1.0 + np.exp(-logit)))
 
 
 def _tracy_widom_median(a: int, b: int, n_samples: int) -> float:
@@ -170,8 +161,6 @@ def _tracy_widom_median(a: int, b: int, n_samples: int) -> float:
     freedom = n_samples - 2
     gamma = 2 * np.arcsin(np.sqrt((a - 0.5) / freedom))
     phi = 2 * np.arcsin(np.sqrt((b - 0.5) / freedom))
-    # Where a + b = n − 1 the two angles make π and the law sits at 1; stay a little away from it.
-    total = min(phi + gamma, np.pi - 0.1)
-    centre = 2 * np.log(np.tan(total / 2))
-    spread = (16 / freedom**2 / (np.sin(total) ** 2 * np.sin(phi) * np.sin(gamma))) ** (1 / 3)
-    return float(1.0 / (1.0 + np.exp(-(centre + _TRACY_WIDOM_MEDIAN * spread))))
+    centre = 2 * np.log(np.tan((phi + gamma) / 2))
+    spread = (16 / freedom**2 / (np.sin(phi + gamma) ** 2 * np.sin(phi) * np.sin(gamma))) ** (1 / 3)
+    return _expit(centre + _TRACY_WIDOM_MEDIAN * spread)

@@ -1,0 +1,164 @@
+"""Power of the multi-scale test: on the patterns of the paper, and on patterns that had no part in choosing its blocks.
+
+`python benchmarks/power.py` takes about ten minutes on one core and writes results/power.json. Pairs are those of
+`peer_power.samples`, so that the peers of results/peer_power.json were run on the same data.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import dcor
+import numpy as np
+from numpy.typing import NDArray
+
+import renyi
+from calibration import NUMBERS, log_means
+from harness import record
+from peer_power import STUDIED, samples, xi
+from renyi.experiments.patterns import N_LEVELS, PATTERNS, Pattern
+from renyi.features import draw, seeds, sines_and_cosines
+from renyi.scales import MOST_FUNCTIONS
+from renyi.whitening import ordered_whitening, triangular_factor
+
+Array: TypeAlias = NDArray[np.float64]
+Rng: TypeAlias = np.random.Generator
+
+N, N_REPETITIONS = 500, 500
+SCALES = (3.0, 6.0, 12.0, 25.0)
+SCALE_LEVELS = (1, 3, 6, 10, 15, 20, 25, 30)
+
+
+def rejected(x: Array, y: Array) -> float:
+    return float(np.mean([renyi.independence_test(*pair).pvalue <= 0.05 for pair in zip(x, y, strict=True)]))
+
+
+def pattern_power(pattern: Pattern) -> dict[str, Any]:
+    powers = [rejected(*samples(pattern, level, N, N_REPETITIONS)) for level in range(1, N_LEVELS + 1)]
+    print(pattern.name, np.mean(powers), flush=True)
+    return {"pattern": pattern.name, "n": N, "repetitions": N_REPETITIONS, "powers": powers}
+
+
+# The same family of blocks on random features, nested by frequency.
+
+
+def random_table(s: float) -> Array:
+    """Random sines and cosines at N ranks, smooth to rough, orthonormal in that order."""
+    (seed,) = seeds(None, n_draws=1)
+    u = (np.arange(N)[:, np.newaxis] + 0.5) / N
+    functions = sines_and_cosines(draw(1, 40, s, kind="auto", seed=seed), u)
+    weights, intercept = ordered_whitening(triangular_factor([(functions, np.full(N, N**-0.5))]), cut=1e-3)
+    return (functions @ weights + intercept)[:, :MOST_FUNCTIONS]
+
+
+def ranks(x: Array) -> NDArray[np.intp]:
+    return np.argsort(np.argsort(x, axis=1), axis=1)
+
+
+def means(table: Array, x: Array, y: Array) -> Array:
+    blocks = list(dict.fromkeys((min(a, table.shape[1]), min(b, table.shape[1])) for a, b in NUMBERS))
+    y = np.take_along_axis(ranks(y), np.argsort(x, axis=1), axis=1)
+    return np.concatenate([log_means(table.T / N @ table[part], blocks, N) for part in np.array_split(y, 10)])
+
+
+def scale_power(s: float) -> dict[str, Any]:
+    """Mean power on the paper's patterns with random features of one scale, against a simulated null."""
+    table, rng = random_table(s), np.random.default_rng(1)
+    cut = np.quantile(means(table, rng.random((5000, N)), rng.random((5000, N))), 0.05)
+    powers = {
+        pattern.name: float(
+            np.mean([np.mean(means(table, *samples(pattern, level, N, 200)) <= cut) for level in SCALE_LEVELS])
+        )
+        for pattern in PATTERNS
+    }
+    print(s, table.shape[1], np.mean(list(powers.values())), flush=True)
+    return {"s": s, "functions": table.shape[1], "powers": powers}
+
+
+# Patterns that had no part in choosing the blocks; `noise` grows from the first level to the third.
+
+
+def checkerboard(n_fields: int) -> Callable[[int, float, Rng], tuple[Array, Array]]:
+    def sample(n: int, noise: float, rng: Rng) -> tuple[Array, Array]:
+        column = rng.integers(0, n_fields, n)
+        row = 2 * rng.integers(0, n_fields // 2, n) + column % 2
+        return column + rng.random(n) + noise * rng.standard_normal(n), row + rng.random(n)
+
+    return sample
+
+
+def spiral(n: int, noise: float, rng: Rng) -> tuple[Array, Array]:
+    angle = 4 * np.pi * np.sqrt(rng.random(n))
+    errors = noise * rng.standard_normal((2, n))
+    return angle / 12 * np.cos(angle) + errors[0], angle / 12 * np.sin(angle) + errors[1]
+
+
+def cross(n: int, noise: float, rng: Rng) -> tuple[Array, Array]:
+    x = rng.uniform(-1, 1, n)
+    return x, x * rng.choice([-1, 1], n) + noise * rng.standard_normal(n)
+
+
+def growing_spread(n: int, noise: float, rng: Rng) -> tuple[Array, Array]:
+    x = rng.random(n)
+    return x, rng.standard_normal(n) * (noise + x)
+
+
+def lissajous(n: int, noise: float, rng: Rng) -> tuple[Array, Array]:
+    angle, errors = rng.uniform(0, 2 * np.pi, n), noise * rng.standard_normal((2, n))
+    return np.sin(3 * angle + 0.5) + errors[0], np.sin(4 * angle) + errors[1]
+
+
+def heavy_tails(n: int, noise: float, rng: Rng) -> tuple[Array, Array]:
+    x = rng.standard_normal(n)
+    return x, x + noise * rng.standard_cauchy(n)
+
+
+def weak_normal(n: int, noise: float, rng: Rng) -> tuple[Array, Array]:
+    x = rng.standard_normal(n)
+    return x, x + noise * rng.standard_normal(n)
+
+
+def only_in_a_tail(n: int, noise: float, rng: Rng) -> tuple[Array, Array]:
+    x, y = rng.standard_normal((2, n))
+    return x, np.where(x > 1, x + 0.3 * y, noise * y)
+
+
+UNSEEN: dict[str, tuple[Callable[[int, float, Rng], tuple[Array, Array]], tuple[float, ...]]] = {
+    "checkerboard, 4 × 4": (checkerboard(4), (0.3, 0.5, 0.7)),
+    "checkerboard, 8 × 8": (checkerboard(8), (0.1, 0.3, 0.5)),
+    "spiral": (spiral, (0.05, 0.1, 0.15)),
+    "cross": (cross, (0.3, 0.6, 0.9)),
+    "growing spread": (growing_spread, (0.5, 1.0, 2.0)),
+    "Lissajous": (lissajous, (0.1, 0.2, 0.3)),
+    "Cauchy noise": (heavy_tails, (2.0, 4.0, 8.0)),
+    "weak normal": (weak_normal, (5.0, 8.0, 12.0)),
+    "only in a tail": (only_in_a_tail, (1.0, 2.0, 4.0)),
+}
+
+
+def unseen_power(name: str, n: int) -> dict[str, Any]:
+    """Mean power over three levels of noise, for the test, distance correlation and Chatterjee's xi."""
+    sample, noises = UNSEEN[name]
+    rng = np.random.default_rng([list(UNSEEN).index(name), n])
+    found: dict[str, list[float]] = {"renyi": [], "dCor": [], "xi": []}
+    for noise in noises:
+        x, y = np.array([sample(n, noise, rng) for _ in range(200)]).swapaxes(0, 1)
+        other = rng.permuted(x, axis=1)
+        found["renyi"].append(rejected(x, y))
+        for peer, values in (("dCor", distances), ("xi", xi)):
+            found[peer].append(float(np.mean(values(x, y) > np.quantile(values(other, y), 0.95))))
+    row = {"pattern": name, "n": n, "repetitions": 200, **{peer: np.mean(powers) for peer, powers in found.items()}}
+    print(row, flush=True)
+    return row
+
+
+def distances(x: Array, y: Array) -> Array:
+    return np.array([dcor.distance_correlation(a, b, method="avl") for a, b in zip(x, y, strict=True)])
+
+
+if __name__ == "__main__":
+    results = {
+        "patterns": [pattern_power(pattern) for pattern in STUDIED],
+        "scales": [scale_power(s) for s in SCALES],
+        "unseen": [unseen_power(name, n) for name in UNSEEN for n in (100, 500)],
+    }
+    record("power", results, "numpy", "scipy", "dcor")

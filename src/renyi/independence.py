@@ -1,0 +1,275 @@
+"""The tests of one pair: `independence_test`."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi import features
+from renyi.basis import Basis, category_basis, copula_basis, rank_column, restrict, vector_basis
+from renyi.coefficient import Rng, Settings, check_freedom, for_both, is_integer, pair_of_bases, rows_in_common
+from renyi.columns import Column, Missing, as_pair, categorical, check_choice, common_rows
+from renyi.errors import CalibrationWarning, InputError
+from renyi.features import DEFAULT_SCALE, Seed
+from renyi.inference import blocks as scale_blocks
+from renyi.inference.blocks import Block
+from renyi.inference.classical import bartlett, spectral
+from renyi.inference.roy import log_sf
+from renyi.inference.shuffles import Exchange, Groups, Statistic, shuffled_pvalue
+from renyi.results import TestResult
+from renyi.scales import Scales, category_scales, number_scales, vector_scales
+from renyi.spectrum import canonical_correlations, cross_products
+
+__all__ = ["independence_test"]
+
+Array: TypeAlias = NDArray[np.float64]
+Method = Literal["auto", "roy", "bartlett", "spectral", "permutation"]
+Pair: TypeAlias = tuple[Column, Column]
+
+_SETTINGS = Settings(None, DEFAULT_SCALE, "auto")
+_MOST_RESAMPLES = 10**8
+# The whole basis of the coefficient bears more leverage than a block, where tails to 10⁻³ are not asked for.
+_TRUSTED_SHARE_OF_ROY = 0.7
+
+
+def independence_test(
+    x: Any,
+    y: Any,
+    *,
+    method: Method = "auto",
+    n_resamples: int = 9999,
+    blocks: Any = None,
+    exchange: Exchange = "within",
+    missing: Missing = "raise",
+    device: None = None,
+    rng: Rng = None,
+) -> TestResult:
+    """Test whether two variables are independent.
+
+    The default looks at functions of x and y on every scale at once, from a monotone trend to twenty waves, and needs
+    no setting. Its p-value comes from a law, without permutations, wherever that law holds. Rows are taken to be
+    independent of one another; where they are not (panels, time series) pass `blocks`.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n,) or (n, d), or a category
+        As in `renyi.rdc`.
+    method : {"auto", "roy", "bartlett", "spectral", "permutation"}, default "auto"
+        "auto" is the test on every scale. The others test the coefficient `renyi.rdc`, or its features, as they are:
+        "roy" by the law of the largest canonical correlation, "bartlett" by the paper's χ² for all of them, "spectral"
+        by the weighted χ² of kernel tests, "permutation" by shuffling rows.
+    n_resamples : int, default 9999
+        Shuffles at most, where shuffles are needed: drawing stops once the answer is clear.
+    blocks : array-like of shape (n,), optional
+        Labels of rows that belong together: the p-value then comes from shuffles that respect them.
+    exchange : {"within", "whole"}, default "within"
+        With `blocks`: shuffle rows within their block (a panel whose units differ), or whole blocks of equal size,
+        rows in their order (a time series cut into stretches).
+    missing : {"raise", "pairwise", "listwise"}, default "raise"
+        As in `renyi.rdc`.
+    device : None
+        Reserved: tests of one pair run on the CPU.
+    rng : int, numpy.random.Generator or None, default None
+        For the frequencies of the coefficient and for shuffles. None is one fixed draw.
+
+    Returns
+    -------
+    TestResult
+        With `statistic`, `pvalue`, `log_pvalue`, `coefficient`, `debiased`, `scale`, `confidence_interval()`; unpacks
+        as `statistic, pvalue`.
+
+    Raises
+    ------
+    InputError
+        As `renyi.rdc`.
+
+    Warns
+    -----
+    CalibrationWarning
+        If method="roy" is asked for where single rows weigh so heavily that its law fails.
+
+    Notes
+    -----
+    "auto": each column has a basis of functions of its ranks, smooth to rough, and every block of leading functions of
+    x and y gives a p-value by Roy's law. The weighted harmonic mean H of these p-values has a law that depends on the
+    blocks through their effective number alone; docs/inference.md has the family, the law, and the studies of size and
+    power. Blocks in which a single row weighs too much are left out beforehand, and if none is left the p-value comes
+    from shuffles, which `n_resamples` and `floor` of the result say.
+
+    References
+    ----------
+    .. [1] D. Lopez-Paz, P. Hennig, B. Schölkopf, "The Randomized Dependence Coefficient", NIPS 2013,
+       https://doi.org/10.48550/arXiv.1304.7717
+    .. [2] M. Chiani, "Distribution of the largest root of a matrix for Roy's test in multivariate analysis of
+       variance", 2016, https://doi.org/10.1016/j.jmva.2015.10.007
+    .. [3] K. Zhang, J. Peters, D. Janzing, B. Schölkopf, "Kernel-based conditional independence test and application
+       in causal discovery", UAI 2011, https://doi.org/10.48550/arXiv.1202.3775
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import renyi
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(-1, 1, 300)
+    >>> y = x**2 + rng.normal(0, 0.3, 300)
+    >>> statistic, pvalue = renyi.independence_test(x, y)
+    >>> pvalue < 1e-9
+    True
+    >>> renyi.independence_test(x, rng.permutation(y)).pvalue > 0.05
+    True
+    """
+    check_choice(method, Method, "method")
+    check_choice(exchange, Exchange, "exchange")
+    check_resamples(n_resamples)
+    if device is not None:
+        raise InputError(f"device={device!r} is not known: tests of one pair run on the CPU, pass None")
+    (seed,) = features.seeds(rng, n_draws=1)
+    pair = as_pair(x, y, missing=missing)
+    groups = None if blocks is None else _groups(blocks, exchange, (x, y), pair)
+    if groups is not None and method not in ("auto", "permutation"):
+        raise InputError(f"method={method!r} takes rows as independent: with blocks pass 'auto' or 'permutation'")
+    shuffles = Shuffles(int(n_resamples), seed, groups)
+    if method == "auto":
+        return on_every_scale(*_prepared_pair(pair, seed), shuffles)
+    return on_the_coefficient(pair_of_bases(pair, _SETTINGS, seed), method, shuffles)
+
+
+@dataclass(frozen=True)
+class Shuffles:
+    """How rows are to be shuffled, if they are."""
+
+    n_resamples: int
+    seed: Seed
+    groups: Groups | None
+
+    def test(self, result: TestResult, x: Basis, y: Basis, statistic: Statistic, /) -> TestResult:
+        """A result with its p-value; the draws depend on n and the seed alone, so that one pair and a table agree."""
+        rng = np.random.default_rng([x.n_samples, self.seed.entropy, self.seed.number])
+        found = shuffled_pvalue(
+            x, y, statistic, observed=result.statistic, n_resamples=self.n_resamples, rng=rng, groups=self.groups
+        )
+        return result.by_shuffles(found.pvalue, n_drawn=found.n_drawn, n_resamples=self.n_resamples)
+
+
+def check_resamples(n_resamples: Any, /) -> None:
+    """Refuse what is no number of shuffles."""
+    if not is_integer(n_resamples) or not 1 <= n_resamples <= _MOST_RESAMPLES:
+        raise InputError(f"n_resamples={n_resamples!r} makes no sense: pass a whole number, 1 to {_MOST_RESAMPLES:,}")
+
+
+def _groups(blocks: Any, exchange: Exchange, data: tuple[Any, Any], pair: Pair) -> Groups:
+    """The blocks of the rows that are used."""
+    labels = categorical(blocks, name="blocks")
+    everything = as_pair(*data, missing="pairwise")
+    if len(labels) != len(everything[0]):
+        raise InputError(f"blocks has {len(labels):,} labels for {len(everything[0]):,} rows: pass one for each")
+    if labels.missing is not None:
+        raise InputError(f"blocks has no label for row {np.argmax(labels.missing):,}: every row needs one")
+    rows = common_rows(*everything)
+    codes = np.asarray(labels.values if rows is None else labels.values[rows], dtype=np.intp)
+    return Groups(np.unique(codes, return_inverse=True)[1], exchange)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A column as the coefficient and as the test see it."""
+
+    basis: Basis
+    scales: Scales
+
+    def on(self, rows: NDArray[np.bool_], /) -> "Prepared":
+        """The same on some of the rows."""
+        return Prepared(restrict(self.basis, rows), self.scales.on(rows))
+
+
+def prepare(column: Column, seed: Seed, /) -> Prepared:
+    """A column on its own observed rows."""
+    column = column.complete()
+    if column.kind == "category":
+        return Prepared(category_basis(column.values), category_scales(column.values))
+    projection = _SETTINGS.projection(column, seed)
+    if column.kind == "number":
+        copula = rank_column(column.values, projection)
+        return Prepared(copula_basis(copula, projection), number_scales(copula))
+    basis = vector_basis(column.values, projection)
+    return Prepared(basis, vector_scales(column.values, basis))
+
+
+def _prepared_pair(pair: Pair, seed: Seed) -> tuple[Prepared, Prepared]:
+    """Both columns on the rows both have."""
+    x, y = for_both(lambda column: prepare(column, seed), pair)
+    rows = rows_in_common(pair)
+    if rows is not None:
+        x, y = x.on(rows[0]), y.on(rows[1])
+    check_freedom(pair, (x.basis, y.basis))
+    return x, y
+
+
+def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /) -> TestResult:
+    """The multi-scale test: by its law if a block can be trusted, by shuffles if none can or rows belong together."""
+    bases, scales, n = (x.basis, y.basis), (x.scales, y.scales), x.basis.n_samples
+    family = scale_blocks.family(*scales)
+    if not family:
+        raise InputError(f"{n:,} rows are too few to test independence on: pass more rows")
+    trusted = scale_blocks.trusted(family, *scales) if shuffles.groups is None else ()
+    blocks = trusted or family
+    evidence = _evidence(scale_blocks.products(*scales), blocks, n)
+    log_mean = float(scale_blocks.log_harmonic_mean(evidence))
+    result = TestResult(
+        statistic=-log_mean,
+        pvalue=1.0,
+        log_pvalue=0.0,
+        method="auto",
+        coefficient=float(canonical_correlations(cross_products(*bases))[0]),
+        bases=bases,
+        scale=blocks[int(np.argmax(evidence))],
+    )
+    if trusted:
+        return result.by_law(float(scale_blocks.log_pvalue(log_mean, blocks, *scales)))
+
+    def statistic(cross: Array) -> Array:
+        return -scale_blocks.log_harmonic_mean(_evidence(cross, blocks, n))
+
+    return shuffles.test(result, scales[0].basis, scales[1].basis, statistic)
+
+
+def _evidence(cross: Array, blocks: Sequence[Block], n: int) -> Array:
+    return scale_blocks.log_evidence(scale_blocks.block_roots(cross, blocks), blocks, n)
+
+
+def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shuffles, /) -> TestResult:
+    """Tests of the canonical correlations behind the coefficient."""
+    x, y = bases
+    cross = cross_products(x, y)
+    correlations = canonical_correlations(cross)
+    largest = float(correlations[0])
+    result = TestResult(statistic=largest, pvalue=1.0, log_pvalue=0.0, method=method, coefficient=largest, bases=bases)
+    if method == "permutation":
+        return shuffles.test(result, x, y, _largest)
+    if method == "roy":
+        _warn_of_leverage(x, y)
+        return result.by_law(float(log_sf(np.array(largest**2), x.rank, y.rank, x.n_samples)))
+    if method == "bartlett":
+        statistic, log_pvalue = bartlett(correlations, (x.rank, y.rank), x.n_samples)
+    else:
+        statistic, log_pvalue = spectral(cross, x, y)
+    return replace(result, statistic=statistic).by_law(log_pvalue)
+
+
+def _largest(cross: Array) -> Array:
+    """Largest canonical correlations of a batch of products."""
+    return np.sqrt(scale_blocks.block_roots(cross, [cross.shape[1:]])[:, 0])
+
+
+def _warn_of_leverage(x: Basis, y: Basis) -> None:
+    leverages = x.largest_leverage * y.largest_leverage
+    if not scale_blocks.is_trusted(leverages, (x.rank, y.rank), x.n_samples, share=_TRUSTED_SHARE_OF_ROY):
+        warnings.warn(
+            "single rows weigh heavily in both variables, and there the law behind method='roy' finds too much: "
+            "use method='auto' or 'permutation'",
+            CalibrationWarning,
+            stacklevel=4,
+        )

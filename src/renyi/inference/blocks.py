@@ -1,0 +1,184 @@
+"""Many scales to one p-value: the blocks of a pair of nested bases, which of them hold, and their combination.
+
+A block (a, b) takes the leading a functions of x and b of y; its largest canonical correlation has Roy's law. Blocks
+(a, 1) see y as a curve over x with a degrees of freedom, (1, b) the reverse, (a, 2) curves with two branches and
+changes of spread, square blocks what is no function either way. The blocks are combined by their weighted harmonic
+mean, and the law of that mean depends on them through one number.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.inference.roy import LARGEST_RANK, log_sf
+from renyi.scales import Scales
+from renyi.spectrum import corner_and_edges, cross_products
+
+__all__ = [
+    "OF_NUMBERS",
+    "Block",
+    "block_roots",
+    "effective_number",
+    "family",
+    "is_trusted",
+    "log_evidence",
+    "log_harmonic_mean",
+    "log_pvalue",
+    "log_pvalue_of_many_rows",
+    "products",
+    "trusted",
+]
+
+Array: TypeAlias = NDArray[np.float64]
+Block: TypeAlias = tuple[int, int]
+
+OF_NUMBERS: tuple[Block, ...] = (
+    *((1, 1), (3, 1), (1, 3), (6, 1), (1, 6), (20, 1), (1, 20)),
+    *((2, 2), (6, 2), (2, 6)),
+    *((4, 4), (8, 8)),
+)
+# Leading functions of a number against all levels of a category, and against a vector.
+_AGAINST_CATEGORY = (1, 2, 6, 20)
+_AGAINST_VECTOR = (1, 2, 6)
+
+# Blocks of two numbers that are more than one function wide either way lie within this corner.
+_CORNER = 8
+
+# A block is trusted while the geometric mean of the largest leverages is at most this share of Roy's critical
+# correlation at the 5 % level; docs/inference.md, "Leverage". Rare levels put it all on a few rows.
+_TRUSTED_SHARE = 0.4
+_TRUSTED_SHARE_OF_LEVELS = 0.25
+_LEVEL = 0.05
+
+# Law of the weighted harmonic mean H of p-values: H = p/M^φ(p) with φ = c·p^a·(1 − p)^b, M the effective number of
+# blocks; fitted in benchmarks/combination.py.
+_SIZE, _RISE, _FALL = 0.892, 0.391, 0.273
+# Columns of few rows without ties have log p + c·(log p)² in place of log p; from the same study.
+_LARGEST_CURVATURE, _CURVATURE = 0.008, 0.5
+# Where the law is inverted; φ is below 10⁻⁷ beyond.
+_LOG_P = -np.concatenate((np.linspace(40.0, 4.0, 400), 4.0 * np.linspace(1.0, 0.0, 400)[1:] ** 2))
+
+
+def family(x: Scales, y: Scales, /) -> tuple[Block, ...]:
+    """The blocks to look at: a function of kinds, ranks and n alone."""
+    ranks = x.basis.rank, y.basis.rank
+    are_numbers = x.kind == y.kind == "number"
+    blocks = OF_NUMBERS if are_numbers else [(a, b) for a in _sizes(x, y) for b in _sizes(y, x)]
+    cut = dict.fromkeys(_cut(min(a, ranks[0]), min(b, ranks[1])) for a, b in blocks)
+    return tuple((a, b) for a, b in cut if a + b < x.basis.n_samples - 1)
+
+
+def _cut(a: int, b: int) -> Block:
+    """A block as Roy's law can take it: of two categories with very many levels the rarest of one are left out."""
+    return (a, b) if min(a, b) <= LARGEST_RANK else (LARGEST_RANK, b) if a <= b else (a, LARGEST_RANK)
+
+
+def _sizes(scales: Scales, other: Scales) -> Sequence[int]:
+    if scales.kind == "number":
+        return _AGAINST_CATEGORY if other.kind == "category" else _AGAINST_VECTOR
+    return scales.sizes
+
+
+def trusted(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ...]:
+    """Blocks for which Roy's law holds: those where no single row weighs too much. The products have no say."""
+    share = _TRUSTED_SHARE_OF_LEVELS if "category" in (x.kind, y.kind) else _TRUSTED_SHARE
+    n = x.basis.n_samples
+    return tuple(
+        (a, b) for a, b in blocks if is_trusted(x.leverages[a - 1] * y.leverages[b - 1], (a, b), n, share=share)
+    )
+
+
+def is_trusted(leverages: float, block: Block, n: int, /, *, share: float) -> bool:
+    """Whether the root λ of the product of two leverages is at most this share of Roy's critical correlation."""
+    root = leverages / share**2
+    return bool(root < 1.0) and _within_critical(float(root), block, n)
+
+
+@lru_cache(maxsize=4096)
+def _within_critical(root: float, block: Block, n: int) -> bool:
+    # Asked of the law itself, without inverting it.
+    return bool(log_sf(np.array(root), *block, n) >= np.log(_LEVEL))
+
+
+def products(x: Scales, y: Scales, /) -> Array:
+    """Products of two nested bases, as far as the blocks of their family reach."""
+    if x.kind == y.kind == "number":
+        return corner_and_edges(x.basis, y.basis, corner=_CORNER)
+    return cross_products(x.basis, y.basis)
+
+
+def block_roots(cross: Array, blocks: Sequence[Block], /) -> Array:
+    """Largest squared canonical correlation of every block, as the last axis; `cross` may be a batch of products."""
+    return np.clip(np.stack([_largest_root(cross[..., :a, :b]) for a, b in blocks], axis=-1), 0.0, 1.0)
+
+
+def _largest_root(block: Array) -> Array:
+    if block.shape[-2] > block.shape[-1]:
+        block = np.swapaxes(block, -1, -2)
+    gram = block @ np.swapaxes(block, -1, -2)
+    if len(gram.T) == 1:
+        return np.asarray(gram[..., 0, 0])
+    if len(gram.T) == 2:
+        half = (gram[..., 0, 0] - gram[..., 1, 1]) / 2
+        return np.asarray((gram[..., 0, 0] + gram[..., 1, 1]) / 2 + np.hypot(half, gram[..., 0, 1]))
+    return np.asarray(np.linalg.eigvalsh(gram)[..., -1])
+
+
+def log_evidence(roots: Array, blocks: Sequence[Block], n: int, /) -> Array:
+    """Logarithm of the weight of every block over its p-value; their sum is 1/H, and the largest one spoke."""
+    log_p = np.stack([log_sf(roots[..., i], a, b, n) for i, (a, b) in enumerate(blocks)], axis=-1)
+    return np.asarray(np.log(_weights(blocks)) - log_p)
+
+
+def log_harmonic_mean(evidence: Array, /) -> Array:
+    """Logarithm of H = 1/Σ(w/p)."""
+    highest = evidence.max(axis=-1, keepdims=True)
+    return np.asarray(-highest[..., 0] - np.log(np.exp(evidence - highest).sum(axis=-1)))
+
+
+def log_pvalue(log_mean: Array | float, blocks: Sequence[Block], x: Scales, y: Scales, /) -> Array:
+    """Logarithm of the probability of a harmonic mean as small as this one, from independent data."""
+    log_p = log_pvalue_of_many_rows(log_mean, blocks)
+    return _of_few_rows(log_p, x.basis.n_samples) if x.kind == y.kind == "number" else log_p
+
+
+def log_pvalue_of_many_rows(log_mean: Array | float, blocks: Sequence[Block], /) -> Array:
+    """The same, in the limit of many rows: the law of blocks of independent normals."""
+    means = _log_means(tuple(blocks))
+    return np.where(log_mean < means[0], log_mean, np.interp(log_mean, means, _LOG_P))
+
+
+def _of_few_rows(log_p: Array, n: int) -> Array:
+    """The tail of few rows, which is heavier: log p + c·(log p)², continued by its tangent where that gets flat."""
+    curvature = min(_LARGEST_CURVATURE, _CURVATURE / n)
+    # The slope 1 + 2c·log p falls from 1 to a half here.
+    turn = -0.25 / curvature
+    tangent = turn + curvature * turn**2 + 0.5 * (log_p - turn)
+    return np.where(log_p > turn, log_p + curvature * log_p**2, tangent)
+
+
+def _weights(blocks: Sequence[Block]) -> Array:
+    """One vote for each degree of freedom of the longer side: straight lines count most."""
+    weights = 1.0 / np.array([max(block) for block in blocks])
+    return np.asarray(weights / weights.sum())
+
+
+@lru_cache(maxsize=1024)
+def _log_means(blocks: tuple[Block, ...]) -> Array:
+    p = np.exp(_LOG_P)
+    return np.asarray(_LOG_P - np.log(effective_number(blocks)) * _SIZE * p**_RISE * (1.0 - p) ** _FALL)
+
+
+def effective_number(blocks: Sequence[Block], /) -> float:
+    """How many independent blocks these are worth: 1 over their mean correlation.
+
+    The correlation of two blocks is that of the sums of squares in them, the entries they share over the geometric
+    mean of the entries they have.
+    """
+    a, b = np.array(blocks, dtype=np.float64).T
+    shared = np.minimum.outer(a, a) * np.minimum.outer(b, b) / np.sqrt(np.multiply.outer(a * b, a * b))
+    weights = _weights(blocks)
+    return float(1.0 / (weights @ shared @ weights))

@@ -1,0 +1,79 @@
+"""Many p-values to a rate of errors."""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.columns import check_choice
+from renyi.errors import InputError
+
+__all__ = ["adjust"]
+
+Correction = Literal["bh", "by", "holm", "bonferroni"]
+
+
+def adjust(pvalues: Any, method: Correction = "bh") -> NDArray[np.float64]:
+    """Adjust p-values for having made many tests.
+
+    Rejecting where the adjusted value is at most q controls the false discovery rate ("bh", "by") or the probability
+    of any false rejection ("holm", "bonferroni") at q.
+
+    Parameters
+    ----------
+    pvalues : array-like
+        P-values in [0, 1], of any shape. NaN marks a test that was not made: it stays NaN and does not count.
+    method : {"bh", "by", "holm", "bonferroni"}, default "bh"
+        "bh" is Benjamini and Hochberg's, for tests that are independent or positively dependent; "by" is Benjamini and
+        Yekutieli's, for any; "holm" is never less powerful than "bonferroni".
+
+    Returns
+    -------
+    ndarray
+        Adjusted p-values, of the shape of `pvalues`.
+
+    Raises
+    ------
+    InputError
+        For values outside [0, 1] or an unknown method.
+
+    References
+    ----------
+    .. [1] Y. Benjamini, Y. Hochberg, "Controlling the False Discovery Rate", JRSS B 57, 1995,
+       https://doi.org/10.1111/j.2517-6161.1995.tb02031.x
+    .. [2] S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scand. J. Statist. 6, 1979
+
+    Examples
+    --------
+    >>> import renyi
+    >>> renyi.adjust([0.01, 0.02, 0.5, float("nan")]).round(3)
+    array([0.03, 0.03, 0.5 ,  nan])
+    """
+    check_choice(method, Correction, "method")
+    try:
+        adjusted = np.array(pvalues, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"pvalues are no array of numbers ({error}): pass numbers in [0, 1] or NaN") from None
+    made = ~np.isnan(adjusted)
+    tests = adjusted[made]
+    outside = (tests < 0.0) | (tests > 1.0)
+    if outside.any():
+        raise InputError(f"{tests[outside][0]} is no p-value: pass numbers in [0, 1] or NaN")
+    if len(tests):
+        adjusted[made] = _adjusted(tests, method)
+    return adjusted
+
+
+def _adjusted(tests: NDArray[np.float64], method: Correction) -> NDArray[np.float64]:
+    if method in ("bh", "by"):
+        from scipy.stats import false_discovery_control  # here, since scipy.stats takes a second to import
+
+        return np.asarray(false_discovery_control(tests, method=method))
+    if method == "bonferroni":
+        return np.minimum(tests * len(tests), 1.0)
+    # Holm: the i-th smallest counts the tests from it on, and never falls below a smaller one.
+    order = np.argsort(tests, kind="stable")
+    stepped = np.maximum.accumulate(tests[order] * np.arange(len(tests), 0, -1))
+    adjusted = np.empty_like(tests)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted

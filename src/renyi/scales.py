@@ -1,0 +1,114 @@
+"""Columns to nested bases, smooth to rough: what the test of independence looks through.
+
+The leading columns of such a basis span the smoothest functions, so that every leading block of the products of two
+bases is a test of its own, with less freedom. A number has u, P₂(u), cos 3πu, cos 4πu, …, orthogonalised in that order,
+the smooth limit of random features sorted by frequency. There is no scale to choose. A vector has its linear ranks
+first, then their squares and products, a few waves of each, and random features of all coordinates together; a category
+has its levels, which know no order.
+
+Ties share their mean rank here: with it the first function of two columns without more gives Spearman's coefficient.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.basis import Basis, category_basis, restrict
+from renyi.columns import Kind
+from renyi.copula import Copula, middles, quantise, tie_free_cells
+from renyi.whitening import ordered_whitening, triangular_factor
+
+__all__ = ["MOST_FUNCTIONS", "Scales", "category_scales", "number_scales", "vector_scales"]
+
+Array: TypeAlias = NDArray[np.float64]
+
+MOST_FUNCTIONS = 20
+# Of a vector each coordinate has its first functions to itself, and products with the others while these are few.
+_WAVES = (3, 4, 5, 6)
+_MOST_COORDINATES_TO_MULTIPLY = 6
+# A function of which the smoother ones leave less than this says nothing new, or speaks of a row or two.
+_CUT = 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class Scales:
+    """A nested basis, with the sizes of its leading parts that are looked at (a number's are given by its family)."""
+
+    basis: Basis
+    kind: Kind
+    sizes: tuple[int, ...] = ()
+
+    @cached_property
+    def leverages(self) -> Array:
+        """Largest share of one row in the leading 1, 2, … columns."""
+        squares = np.cumsum(self.basis.distinct_rows**2, axis=1)
+        return np.asarray(squares.max(axis=0) / self.basis.n_samples)
+
+    def on(self, rows: NDArray[np.bool_], /) -> "Scales":
+        """The same on some of the rows, orthonormal there, still nested."""
+        basis = restrict(self.basis, rows, whiten=ordered_whitening)
+        return Scales(basis, self.kind, tuple(min(size, basis.rank) for size in self.sizes))
+
+
+def number_scales(copula: Copula, /) -> Scales:
+    """Functions of the ranks of a number; columns without ties share them, with all they have computed."""
+    if copula.has_ties:
+        return Scales(Basis(_smooth_table(copula.counts), copula.codes, None), "number")
+    shared = _tie_free_scales(len(copula.codes), copula.n_cells)
+    scales = Scales(Basis(shared.basis.table, copula.codes, None, ordered=shared.basis), "number")
+    scales.__dict__["leverages"] = shared.leverages
+    return scales
+
+
+@lru_cache(maxsize=16)
+def _tie_free_scales(n: int, n_cells: int | None) -> Scales:
+    _, counts = tie_free_cells(n, n_cells)
+    codes = np.repeat(np.arange(len(counts), dtype=np.min_scalar_type(len(counts) - 1)), counts)
+    return Scales(Basis(_smooth_table(counts), codes, None), "number")
+
+
+def _smooth_table(counts: NDArray[np.intp]) -> Array:
+    u = middles(counts)[:, np.newaxis]
+    rough = np.cos(np.pi * np.arange(3, MOST_FUNCTIONS + 1) * u)
+    return _orthonormal(np.concatenate((u, (2 * u - 1) ** 2, rough), axis=1), counts)
+
+
+def vector_scales(values: NDArray[Any], basis: Basis, /) -> Scales:
+    """The linear ranks of a vector, their squares and products, waves of each, and what random features add."""
+    u = np.column_stack([_mean_ranks(column) for column in values.T])
+    n_coordinates = u.shape[1]
+    linear, waves = u - 0.5, [np.cos(j * np.pi * u) for j in _WAVES]
+    products = [linear[:, [i]] * linear[:, i + 1 :] for i in range(n_coordinates - 1)]
+    quadratic = [linear**2, *(products if n_coordinates <= _MOST_COORDINATES_TO_MULTIPLY else [])]
+    parts = [[linear], quadratic, waves, [basis.table]]
+    functions = np.concatenate([function for part in parts for function in part], axis=1)
+    ends = np.cumsum([sum(function.shape[1] for function in part) for part in parts])
+    weights, intercept = _orthonormalising(functions, np.ones(len(functions), dtype=np.intp))
+    # Functions that were passed over do not count: a column belongs to the last function it is made of.
+    last = np.array([np.flatnonzero(column)[-1] for column in weights.T])
+    sizes = tuple(int(np.count_nonzero(last < end)) for end in ends)
+    return Scales(Basis(functions @ weights + intercept, None, None, key=basis.key), "vector", sizes)
+
+
+def _mean_ranks(values: NDArray[Any]) -> Array:
+    copula = quantise(values)
+    return np.take(copula.middles, copula.codes)
+
+
+def category_scales(codes: NDArray[np.integer[Any]], /) -> Scales:
+    """The levels of a category."""
+    basis = category_basis(codes)
+    return Scales(basis, "category", (basis.rank,))
+
+
+def _orthonormal(functions: Array, counts: NDArray[np.intp]) -> Array:
+    """Functions on cells that hold so many rows each, centred and orthonormal over the rows, in their order."""
+    weights, intercept = _orthonormalising(functions, counts)
+    return np.asarray(functions @ weights + intercept)
+
+
+def _orthonormalising(functions: Array, counts: NDArray[np.intp]) -> tuple[Array, Array]:
+    return ordered_whitening(triangular_factor([(functions, np.sqrt(counts / counts.sum()))]), cut=_CUT)

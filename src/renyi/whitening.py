@@ -1,0 +1,69 @@
+"""Features to the weights that make them centred and orthonormal over the rows."""
+
+from collections.abc import Iterable
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.execution.linalg import svd
+
+__all__ = ["Whitening", "ordered_whitening", "principal_whitening", "triangular_factor"]
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+class Whitening(Protocol):
+    """Weights and intercept that turn the features behind a triangular factor into a centred orthonormal basis."""
+
+    def __call__(self, factor: Array, /, *, cut: float) -> tuple[Array, Array]: ...
+
+
+def triangular_factor(chunks: Iterable[tuple[Array, Array]]) -> Array:
+    """Triangular factor of the columns (1, features), rows weighted, folded over chunks of rows.
+
+    Products of this factor are products over the rows, without the squared condition number of a Gram matrix.
+    """
+    factor: Array | None = None
+    for features, weights in chunks:
+        columns = np.empty((len(features), features.shape[1] + 1))
+        columns[:, 0] = weights
+        np.multiply(features, weights[:, np.newaxis], out=columns[:, 1:])
+        stacked = columns if factor is None else np.concatenate((factor, columns))
+        factor = np.asarray(np.linalg.qr(stacked, mode="r"))
+    if factor is None:
+        raise ValueError("a factor needs at least one chunk")
+    return factor
+
+
+def principal_whitening(factor: Array, /, *, cut: float) -> tuple[Array, Array]:
+    """The principal directions of the centred features, largest first."""
+    # The first column is the constant, so the first row holds the means and the rest factors the centred features.
+    means = factor[0, 1:] / factor[0, 0]
+    _, sizes, directions = svd(factor[1:, 1:])
+    kept = sizes > cut
+    weights = directions[kept].T / sizes[kept]
+    return weights, -means @ weights
+
+
+def ordered_whitening(factor: Array, /, *, cut: float) -> tuple[Array, Array]:
+    """What each feature adds to those before it, so that leading columns span leading features.
+
+    A feature of which the others leave a root mean square of no more than `cut` is passed over.
+    """
+    means = factor[0, 1:] / factor[0, 0]
+    centred = factor[1:, 1:]
+    kept: list[int] = []
+    basis = np.zeros_like(centred)
+    for j, feature in enumerate(centred.T):
+        rest = feature
+        for _ in range(2):  # once more removes what rounding left
+            rest = rest - basis[:, : len(kept)] @ (basis[:, : len(kept)].T @ rest)
+        size = np.linalg.norm(rest)
+        if size > cut and len(kept) < len(centred):
+            basis[:, len(kept)] = rest / size
+            kept.append(j)
+    weights = np.zeros((centred.shape[1], len(kept)))
+    # Each column is made of the features up to its own: exact zeros elsewhere tell callers which that is.
+    weights[kept] = np.triu(np.linalg.inv(np.triu(basis[:, : len(kept)].T @ centred[:, kept])))
+    return weights, -means @ weights

@@ -1,0 +1,132 @@
+import numpy as np
+import pytest
+
+from renyi.inference import blocks
+from renyi.inference.roy import log_sf
+from renyi.scales import category_scales
+from renyi.spectrum import canonical_correlations, cross_products
+from test_scales import number, vector
+
+SETS = [
+    [(1, 1)],
+    [(1, 1), (3, 1), (1, 3), (6, 1), (1, 6)],
+    [(1, 1), (2, 1), (1, 2), (2, 2)],
+    [(4, 1), (4, 2), (4, 6), (4, 20)],
+    [(3, 3), (3, 9), (9, 3), (9, 9)],
+    list(blocks.OF_NUMBERS),
+]
+
+
+def test_family_of_numbers(rng):
+    x = number(rng.standard_normal(500))
+    assert blocks.family(x, x) == blocks.OF_NUMBERS
+    assert set(blocks.family(x, x)) == {(b, a) for a, b in blocks.family(x, x)}
+
+
+def test_family_is_cut_to_ranks_and_rows(rng):
+    binary, five = number(rng.integers(0, 2, 300)), number(rng.integers(0, 5, 300))
+    assert blocks.family(binary, binary) == ((1, 1),)
+    assert blocks.family(five, binary) == ((1, 1), (3, 1), (4, 1), (2, 1))
+    few = number(rng.standard_normal(6))
+    assert all(a + b < 5 for a, b in blocks.family(few, few))
+
+
+def test_family_of_other_kinds(rng):
+    x, levels = number(rng.standard_normal(300)), category_scales(rng.integers(0, 4, 300))
+    plane = vector(rng.standard_normal((300, 2)))
+    sizes = plane.sizes
+    assert blocks.family(levels, levels) == ((3, 3),)
+    assert blocks.family(x, levels) == ((1, 3), (2, 3), (6, 3), (20, 3))
+    assert blocks.family(plane, levels) == tuple((a, 3) for a in sizes)
+    assert blocks.family(plane, x) == tuple((a, b) for a in sizes for b in (1, 2, 6))
+
+
+def test_categories_with_very_many_levels_are_cut():
+    levels = category_scales(np.arange(2000) % 600)
+    few = category_scales(np.arange(2000) % 7)
+    assert blocks.family(levels, levels) == ((200, 599),)
+    assert blocks.family(levels, few) == ((599, 6),)
+
+
+def test_roots_of_blocks_are_canonical_correlations(rng):
+    cross = rng.standard_normal((3, 20, 20)) / 30
+    roots = blocks.block_roots(cross, blocks.OF_NUMBERS)
+    for matrix, row in zip(cross, roots, strict=True):
+        expected = [canonical_correlations(matrix[:a, :b])[0] ** 2 for a, b in blocks.OF_NUMBERS]
+        assert row == pytest.approx(expected, rel=1e-10)
+    assert blocks.block_roots(2 * np.eye(2), [(1, 1), (2, 2)]).tolist() == [1.0, 1.0]
+
+
+def test_products_reach_every_block(rng):
+    x = rng.standard_normal(400)
+    pairs = [(number(x), number(x**2 + rng.standard_normal(400))), (number(np.round(x)), number(x))]
+    for a, b in pairs:
+        found = blocks.block_roots(blocks.products(a, b), blocks.family(a, b))
+        assert found == pytest.approx(blocks.block_roots(cross_products(a.basis, b.basis), blocks.family(a, b)))
+
+
+def test_harmonic_mean_is_the_formula(rng):
+    family = [(1, 1), (3, 1), (2, 2)]
+    roots, n = np.array([0.01, 0.03, 0.02]), 300
+    evidence = blocks.log_evidence(roots, family, n)
+    p = np.array([np.exp(log_sf(root, a, b, n)) for root, (a, b) in zip(roots, family, strict=True)])
+    weights = np.array([1, 1 / 3, 1 / 2]) / (1 + 1 / 3 + 1 / 2)
+    assert blocks.log_harmonic_mean(evidence) == pytest.approx(-np.log(np.sum(weights / p)))
+    # Far out, where p itself would be 0.
+    far = blocks.log_harmonic_mean(blocks.log_evidence(np.full(3, 0.99999), family, 10_000))
+    assert -60_000 < far < -10_000
+
+
+def test_effective_number_of_blocks():
+    assert blocks.effective_number([(3, 2)]) == pytest.approx(1)
+    assert blocks.effective_number([(1, 1), (2, 1)]) == pytest.approx(1 / (4 / 9 + 1 / 9 + 2 * 2 / 9 * np.sqrt(1 / 2)))
+    assert 1.9 < blocks.effective_number(blocks.OF_NUMBERS) < 2.0
+
+
+@pytest.mark.parametrize("family", SETS)
+def test_pvalues_of_the_law_are_a_law(family):
+    means = -np.geomspace(1e-9, 5000, 3000)
+    log_p = blocks.log_pvalue_of_many_rows(means, family)
+    assert (np.diff(log_p) < 0).all()
+    assert (log_p >= means - 1e-12).all()  # a combination never claims more than its harmonic mean
+    assert log_p[0] == pytest.approx(0, abs=1e-6)
+    assert log_p[-1] == means[-1]
+    if len(family) == 1:
+        assert log_p == pytest.approx(means, abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", SETS)
+def test_law_of_the_combination_against_normal_matrices(family, rng):
+    n, n_draws, shape = 10**7, 40_000, np.max(family, axis=0)
+    cross = rng.standard_normal((n_draws, *shape)) / np.sqrt(n)
+    means = blocks.log_harmonic_mean(blocks.log_evidence(blocks.block_roots(cross, family), family, n))
+    log_p = blocks.log_pvalue_of_many_rows(means, family)
+    for level in (0.5, 0.2, 0.05, 0.01):
+        # 3.5 Monte Carlo errors and 2 % of the level, which is how far the fitted curve is off (docs/inference.md).
+        error = 3.5 * np.sqrt(level * (1 - level) / n_draws) + 0.02 * level
+        assert np.mean(log_p <= np.log(level)) == pytest.approx(level, abs=error)
+
+
+def test_the_tail_of_few_rows_is_heavier_and_monotone(rng):
+    for n in (10, 50, 199, 10_000):
+        x = number(rng.standard_normal(n))
+        family = blocks.family(x, x)
+        means = -np.geomspace(1e-3, 1e4, 2000)
+        log_p = blocks.log_pvalue(means, family, x, x)
+        limit = blocks.log_pvalue_of_many_rows(means, family)
+        assert (np.diff(log_p) < 0).all()
+        assert (log_p >= limit).all()
+        assert (log_p <= 0).all()
+        assert log_p[-1] < 0.45 * limit[-1]
+
+
+def test_leverage_decides_before_the_products_are_seen(rng):
+    even, rare = category_scales(rng.integers(0, 7, 2000)), category_scales((rng.random(2000) < 0.004).astype(int))
+    x = number(rng.standard_normal(2000))
+    assert blocks.trusted(blocks.family(even, even), even, even) == ((6, 6),)
+    assert blocks.trusted(blocks.family(rare, rare), rare, rare) == ()
+    assert blocks.trusted(blocks.OF_NUMBERS, x, x) == blocks.OF_NUMBERS
+    few = number(rng.standard_normal(50))
+    assert (2, 2) in blocks.trusted(blocks.family(few, few), few, few)
+    assert (8, 8) not in blocks.trusted(blocks.family(few, few), few, few)

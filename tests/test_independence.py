@@ -1,0 +1,354 @@
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import renyi
+from renyi import independence
+from renyi.experiments.patterns import PATTERNS
+
+METHODS = ["auto", "roy", "bartlett", "spectral", "permutation"]
+
+
+def parabola(rng, n=400):
+    x = rng.uniform(-1, 1, n)
+    return x, x**2 + 0.3 * rng.standard_normal(n)
+
+
+def pvalue(x, y, **settings):
+    return renyi.independence_test(x, y, **settings).pvalue
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_finds_a_parabola_and_spares_noise(method, rng):
+    x, y = parabola(rng)
+    found = renyi.independence_test(x, y, method=method)
+    assert found.pvalue <= (1e-4 if method == "permutation" else 1e-9)
+    assert found.method == method
+    assert found.coefficient == renyi.rdc(x, y)
+    assert found.debiased == renyi.rdc(x, y, debias=True)
+    assert found.ranks == renyi.transformations(x, y).ranks
+    assert found.n_samples == 400
+    assert renyi.independence_test(x, rng.permutation(y), method=method).pvalue > 1e-3
+
+
+def test_a_result_unpacks_and_reads_well(rng):
+    result = renyi.independence_test(*parabola(rng))
+    statistic, pvalue = result
+    assert (statistic, pvalue) == (result.statistic, result.pvalue)
+    assert result.scale in ((2, 1), (3, 1), (2, 2))
+    assert result.calibration == "law"
+    assert result.floor is None
+    assert result.n_resamples is None
+    assert repr(result).startswith("TestResult(pvalue=")
+    assert f"scale={result.scale}" in repr(result)
+    assert "floor" not in repr(result)
+
+
+def test_statistics_are_what_their_methods_say(rng):
+    x, y = parabola(rng)
+    correlations, (a, b) = renyi.transformations(x, y).correlations, renyi.transformations(x, y).ranks
+    results = {method: renyi.independence_test(x, y, method=method) for method in METHODS}
+    assert results["roy"].statistic == results["permutation"].statistic == correlations[0]
+    expected = -(399 - (a + b + 1) / 2) * np.sum(np.log1p(-(correlations**2)))
+    assert results["bartlett"].statistic == pytest.approx(expected)
+    # −log H; the p-value takes account of having combined several blocks, and of few rows.
+    assert -results["auto"].log_pvalue < results["auto"].statistic < -1.5 * results["auto"].log_pvalue
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_order_of_rows_and_sides_and_monotone_maps_do_not_matter(method, rng):
+    x, y = np.round(parabola(rng, 1500), 1)
+    found = renyi.independence_test(x, y, method=method, n_resamples=100)
+    rows = rng.permutation(1500)
+    for other in ((x[rows], y[rows]), (y, x), (np.exp(x), y**3)):
+        again = renyi.independence_test(*other, method=method, n_resamples=100)
+        assert again.log_pvalue == pytest.approx(found.log_pvalue, rel=1e-8)
+        assert again.statistic == pytest.approx(found.statistic, rel=1e-8)
+
+
+def test_falling_maps_hardly_matter_without_ties(rng):
+    x, y = parabola(rng)
+    assert pvalue(-x, y) == pytest.approx(pvalue(x, y), rel=1e-6)
+
+
+def test_scale_says_what_was_seen(rng):
+    x, noise = rng.uniform(-1, 1, (2, 1000))
+    assert renyi.independence_test(*rng.multivariate_normal([0, 0], [[1, 0.2], [0.2, 1]], 1000).T).scale == (1, 1)
+    assert renyi.independence_test(x, np.sin(16 * np.pi * x) + noise).scale == (20, 1)
+    assert renyi.independence_test(np.sin(16 * np.pi * x) + noise, x).scale == (1, 20)
+    angle = np.pi * x
+    ring = np.sin(angle) + 0.5 * rng.standard_normal(1000), np.cos(angle) + 0.5 * rng.standard_normal(1000)
+    assert renyi.independence_test(*ring).scale == (2, 2)
+
+
+def test_kinds_of_columns_and_of_frames(rng):
+    x, y = parabola(rng)
+    found = pvalue(x, y)
+    assert pvalue(list(x), list(y)) == found
+    assert pvalue(pd.Series(x), pd.Series(y)) == found
+    assert pvalue(pl.Series(x), pl.Series(y)) == found
+    level = renyi.categorical(np.digitize(y, [0.2, 0.5]))
+    plane = np.column_stack([x, rng.standard_normal(400)])
+    for pair in ((x, level), (level, plane), (plane, y), (plane, plane[:, ::-1]), (level, y > 0.3)):
+        assert pvalue(*pair) < 1e-6
+        shuffled = [pair[0], np.asarray(pair[1].values if pair[1] is level else pair[1])[rng.permutation(400)]]
+        assert pvalue(shuffled[0], renyi.categorical(shuffled[1]) if pair[1] is level else shuffled[1]) > 1e-3
+
+
+def test_missing_values(rng):
+    x, y = parabola(rng)
+    holes = x.copy()
+    holes[rng.random(400) < 0.2] = np.nan
+    seen = ~np.isnan(holes)
+    with pytest.raises(renyi.InputError, match="missing='pairwise'"):
+        pvalue(holes, y)
+    listwise = renyi.independence_test(holes, y, missing="listwise")
+    assert listwise.log_pvalue == renyi.independence_test(x[seen], y[seen]).log_pvalue
+    pairwise = renyi.independence_test(holes, y, missing="pairwise")
+    assert pairwise.n_samples == seen.sum()
+    assert pairwise.log_pvalue == pytest.approx(listwise.log_pvalue, rel=0.1)
+    assert pairwise.coefficient == renyi.rdc(holes, y, missing="pairwise")
+    for method in METHODS:
+        assert renyi.independence_test(holes, y, missing="pairwise", method=method).pvalue < 1e-3
+    vectors = np.column_stack([holes, rng.standard_normal(400)])
+    assert pvalue(vectors, y, missing="pairwise") < 1e-9
+
+
+def test_far_tails_have_logarithms_and_no_zeros(rng):
+    x = rng.standard_normal(100_000)
+    y = x + 0.05 * rng.standard_normal(100_000)
+    for method in ("auto", "roy", "bartlett"):
+        result = renyi.independence_test(x, y, method=method)
+        assert -1e7 < result.log_pvalue < -10_000
+        assert result.pvalue == np.finfo(float).tiny
+        assert "10^-" in repr(result)
+    exact = renyi.independence_test(x, np.exp(x))
+    assert np.isfinite(exact.log_pvalue)
+    assert exact.log_pvalue < -10_000
+
+
+def test_rare_levels_are_shuffled_and_say_so(rng):
+    x, y = (rng.random(400) < 0.02 for _ in "xy")
+    result = renyi.independence_test(x, y, n_resamples=999)
+    assert result.calibration == "shuffles"
+    assert result.floor == 1 / 1000
+    assert result.n_resamples <= 999
+    assert "floor=0.001" in repr(result)
+    again = renyi.independence_test(x, x, n_resamples=999)
+    assert again.pvalue == again.floor
+    assert again.n_resamples == 999
+
+
+def test_shuffles_are_fixed_unless_a_seed_is_given(rng):
+    x, y = parabola(rng, 60)[0], rng.standard_normal(60)
+    found = [pvalue(x, y, method="permutation", rng=seed) for seed in (None, None, 1, 1, 2)]
+    assert found[0] == found[1]
+    assert found[2] == found[3]
+    assert len({found[0], found[2], found[4]}) == 3
+    from_generator = [pvalue(x, y, method="permutation", rng=np.random.default_rng(5)) for _ in range(2)]
+    assert from_generator[0] == from_generator[1]
+
+
+def test_roy_warns_where_single_rows_weigh_too_much(rng):
+    rare = (rng.random(500) < 0.01).astype(float)
+    with pytest.warns(renyi.CalibrationWarning, match="method='auto'") as caught:
+        renyi.independence_test(rare, rng.permutation(rare), method="roy")
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        renyi.independence_test(*rng.standard_normal((2, 500)), method="roy")
+        renyi.independence_test(rare, rng.permutation(rare))
+
+
+# Rows that belong together.
+
+
+def panel(rng, n_units=20, n_rows=10):
+    """Two variables with nothing in common but that either has a level of its own in every unit."""
+    unit = np.repeat(np.arange(n_units), n_rows)
+    levels = rng.standard_normal((2, n_units))[:, unit]
+    return unit, *(levels + 0.3 * rng.standard_normal(levels.shape))
+
+
+@pytest.mark.slow
+def test_blocks_keep_the_size_that_dependent_rows_break(rng):
+    plain, within, whole = [], [], []
+    for _ in range(200):
+        unit, x, y = panel(rng)
+        plain.append(pvalue(x, y))
+        within.append(pvalue(x, y, blocks=unit, n_resamples=199))
+        whole.append(pvalue(x, y, blocks=unit, exchange="whole", n_resamples=199))
+    assert np.mean(np.array(plain) <= 0.05) > 0.5
+    for found in (within, whole):
+        assert np.mean(np.array(found) <= 0.05) == pytest.approx(0.05, abs=3.5 * np.sqrt(0.05 * 0.95 / 200))
+
+
+def test_blocks_find_what_is_there(rng):
+    unit, x, _ = panel(rng)
+    y = x**2 + 0.3 * rng.standard_normal(len(x))
+    labels = np.array([f"unit {u}" for u in unit])
+    for settings in ({}, {"exchange": "whole"}, {"method": "permutation"}):
+        result = renyi.independence_test(x, y, blocks=labels, n_resamples=499, **settings)
+        assert result.pvalue == 1 / 500
+        assert result.calibration == "shuffles"
+    holes = x.copy()
+    holes[:7] = np.nan
+    for missing in ("pairwise", "listwise"):
+        assert pvalue(holes, y, blocks=labels, missing=missing, n_resamples=99) == 1 / 100
+
+
+# Intervals.
+
+
+def test_confidence_interval_surrounds_the_debiased_value(rng):
+    result = renyi.independence_test(*parabola(rng))
+    low, high = result.confidence_interval()
+    assert low < result.debiased < high
+    assert (low + high) / 2 == pytest.approx(result.debiased)
+    wider = result.confidence_interval(confidence_level=0.99)
+    assert wider[0] < low < high < wider[1]
+    assert high - low == pytest.approx(2 * stats.norm.ppf(0.975) * (1 - result.debiased**2) / np.sqrt(400))
+    x = np.arange(50.0)
+    assert renyi.independence_test(x, x).confidence_interval() == pytest.approx((1, 1))
+
+
+@pytest.mark.parametrize("level", [0, 1, 1.5, -0.1, "a", None])
+def test_confidence_levels_out_of_range_are_refused(level, rng):
+    with pytest.raises(renyi.InputError, match="between 0 and 1"):
+        renyi.independence_test(*parabola(rng)).confidence_interval(level)
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"method": "exact"}, "choose one of 'auto', 'roy', 'bartlett', 'spectral', 'permutation'"),
+        ({"n_resamples": 0}, "n_resamples=0"),
+        ({"n_resamples": 10.5}, "n_resamples=10.5"),
+        ({"n_resamples": True}, "n_resamples=True"),
+        ({"device": "cuda"}, "device='cuda'"),
+        ({"missing": "drop"}, "missing='drop'"),
+        ({"rng": -1}, "rng=-1"),
+        ({"exchange": "some"}, "exchange='some'"),
+        ({"blocks": [1, 2]}, "2 labels for 50 rows"),
+        ({"blocks": list(range(50))}, "nothing to shuffle"),
+        ({"blocks": [None] + [1] * 49}, "no label for row 0"),
+        ({"blocks": [0, 1] * 25, "method": "roy"}, "takes rows as independent"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, message, rng):
+    with pytest.raises(renyi.InputError, match=message):
+        renyi.independence_test(*rng.standard_normal((2, 50)), **settings)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ([1.0, 1.0, 1.0], [1.0, 2.0, 3.0], "x is constant"),
+        (["a", "b"], [1.0, 2.0], "renyi.categorical"),
+        ([1.0, 2.0], [1.0, 2.0, 3.0], "as many values"),
+        ([1.0, np.inf], [1.0, 2.0], "infinit"),
+        ([1.0, 2.0, 3.0], [3.0, 1.0, 2.0], "rows"),
+    ],
+)
+def test_data_that_cannot_be_tested_are_refused(x, y, message):
+    with pytest.raises(renyi.InputError, match=message):
+        renyi.independence_test(x, y)
+
+
+def test_one_level_and_too_many_levels_are_refused(rng):
+    with pytest.raises(renyi.InputError, match="constant"):
+        renyi.independence_test(renyi.categorical(["a"] * 20), rng.standard_normal(20))
+    with pytest.raises(renyi.InputError, match="fewer levels"):
+        renyi.independence_test(renyi.categorical(list(range(20))), rng.standard_normal(20))
+
+
+@given(
+    st.integers(4, 60),
+    st.integers(0, 10**6),
+    st.sampled_from(["continuous", "rounded", "binary", "category", "vector"]),
+    st.sampled_from(["continuous", "rounded", "binary", "category"]),
+)
+def test_a_pvalue_is_always_a_pvalue(n, seed, kind_x, kind_y):
+    rng = np.random.default_rng(seed)
+    make = {
+        "continuous": lambda: rng.standard_cauchy(n),
+        "rounded": lambda: np.round(rng.standard_normal(n)),
+        "binary": lambda: rng.random(n) < 0.3,
+        "category": lambda: renyi.categorical(rng.integers(0, 4, n)),
+        "vector": lambda: np.round(rng.standard_normal((n, 2)), 1),
+    }
+    try:
+        result = renyi.independence_test(make[kind_x](), make[kind_y](), n_resamples=50)
+    except renyi.InputError:
+        return  # constant by chance, or too few rows
+    assert 0.0 < result.pvalue <= 1.0
+    assert result.log_pvalue <= 0.0
+    assert np.isfinite(result.statistic)
+
+
+# Size and power in brief; benchmarks/sizes.py and benchmarks/power.py are the long versions.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [20, 50, 100, 400])
+def test_pvalues_of_columns_without_ties_are_uniform(n, rng):
+    found = [pvalue(*rng.standard_normal((2, n))) for _ in range(3000)]
+    assert stats.kstest(found, "uniform").pvalue > 1e-3
+    for level in (0.05, 0.01):
+        error = 3.5 * np.sqrt(level * (1 - level) / len(found))
+        assert np.mean(np.array(found) <= level) == pytest.approx(level, abs=error)
+
+
+def zipf(n, rng):
+    return renyi.categorical(rng.choice(7, n, p=np.array([60, 30, 20, 15, 12, 10, 9]) / 156))
+
+
+NULLS = {
+    "rounded": lambda n, rng: np.round(rng.standard_normal((2, n))),
+    "counts": lambda n, rng: rng.poisson(1.0, (2, n)).astype(float),
+    "zeros": lambda n, rng: np.maximum(rng.standard_normal((2, n)) - 0.5, 0),
+    "levels": lambda n, rng: (zipf(n, rng), zipf(n, rng)),
+    "number and levels": lambda n, rng: (rng.standard_normal(n), zipf(n, rng)),
+    "vectors": lambda n, rng: rng.standard_normal((2, n, 2)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NULLS)
+@pytest.mark.parametrize("n", [60, 250])
+def test_size(name, n, rng):
+    found = np.array([pvalue(*NULLS[name](n, rng), n_resamples=199) for _ in range(800)])
+    for level in (0.05, 0.01):
+        assert np.mean(found <= level) <= level + 3.5 * np.sqrt(level * (1 - level) / len(found))
+    assert np.mean(found <= 0.05) >= 0.05 - 3.5 * np.sqrt(0.05 * 0.95 / len(found))
+
+
+@pytest.mark.slow
+def test_power_on_the_patterns_of_the_paper(rng):
+    levels = (1, 3, 6, 10, 15, 20, 25, 30)
+    powers = {
+        pattern.name: np.mean([pvalue(*pattern.sample(500, level, rng)) <= 0.05 for level in levels for _ in range(40)])
+        for pattern in PATTERNS
+    }
+    # The study has 0.785 with an error of 0.002; this one 0.007.
+    assert np.mean(list(powers.values())) > 0.76
+    assert powers["circle"] > 0.95
+    assert powers["two waves"] > 0.8
+    assert powers["linear"] > 0.78
+
+
+def test_prepared_columns_serve_many_pairs(rng):
+    """One pair and a table agree: what is prepared once gives the same result as a call for the pair."""
+    x, y = parabola(rng)
+    shuffles = independence.Shuffles(99, independence.features.seeds(None, n_draws=1)[0], None)
+    columns = [independence.prepare(renyi.columns.as_column(v, "x"), shuffles.seed) for v in (x, y)]
+    assert independence.on_every_scale(*columns, shuffles).log_pvalue == renyi.independence_test(x, y).log_pvalue

@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from renyi.basis import vector_basis
+from renyi.copula import quantise
+from renyi.features import draw, seeds
+from renyi.scales import MOST_FUNCTIONS, category_scales, number_scales, vector_scales
+from renyi.spectrum import cross_products
+
+(FIXED,) = seeds(None, n_draws=1)
+
+
+def number(values, n_cells=None):
+    return number_scales(quantise(np.asarray(values), n_cells=n_cells))
+
+
+def vector(values):
+    return vector_scales(values, vector_basis(values, draw(values.shape[1], 6, 3.0, kind="auto", seed=FIXED)))
+
+
+def dense(scales):
+    return scales.basis.rows(0, scales.basis.n_samples)
+
+
+def examples(rng):
+    return {
+        "number": number(rng.standard_normal(200)),
+        "tied number": number(np.round(rng.standard_normal(200))),
+        "mostly zeros": number(np.maximum(rng.standard_normal(200) - 1, 0)),
+        "long number": number(rng.standard_normal(40_000), n_cells=8192),
+        "vector": vector(rng.standard_normal((300, 3))),
+        "tied vector": vector(np.round(rng.standard_normal((300, 2)))),
+        "category": category_scales(rng.integers(0, 5, 200)),
+    }
+
+
+def test_scales_are_centred_and_orthonormal(rng):
+    for name, scales in examples(rng).items():
+        rows = dense(scales)
+        assert rows.mean(axis=0) == pytest.approx(0, abs=1e-9), name
+        assert rows.T @ rows / len(rows) == pytest.approx(np.eye(rows.shape[1]), abs=1e-9), name
+
+
+@pytest.mark.parametrize("decimals", [8, 1, 0])
+def test_first_function_gives_spearmans_coefficient(decimals, rng):
+    x = np.round(rng.standard_normal(150), decimals)
+    y = np.round(x + rng.standard_normal(150), decimals)
+    first = cross_products(number(x).basis, number(y).basis)[0, 0]
+    assert first == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
+
+
+def test_functions_run_from_smooth_to_rough(rng):
+    x = np.sort(rng.standard_normal(1000))
+    turns = (np.diff(np.sign(dense(number(x))), axis=0) != 0).sum(axis=0)
+    assert turns.tolist() == list(range(1, MOST_FUNCTIONS + 1))
+
+
+def test_number_of_functions_follows_the_distinct_values(rng):
+    assert number(rng.integers(0, 2, 100)).basis.rank == 1
+    assert number(rng.integers(0, 5, 100)).basis.rank == 4
+    assert number(rng.standard_normal(12)).basis.rank == 11
+    assert number(rng.standard_normal(100)).basis.rank == MOST_FUNCTIONS
+
+
+def test_a_function_that_speaks_of_one_row_in_a_hundred_thousand_is_left_out(rng):
+    x = np.zeros(100_000)
+    x[rng.permutation(100_000)[:50_000]] = 1.0
+    x[0] = 2.0
+    assert number(x).basis.rank == 1
+
+
+def test_columns_without_ties_share_their_table_and_leverages(rng):
+    a, b = number(rng.standard_normal(300)), number(rng.standard_cauchy(300))
+    assert a.basis.table is b.basis.table
+    assert a.leverages is b.leverages
+
+
+def test_leverages_are_those_of_the_hat_matrix(rng):
+    for name, scales in examples(rng).items():
+        rows = dense(scales)
+        for size in (1, rows.shape[1]):
+            q = np.linalg.qr(rows[:, :size])[0]
+            assert scales.leverages[size - 1] == pytest.approx(np.max(np.sum(q**2, axis=1)), rel=1e-6), name
+
+
+def test_vectors_have_their_linear_ranks_first(rng):
+    values = rng.standard_normal((250, 3))
+    scales = vector(values)
+    ranks = stats.rankdata(values, axis=0)
+    leading = dense(scales)[:, :3]
+    residual = (ranks - ranks.mean(axis=0)) - leading @ (leading.T @ ranks) / 250
+    assert scales.sizes == (3, 9, 21, scales.basis.rank)
+    assert scales.basis.rank > 21
+    assert np.abs(residual).max() < 1e-9
+
+
+def test_vectors_with_equal_coordinates_have_fewer_linear_ranks(rng):
+    x = rng.standard_normal(200)
+    assert vector(np.column_stack([x, np.exp(x), rng.standard_normal(200)])).sizes[:2] == (2, 5)
+
+
+@pytest.mark.parametrize("name", ["number", "tied number", "vector", "category"])
+def test_a_restriction_stays_nested(name, rng):
+    scales = examples(rng)[name]
+    rows = rng.random(scales.basis.n_samples) < 0.7
+    part, whole = dense(scales.on(rows)), dense(scales)[rows]
+    for size in range(1, part.shape[1] + 1):
+        leading = np.linalg.qr(np.column_stack([np.ones(len(whole)), whole[:, :size]]))[0]
+        outside = part[:, :size] - leading @ (leading.T @ part[:, :size])
+        assert np.abs(outside).max() < 1e-9

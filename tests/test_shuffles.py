@@ -1,0 +1,120 @@
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+import renyi
+from renyi.basis import category_basis, scalar_basis, vector_basis
+from renyi.features import draw, seeds
+from renyi.inference import shuffles
+from renyi.inference.shuffles import Groups, Shuffled, shuffled_pvalue
+from renyi.spectrum import cross_products
+
+(FIXED,) = seeds(None, n_draws=1)
+LINE = draw(1, 2, 3.0, kind="auto", seed=FIXED)
+
+
+def corner(cross):
+    """A statistic that tells x from y."""
+    return np.abs(cross[:, 0, 0]) + 0.1 * cross[:, 0, -1]
+
+
+def pvalue(x, y, *, statistic=corner, n_resamples=4999, seed=0, groups=None):
+    observed = float(statistic(cross_products(x, y)[np.newaxis])[0])
+    rng = np.random.default_rng(seed)
+    return shuffled_pvalue(x, y, statistic, observed=observed, n_resamples=n_resamples, rng=rng, groups=groups)
+
+
+def test_pvalue_is_the_share_among_all_permutations(rng):
+    x, y = rng.standard_normal(7), rng.standard_normal(7)
+    a, b = scalar_basis(x, LINE), scalar_basis(y, LINE)
+    observed = corner(cross_products(a, b)[np.newaxis])[0]
+    everything = [corner(cross_products(a, b.take(np.array(rows)))[np.newaxis])[0] for rows in permutations(range(7))]
+    exact = np.mean(np.array(everything) >= observed - 1e-9)
+    found = pvalue(a, b)
+    assert found.pvalue == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / found.n_drawn) + 1e-3)
+
+
+def test_pvalues_are_never_zero_and_say_what_they_rest_on():
+    assert Shuffled(n_drawn=999, n_reached=0).pvalue == 1 / 1000
+    assert Shuffled(n_drawn=999, n_reached=9).pvalue == 10 / 1000
+    # Stopped at the hundredth: h/l.
+    assert Shuffled(n_drawn=400, n_reached=100).pvalue == 100 / 400
+
+
+def test_drawing_stops_once_the_answer_is_clear(rng):
+    x, y = scalar_basis(rng.standard_normal(50), LINE), scalar_basis(rng.standard_normal(50), LINE)
+    found = pvalue(x, y, n_resamples=100_000)
+    assert found.n_reached == 100
+    assert found.n_drawn < 20_000
+    same = scalar_basis(np.arange(50.0), LINE)
+    assert pvalue(same, same, n_resamples=500) == Shuffled(500, 0)
+
+
+def test_equal_statistics_count_though_rounding_differs():
+    x = category_basis(np.array([0, 1] * 10))
+    found = pvalue(x, x, statistic=lambda cross: 1 - 1e-12 * np.arange(len(cross)))
+    assert found.pvalue == 1.0
+
+
+@pytest.mark.parametrize("kind", ["numbers", "vector", "categories", "long"])
+def test_neither_row_order_nor_sides_matter(kind, rng):
+    n = 5000 if kind == "long" else 60
+    numbers = [scalar_basis(np.round(rng.standard_normal(n), 1), LINE) for _ in "xy"]
+    plane = draw(2, 2, 3.0, kind="auto", seed=FIXED)
+    x, y = {
+        "numbers": numbers,
+        "vector": (vector_basis(np.round(rng.standard_normal((n, 2)), 1), plane), numbers[1]),
+        "categories": (category_basis(rng.integers(0, 3, n)), category_basis(rng.integers(0, 4, n))),
+        "long": (category_basis(rng.integers(0, 3, n)), category_basis(rng.integers(0, 4, n))),
+    }[kind]
+    rows = rng.permutation(n)
+    found = pvalue(x, y, n_resamples=300)
+    assert pvalue(x.take(rows), y.take(rows), n_resamples=300) == found
+    turned = pvalue(y, x, statistic=lambda cross: corner(np.swapaxes(cross, 1, 2)), n_resamples=300)
+    assert turned == found
+
+
+def test_batches_change_nothing(monkeypatch, rng):
+    x, y = scalar_basis(rng.standard_normal(80), LINE), scalar_basis(rng.standard_normal(80), LINE)
+    found = pvalue(x, y)
+    monkeypatch.setattr(shuffles, "_MOST_IN_A_BATCH", 7)
+    assert pvalue(x, y) == found
+    # Single shuffles are drawn by another function of NumPy, which is why they need not be the same.
+    monkeypatch.setattr(shuffles, "_BATCH_BYTES", 1)
+    assert pvalue(x, y).pvalue == pytest.approx(found.pvalue, abs=0.05)
+
+
+def test_random_tables_have_the_law_of_shuffles(monkeypatch, rng):
+    x, y = category_basis(rng.integers(0, 3, 400)), category_basis(rng.integers(0, 4, 400))
+    by_tables = np.concatenate(list(shuffles._products_of_tables(x, y, 4000, rng)))
+    by_rows = np.concatenate(list(shuffles._products_of_rows(x, y, 4000, rng, None)))
+    for a, b in np.ndindex(2, 3):
+        moments = [np.mean(products[:, a, b] ** 2) * 400 for products in (by_tables, by_rows)]
+        # Variance of a correlation of independent rows, (n − 1)⁻¹, to 4 Monte Carlo errors.
+        assert moments == pytest.approx([1.0, 1.0], abs=4 * np.sqrt(2 / 4000) + 0.005)
+
+
+def test_rows_stay_within_their_groups(rng):
+    codes = rng.integers(0, 5, 40)
+    shuffled = Groups(codes, "within").shuffle(rng)
+    assert sorted(shuffled) == list(range(40))
+    assert (codes[shuffled] == codes).all()
+    assert (shuffled != np.arange(40)).any()
+
+
+def test_whole_groups_change_places_and_keep_their_order(rng):
+    codes = np.array([0, 0, 0, 1, 1, 2, 2, 2, 3, 3, 3])
+    for _ in range(20):
+        shuffled = Groups(codes, "whole").shuffle(rng)
+        assert shuffled[3:5].tolist() == [3, 4]  # the only group of its size
+        for start in (0, 5, 8):
+            assert shuffled[start : start + 3].tolist() in ([0, 1, 2], [5, 6, 7], [8, 9, 10])
+        assert sorted(shuffled) == list(range(11))
+
+
+def test_groups_that_cannot_be_shuffled_are_refused():
+    with pytest.raises(renyi.InputError, match="nothing to shuffle"):
+        Groups(np.arange(5), "within")
+    with pytest.raises(renyi.InputError, match="same number of rows"):
+        Groups(np.array([0, 1, 1, 2, 2, 2]), "whole")

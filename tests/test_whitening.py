@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+
+from renyi.whitening import ordered_whitening, principal_whitening, triangular_factor
+
+
+def whitened(features, whiten, cut=1e-2):
+    weights, intercept = whiten(triangular_factor([(features, np.full(len(features), len(features) ** -0.5))]), cut=cut)
+    return features @ weights + intercept
+
+
+@pytest.mark.parametrize("whiten", [ordered_whitening, principal_whitening])
+def test_whitened_features_are_centred_and_orthonormal(whiten, rng):
+    features = rng.standard_normal((300, 5)) @ rng.standard_normal((5, 5)) + 3
+    basis = whitened(features, whiten)
+    assert basis.mean(axis=0) == pytest.approx(0, abs=1e-12)
+    assert basis.T @ basis / 300 == pytest.approx(np.eye(5), abs=1e-11)
+
+
+def test_leading_columns_span_leading_features(rng):
+    features = rng.standard_normal((200, 4)) @ rng.standard_normal((4, 4))
+    whole = whitened(features, ordered_whitening)
+    for size in (1, 2, 3):
+        assert np.abs(whole[:, :size]) == pytest.approx(np.abs(whitened(features[:, :size], ordered_whitening)))
+
+
+def test_features_that_add_nothing_are_passed_over(rng):
+    first, second = rng.standard_normal((2, 150))
+    features = np.column_stack([first, np.ones(150), 2 * first - 1, first + 1e-3 * second, second])
+    basis = whitened(features, ordered_whitening)
+    assert basis.shape == (150, 2)
+    assert np.abs(basis) == pytest.approx(np.abs(whitened(features[:, [0, 4]], ordered_whitening)))
+
+
+def test_more_features_than_rows_give_a_basis_of_the_rows(rng):
+    assert whitened(rng.standard_normal((4, 9)), ordered_whitening, cut=1e-9).shape == (4, 3)
+
+
+def test_factor_does_not_depend_on_chunks(rng):
+    features, weights = rng.standard_normal((90, 3)), np.full(90, 90**-0.5)
+    whole = triangular_factor([(features, weights)])
+    parts = triangular_factor((features[i : i + 30], weights[i : i + 30]) for i in (0, 30, 60))
+    assert whole.T @ whole == pytest.approx(parts.T @ parts, abs=1e-13)
