@@ -213,9 +213,27 @@ def test_confidence_interval_surrounds_the_debiased_value(rng):
     assert (low + high) / 2 == pytest.approx(result.debiased)
     wider = result.confidence_interval(confidence_level=0.99)
     assert wider[0] < low < high < wider[1]
-    assert high - low == pytest.approx(2 * stats.norm.ppf(0.975) * (1 - result.debiased**2) / np.sqrt(400))
+    normal = renyi.independence_test(*rng.multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], 5000).T)
+    low, high = normal.confidence_interval(0.9)
+    assert high - low == pytest.approx(2 * stats.norm.ppf(0.95) * (1 - 0.8**2) / np.sqrt(5000), rel=0.1)
     x = np.arange(50.0)
     assert renyi.independence_test(x, x).confidence_interval() == pytest.approx((1, 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tails", [False, True])
+def test_intervals_cover(tails, rng):
+    """Coverage of 95 % intervals in brief; benchmarks/intervals.py is the long version."""
+
+    def sample(n):
+        x, noise = rng.standard_cauchy((2, n)) if tails else rng.standard_normal((2, n))
+        return x, x + noise
+
+    population = renyi.rdc(*sample(10**6))
+    ends = np.array([renyi.independence_test(*sample(2000)).confidence_interval() for _ in range(150)])
+    covered = np.mean((ends[:, 0] <= population) & (population <= ends[:, 1]))
+    assert covered >= 0.88
+    assert np.mean(ends[:, 1] - ends[:, 0]) < 0.15
 
 
 @pytest.mark.parametrize("level", [0, 1, 1.5, -0.1, "a", None])

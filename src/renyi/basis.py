@@ -119,6 +119,11 @@ class Basis:
         """One column of the basis at the data rows."""
         return self.table[:, j] if self.codes is None else np.take(self.table[:, j], self.codes)
 
+    def along(self, direction: Array, /) -> Array:
+        """A mixture of the columns at the data rows."""
+        mixture = self.table @ direction
+        return mixture if self.codes is None else np.take(mixture, self.codes)
+
     def project(self, values: Array, /) -> Array:
         """Mean products of all columns with values at the data rows."""
         sums = values if self.codes is None else np.bincount(self.codes, values, minlength=len(self.table))

@@ -13,7 +13,7 @@ from renyi.basis import Basis, FeatureMap
 from renyi.columns import Column, as_column, categorical
 from renyi.copula import empirical_cdf
 from renyi.errors import InputError
-from renyi.inference.bias import debias, null_level
+from renyi.inference.bias import debias, null_level, standard_error
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -243,10 +243,10 @@ class TestResult:
         return debias(self.coefficient, null_level(*self.bases))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
-        """Interval for the dependence that is there, around the debiased value: r ± z(1 − r²)/√n, cut to [−1, 1].
+        """Interval for the dependence that is there, around the debiased value, cut to [−1, 1].
 
-        It covers as it says for strong dependence (docs/inference.md has the study: values from 0.5, n from 500 on);
-        near 0 no claim is made.
+        Its width comes from how far single rows move the coefficient, and covers as it says where dependence is strong
+        (docs/inference.md has the study: values from 0.5, n from 500 on); near 0 no claim is made.
 
         Parameters
         ----------
@@ -260,8 +260,9 @@ class TestResult:
         """
         if not (isinstance(confidence_level, (int, float)) and 0.0 < confidence_level < 1.0):
             raise InputError(f"confidence_level={confidence_level!r} makes no sense: pass a number between 0 and 1")
-        reach = float(ndtri((1.0 + confidence_level) / 2.0)) * (1.0 - self.debiased**2) / np.sqrt(self.n_samples)
-        return max(-1.0, float(self.debiased - reach)), min(1.0, float(self.debiased + reach))
+        error = standard_error(*self.bases, debiased=self.debiased)
+        reach = float(ndtri((1.0 + confidence_level) / 2.0)) * error
+        return max(-1.0, self.debiased - reach), min(1.0, self.debiased + reach)
 
     def by_law(self, log_pvalue: float, /) -> "TestResult":
         """The result with the p-value of a law."""

@@ -1,4 +1,4 @@
-"""What chance alone would show, taken off a coefficient."""
+"""What chance alone would show, taken off a coefficient, and how sure the rest is."""
 
 from functools import lru_cache
 from typing import TypeAlias
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from renyi.basis import Basis
 from renyi.execution.roots import root_between
 from renyi.inference.roy import null_median
-from renyi.spectrum import canonical_correlations, cross_products
+from renyi.spectrum import canonical_correlations, canonical_directions, cross_products
 
-__all__ = ["debias", "null_level"]
+__all__ = ["debias", "null_level", "standard_error"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -80,3 +80,15 @@ def _zero_mean_level(squares: Array) -> float:
     if low >= high:
         return low
     return 1.0 if mean(high) > 0.0 else root_between(mean, low, high)
+
+
+def standard_error(x: Basis, y: Basis, /, *, debiased: float) -> float:
+    """Standard error of a strong coefficient.
+
+    A row moves the correlation ρ of f and g by f·g − ρ(f² + g²)/2, up to 1/n, and the spread of that holds for any
+    data; normal ones have 1 − ρ². The larger of the two is taken, since f and g were fitted to the same rows.
+    """
+    left, correlations, right = canonical_directions(cross_products(x, y))
+    f, g, correlation = x.along(left[:, 0]), y.along(right[:, 0]), correlations[0]
+    influence = f * g - correlation * (f**2 + g**2) / 2
+    return float(max(np.std(influence), 1.0 - debiased**2) / np.sqrt(x.n_samples))
