@@ -70,7 +70,7 @@ def test_harmonic_mean_is_the_formula(rng):
     roots, n = np.array([0.01, 0.03, 0.02]), 300
     evidence = blocks.log_evidence(roots, family, n)
     p = np.array([np.exp(log_sf(root, a, b, n)) for root, (a, b) in zip(roots, family, strict=True)])
-    weights = np.array([1, 1 / 3, 1 / 2]) / (1 + 1 / 3 + 1 / 2)
+    weights = np.array([1, 3**-1.5, 2**-1.5]) / (1 + 3**-1.5 + 2**-1.5)
     assert blocks.log_harmonic_mean(evidence) == pytest.approx(-np.log(np.sum(weights / p)))
     # Far out, where p itself would be 0.
     far = blocks.log_harmonic_mean(blocks.log_evidence(np.full(3, 0.99999), family, 10_000))
@@ -79,8 +79,11 @@ def test_harmonic_mean_is_the_formula(rng):
 
 def test_effective_number_of_blocks():
     assert blocks.effective_number([(3, 2)]) == pytest.approx(1)
-    assert blocks.effective_number([(1, 1), (2, 1)]) == pytest.approx(1 / (4 / 9 + 1 / 9 + 2 * 2 / 9 * np.sqrt(1 / 2)))
-    assert 1.9 < blocks.effective_number(blocks.OF_NUMBERS) < 2.0
+    # Weights 1 and 8^(-1/2), half of the second block shared.
+    light = 2**-1.5
+    expected = (1 + light) ** 2 / (1 + light**2 + 2 * light * np.sqrt(1 / 2))
+    assert blocks.effective_number([(1, 1), (2, 1)]) == pytest.approx(expected)
+    assert 1.5 < blocks.effective_number(blocks.OF_NUMBERS) < 1.8
 
 
 @pytest.mark.parametrize("family", SETS)

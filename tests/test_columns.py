@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 import renyi
-from renyi.columns import as_column, as_pair
+from renyi.alignment import as_pair
+from renyi.columns import as_column
 from renyi.errors import InputError
 
 FINE = np.array([0.3, 0.1, 0.4, 0.1, 0.5, 0.9])

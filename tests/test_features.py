@@ -155,8 +155,8 @@ def test_seeds_give_other_draws_and_the_same_again(rng):
 def test_repeats_take_the_median_over_draws(rng):
     x, y = rng.standard_normal((2, 300))
     draws = seeds(4, n_draws=3)
+    from renyi.alignment import as_pair
     from renyi.coefficient import Settings, _coefficient
-    from renyi.columns import as_pair
 
     pair = as_pair(x, y, missing="raise")
     values = [_coefficient(pair, Settings(None, 3.0, "auto"), seed, False) for seed in draws]

@@ -2,6 +2,7 @@ from .coefficient import rdc as rdc
 from .coefficient import transformations as transformations
 from .columns import Column as Column
 from .columns import categorical as categorical
+from .conditional import conditional_test as conditional_test
 from .errors import CalibrationWarning as CalibrationWarning
 from .errors import InputError as InputError
 from .errors import MissingExtraError as MissingExtraError
@@ -21,6 +22,7 @@ __all__ = [
     "Transformations",
     "adjust",
     "categorical",
+    "conditional_test",
     "independence_test",
     "rdc",
     "transformations",

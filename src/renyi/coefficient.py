@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi import features
+from renyi.alignment import Missing, as_pair, common_rows
 from renyi.basis import Basis, category_basis, restrict, scalar_basis, vector_basis
-from renyi.columns import Column, Missing, as_pair, check_choice, common_rows
+from renyi.columns import Column, check_choice
 from renyi.copula import joint_ranks
 from renyi.errors import InputError
 from renyi.execution.threads import in_threads

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from renyi.errors import InputError
 from renyi.labels import encode, encode_array
 
-__all__ = ["Column", "Kind", "Missing", "as_column", "as_pair", "categorical", "check_choice", "common_rows"]
+__all__ = ["Column", "Kind", "as_column", "as_columns", "categorical", "check_choice", "count"]
 
 Kind = Literal["number", "vector", "category"]
-Missing = Literal["raise", "pairwise", "listwise"]
 Mask: TypeAlias = NDArray[np.bool_]
 
 # A category has a table of levels × levels numbers.
@@ -67,41 +66,6 @@ class Column:
         return self if self.missing is None else replace(self.take(~self.missing), missing=None)
 
 
-# Pairs.
-
-
-def as_pair(x: Any, y: Any, /, *, missing: Missing) -> tuple[Column, Column]:
-    """Two columns over the same rows, checked; with "raise" and "listwise" they come back complete."""
-    check_choice(missing, Missing, "missing")
-    _check_indexes(x, y)
-    a, b = as_column(x, "x"), as_column(y, "y")
-    if len(a) != len(b):
-        raise InputError(f"x has {len(a):,} rows and y has {len(b):,}: pass as many values of one as of the other")
-    if len(a) < 2:
-        raise InputError("x and y have 1 row, and one point shows no dependence: pass at least 2 rows")
-    if missing == "raise":
-        _refuse_missing(a)
-        _refuse_missing(b)
-    rows = common_rows(a, b)
-    if rows is not None and np.count_nonzero(rows) < 2:
-        raise InputError(
-            f"{a.label} and {b.label} have {_count(int(np.count_nonzero(rows)), 'row')} in common: pass at least 2"
-        )
-    for column in (a, b):
-        _refuse_constant(column.complete(), "")
-    if rows is not None and missing == "listwise":
-        a, b = a.take(rows).complete(), b.take(rows).complete()
-        for column in (a, b):
-            _refuse_constant(column, " on the rows where nothing is missing")
-    return a, b
-
-
-def common_rows(x: Column, y: Column, /) -> Mask | None:
-    """Rows where neither is missing, or None for all of them."""
-    masks = [column.missing for column in (x, y) if column.missing is not None]
-    return ~np.logical_or.reduce(masks) if masks else None
-
-
 def check_choice(value: Any, choices: Any, name: str) -> None:
     """Refuse a value that is not one of the strings of a Literal."""
     if not isinstance(value, str) or value not in get_args(choices):
@@ -109,37 +73,9 @@ def check_choice(value: Any, choices: Any, name: str) -> None:
         raise InputError(f"{name}={value!r} is unknown: choose one of {valid}")
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """A number with its noun, in the plural where it takes one."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _check_indexes(x: Any, y: Any) -> None:
-    left: Any = getattr(x, "index", None)
-    right: Any = getattr(y, "index", None)
-    # Only frames of the pandas family have an index with `equals`; lists have a method of the same name.
-    if hasattr(left, "equals") and hasattr(right, "equals") and len(left) == len(right) and not left.equals(right):
-        raise InputError(
-            "x and y have different indexes, and aligning them silently could pair the wrong rows: "
-            "align them first, or pass x.to_numpy() and y.to_numpy()"
-        )
-
-
-def _refuse_missing(column: Column) -> None:
-    if column.missing is None:
-        return
-    rows = np.flatnonzero(column.missing)
-    raise InputError(
-        f"{column.label} has {_count(len(rows), 'missing value')} (first in row {rows[0]:,}) and missing='raise': "
-        "drop them, or pass missing='pairwise' or missing='listwise'"
-    )
-
-
-def _refuse_constant(column: Column, where: str) -> None:
-    if (column.values == column.values[0]).all():
-        raise InputError(
-            f"{column.label} is constant{where}, and dependence on a constant is not defined: leave it out "
-            "(for whole tables renyi.matrix does that and says so)"
-        )
 
 
 # One column.
@@ -159,6 +95,25 @@ def as_column(data: Any, argument: str, /) -> Column:
     if hasattr(wrapped, "columns"):
         return _from_frame(wrapped, argument)
     return _from_series(wrapped, argument)
+
+
+def as_columns(data: Any, argument: str, /) -> list[Column]:
+    """One or several columns: those of a frame, of a list or of a dict, each by its own type, or a single one."""
+    if isinstance(data, dict):
+        return [as_column(column, f"{argument}[{name!r}]") for name, column in data.items()]
+    # A list of numbers is one column, one of rows a matrix; what knows its own type is a column among others.
+    if isinstance(data, (list, tuple)) and data and all(_stands_alone(part) for part in data):
+        return [as_column(column, f"{argument}[{i}]") for i, column in enumerate(data)]
+    wrapped: Any = None
+    if not isinstance(data, (np.ndarray, list, tuple, range, Column)):
+        wrapped = _as_narwhals(data, argument)
+    if hasattr(wrapped, "columns"):
+        return [_from_series(wrapped[name], argument) for name in wrapped.columns]
+    return [as_column(data, argument)]
+
+
+def _stands_alone(part: Any) -> bool:
+    return hasattr(part, "__len__") and not isinstance(part, (str, bytes, list, tuple))
 
 
 def _as_narwhals(data: Any, argument: str) -> Any:

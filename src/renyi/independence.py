@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi import features
+from renyi.alignment import Missing, as_pair, common_rows
 from renyi.basis import Basis, category_basis, copula_basis, rank_column, restrict, vector_basis
 from renyi.coefficient import Rng, Settings, check_freedom, for_both, is_integer, pair_of_bases, rows_in_common
-from renyi.columns import Column, Missing, as_pair, categorical, check_choice, common_rows
+from renyi.columns import Column, categorical, check_choice
 from renyi.errors import CalibrationWarning, InputError
 from renyi.features import DEFAULT_SCALE, Seed
 from renyi.inference import blocks as scale_blocks

@@ -14,6 +14,7 @@ from renyi.columns import Column, as_column, categorical
 from renyi.copula import empirical_cdf
 from renyi.errors import InputError
 from renyi.inference.bias import debias, null_level, standard_error
+from renyi.inference.roy import null_median
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -208,6 +209,8 @@ class TestResult:
         Shuffles drawn, None where none were needed.
     floor : float or None
         The smallest p-value that as many shuffles could have shown; None for a law, which has no floor.
+    n_explained : int
+        Degrees of freedom that z takes, 0 without one.
     """
 
     __test__ = False  # pytest collects classes by their names
@@ -221,6 +224,7 @@ class TestResult:
     scale: tuple[int, int] | None = None
     n_resamples: int | None = None
     floor: float | None = None
+    n_explained: int = 0
 
     @property
     def calibration(self) -> str:
@@ -240,6 +244,8 @@ class TestResult:
     @cached_property
     def debiased(self) -> float:
         """The coefficient, less what independent data would show."""
+        if self.n_explained:
+            return debias(self.coefficient, null_median(*self.ranks, self.n_samples - self.n_explained))
         return debias(self.coefficient, null_level(*self.bases))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
@@ -261,7 +267,8 @@ class TestResult:
         if not (isinstance(confidence_level, (int, float)) and 0.0 < confidence_level < 1.0):
             raise InputError(f"confidence_level={confidence_level!r} makes no sense: pass a number between 0 and 1")
         error = standard_error(*self.bases, debiased=self.debiased)
-        reach = float(ndtri((1.0 + confidence_level) / 2.0)) * error
+        widening = np.sqrt(self.n_samples / (self.n_samples - self.n_explained))
+        reach = float(ndtri((1.0 + confidence_level) / 2.0) * error * widening)
         return max(-1.0, self.debiased - reach), min(1.0, self.debiased + reach)
 
     def by_law(self, log_pvalue: float, /) -> "TestResult":

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from renyi.basis import Basis, category_basis, restrict
 from renyi.columns import Kind
 from renyi.copula import Copula, middles, quantise, tie_free_cells
-from renyi.whitening import ordered_whitening, triangular_factor
+from renyi.whitening import ordered_whitening, own_features, triangular_factor
 
 __all__ = ["MOST_FUNCTIONS", "Scales", "category_scales", "number_scales", "vector_scales"]
 
@@ -87,9 +87,8 @@ def vector_scales(values: NDArray[Any], basis: Basis, /) -> Scales:
     functions = np.concatenate([function for part in parts for function in part], axis=1)
     ends = np.cumsum([sum(function.shape[1] for function in part) for part in parts])
     weights, intercept = _orthonormalising(functions, np.ones(len(functions), dtype=np.intp))
-    # Functions that were passed over do not count: a column belongs to the last function it is made of.
-    last = np.array([np.flatnonzero(column)[-1] for column in weights.T])
-    sizes = tuple(int(np.count_nonzero(last < end)) for end in ends)
+    # Functions that were passed over do not count.
+    sizes = tuple(int(np.count_nonzero(own_features(weights) < end)) for end in ends)
     return Scales(Basis(functions @ weights + intercept, None, None, key=basis.key), "vector", sizes)
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from renyi.execution.linalg import svd
 
-__all__ = ["Whitening", "ordered_whitening", "principal_whitening", "triangular_factor"]
+__all__ = ["Whitening", "ordered_whitening", "own_features", "principal_whitening", "triangular_factor"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -64,6 +64,11 @@ def ordered_whitening(factor: Array, /, *, cut: float) -> tuple[Array, Array]:
             basis[:, len(kept)] = rest / size
             kept.append(j)
     weights = np.zeros((centred.shape[1], len(kept)))
-    # Each column is made of the features up to its own: exact zeros elsewhere tell callers which that is.
+    # Exact zeros after each column's own feature; `own_features` reads them.
     weights[kept] = np.triu(np.linalg.inv(np.triu(basis[:, : len(kept)].T @ centred[:, kept])))
     return weights, -means @ weights
+
+
+def own_features(weights: Array, /) -> NDArray[np.intp]:
+    """For every column of an ordered basis the feature that made it: the last one it is made of."""
+    return np.array([np.flatnonzero(column)[-1] for column in weights.T], dtype=np.intp)
