@@ -108,7 +108,7 @@ def as_columns(data: Any, argument: str, /) -> list[Column]:
     if not isinstance(data, (np.ndarray, list, tuple, range, Column)):
         wrapped = _as_narwhals(data, argument)
     if hasattr(wrapped, "columns"):
-        return [_from_series(wrapped[name], argument) for name in wrapped.columns]
+        return [_from_series(series, argument) for series in wrapped.iter_columns()]
     return [as_column(data, argument)]
 
 

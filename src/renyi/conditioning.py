@@ -18,6 +18,7 @@ from scipy.special import ndtri
 
 from renyi.columns import Column
 from renyi.copula import quantise
+from renyi.whitening import ordered_whitening, own_features, triangular_factor
 
 __all__ = ["Explained", "explain", "matrix_of", "soften", "targets_of"]
 
@@ -105,13 +106,16 @@ def _by_turns(targets: Sequence[Array]) -> list[Array]:
 
 def _features_of_numbers(z: Array, targets: list[Array], budget: int) -> list[Array]:
     """Linear effects exactly, whatever the law of z; then smooth ones, products and random cosines, as rows allow."""
+    z = _independent(z)
     n, d = z.shape
     coordinates, wide = soften(z, _BEND_COORDINATE), soften(z, _BEND_DIRECTION)
     features = [z]
+    # Two values have one function, which is linear.
+    curved = [values for values in coordinates.T if len(np.unique(values)) > 2]
     n_directions = min(len(targets), _MOST_DIRECTIONS) if d > 1 else 0
-    n_functions = min(_MOST_FUNCTIONS, int(_SMOOTH_SHARE * (budget - d) / (d + 2 * n_directions)))
+    n_functions = min(_MOST_FUNCTIONS, int(_SMOOTH_SHARE * (budget - d) / max(1, len(curved) + 2 * n_directions)))
     if n_functions >= 3:
-        features += [_smooth_functions(values, n_functions)[0] for values in coordinates.T]
+        features += [_smooth_functions(values, n_functions)[0] for values in curved]
         for target in targets[:n_directions]:
             along = wide @ _best_direction(wide, target)
             features.append(_smooth_functions(along, min(2 * n_functions, _MOST_FUNCTIONS))[0])
@@ -125,6 +129,17 @@ def _features_of_numbers(z: Array, targets: list[Array], budget: int) -> list[Ar
         weights = rng.standard_normal((d, room)) * np.resize(_FREQUENCIES, room)
         features.append(np.cos(coordinates @ weights + rng.uniform(0.0, 2.0 * np.pi, room)))
     return features
+
+
+def _independent(z: Array) -> Array:
+    """The columns that are neither constant nor a linear combination of those before them."""
+    centred = z - z.mean(axis=0)
+    size = np.sqrt(np.mean(centred**2, axis=0))
+    varies = size > 1e-12 * np.maximum(1.0, np.abs(z).max(axis=0))
+    weights, _ = ordered_whitening(
+        triangular_factor([(centred[:, varies] / size[varies], np.full(len(z), len(z) ** -0.5))]), cut=1e-8
+    )
+    return np.asarray(z[:, np.flatnonzero(varies)[own_features(weights)]])
 
 
 def soften(values: Array, bend: float = _BEND_COORDINATE, /) -> Array:

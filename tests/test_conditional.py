@@ -1,0 +1,127 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import renyi
+
+
+def common_cause(rng, n=500, noise=1.0):
+    """x and y that have nothing in common but z."""
+    z = rng.standard_normal(n)
+    x, y = noise * rng.standard_normal((2, n))
+    return z**2 + x, np.sin(2 * z) + z**2 + y, z
+
+
+def pvalue(x, y, z, **settings):
+    return renyi.conditional_test(x, y, z, **settings).pvalue
+
+
+def test_a_common_cause_explains_strong_dependence(rng):
+    x, y, z = common_cause(rng, noise=0.3)
+    assert renyi.independence_test(x, y).pvalue < 1e-30
+    result = renyi.conditional_test(x, y, z)
+    assert result.pvalue > 0.01
+    assert abs(result.debiased) < 0.25
+
+
+def test_what_z_does_not_explain_is_found(rng):
+    z, e, noise = rng.standard_normal((3, 500))
+    x = z + e
+    assert pvalue(x, z + e**2 + noise, z) < 1e-6
+    assert pvalue(x, z + np.sin(3 * e) + 0.5 * noise, z) < 1e-6
+    assert pvalue(x, z + e * z + 0.5 * noise, z) < 1e-6
+    strong = renyi.conditional_test(x, z + e + 0.3 * noise, z)
+    assert strong.debiased > 0.85
+    low, high = strong.confidence_interval()
+    assert low < strong.debiased < high
+    assert strong.n_explained > 10
+    assert strong.calibration == "law"
+
+
+def test_z_may_be_of_any_kind_and_number(rng):
+    x, y, z = common_cause(rng)
+    labels = rng.integers(0, 3, 500)
+    category = renyi.categorical(labels)
+    found = pvalue(x, y, [z, category])
+    frame = pd.DataFrame({"z": z, "level": pd.Categorical(labels)})
+    assert pvalue(x, y, (z, category)) == found
+    assert pvalue(x, y, {"z": z, "level": category}) == found
+    assert pvalue(x, y, frame) == found
+    assert pvalue(x, y, pl.DataFrame({"z": z, "level": pl.Series(labels.astype(str), dtype=pl.Categorical)})) == found
+    assert pvalue(x, y, list(z)) == pvalue(x, y, z) == pvalue(x, y, z[:, np.newaxis])
+    wide = np.column_stack([z, rng.standard_normal((500, 4))])
+    for given in (wide, category, pd.DataFrame(wide)):
+        assert 0 < pvalue(x, y, given) <= 1
+    assert pvalue(x, y, wide) > 1e-3
+
+
+def test_x_and_y_may_be_of_any_kind(rng):
+    x, y, z = common_cause(rng)
+    plane = np.column_stack([x, rng.standard_normal(500)])
+    levels = renyi.categorical(np.digitize(y, [0, 1, 2]))
+    for pair in ((plane, y), (plane, levels), (x > 1, levels), (np.round(x), np.maximum(y, 0)), (levels, plane)):
+        assert pvalue(*pair, z) > 1e-3
+    # A variable still depends on its own levels.
+    assert pvalue(y, levels, z) < 1e-9
+
+
+def test_rows_sides_and_units_do_not_matter(rng):
+    x, y, z = common_cause(rng)
+    found = renyi.conditional_test(x, y, z).log_pvalue
+    rows = rng.permutation(500)
+    assert renyi.conditional_test(x[rows], y[rows], z[rows]).log_pvalue == pytest.approx(found, rel=1e-6)
+    assert renyi.conditional_test(y, x, z).log_pvalue == pytest.approx(found, rel=1e-6)
+    assert renyi.conditional_test(2 * x + 1, y / 7, 3 * z - 5).log_pvalue == pytest.approx(found, rel=1e-6)
+
+
+def test_missing_values(rng):
+    x, y, z = common_cause(rng)
+    holes = z.copy()
+    holes[rng.random(500) < 0.1] = np.nan
+    seen = ~np.isnan(holes)
+    assert pvalue(x, y, holes, missing="listwise") == pvalue(x[seen], y[seen], z[seen])
+    with pytest.raises(renyi.InputError, match=r"z has .* missing values .* pass missing='listwise'"):
+        pvalue(x, y, holes)
+    with pytest.raises(renyi.InputError, match="'raise' or 'listwise'"):
+        pvalue(x, y, holes, missing="pairwise")
+
+
+def test_what_cannot_be_tested_is_refused(rng):
+    x, y, z = common_cause(rng)
+    frame = pd.DataFrame({"z": z}, index=np.arange(500)[::-1])
+    for arguments, message in [
+        ((z**3, y, z), "z determines x: it leaves 0.0%"),
+        ((x, np.exp(z), z), "z determines y"),
+        ((x, y, z[:100]), "z has 100 rows and x has 500"),
+        ((x, y, [z, z[:9]]), r"z\[1\] has 9 rows"),
+        ((x, y, {}), "z has no columns"),
+        ((x, y, renyi.categorical(list(range(500)))), "degrees of freedom"),
+        ((x[:15], y[:15], z[:15]), "too few"),
+        ((np.ones(500), y, z), "x is constant"),
+        ((x, y, np.array(["a"] * 500)), "renyi.categorical"),
+        ((x, y, np.where(z > 2, np.inf, z)), "infinit"),
+        ((pd.Series(x), y, frame), "different indexes"),
+    ]:
+        with pytest.raises(renyi.InputError, match=message):
+            renyi.conditional_test(*arguments)
+    with pytest.raises(renyi.InputError, match="choose one of 'auto'"):
+        renyi.conditional_test(x, y, z, method="roy")
+
+
+# Size in brief; benchmarks/conditional.py is the long version.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("d", [1, 5])
+@pytest.mark.parametrize("noise", [1.0, 0.3])
+def test_size(d, noise, rng):
+    found = []
+    for _ in range(300):
+        z = rng.standard_normal((500, d))
+        shared = z.sum(axis=1) / np.sqrt(d)
+        x = np.tanh(shared + noise * rng.standard_normal(500))
+        y = np.cos(2 * z[:, 0]) + shared + noise * rng.standard_normal(500)
+        found.append(pvalue(x, y, z))
+    # The study has 0.03 to 0.08; here plus 3.5 Monte Carlo errors.
+    assert np.mean(np.array(found) <= 0.05) < 0.05 + 3.5 * np.sqrt(0.05 * 0.95 / 300)
