@@ -1,4 +1,4 @@
-"""Find and measure non-linear dependence in data.
+"""Find, measure and test non-linear dependence in data.
 
 Every public name is loaded on first use; the stub beside this file lists them.
 """

@@ -15,7 +15,7 @@ __all__ = ["app"]
 
 app = typer.Typer(
     name="renyi",
-    help="Find and measure non-linear dependence in data.",
+    help="Find, measure and test non-linear dependence in data.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
