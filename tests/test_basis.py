@@ -194,3 +194,28 @@ def test_frequencies_given_by_hand_need_no_order(rng):
     basis = scalar_basis(x, Dense(weights, phases))
     flipped = scalar_basis(x, Dense(weights[:, ::-1], phases[::-1]))
     assert canonical_correlations(cross_products(basis, flipped)) == pytest.approx(np.ones(6), abs=1e-9)
+
+
+def test_parts_of_a_basis_are_those_of_its_rows(rng):
+    for basis in (
+        scalar_basis(rng.standard_normal(90), DEFAULT),
+        scalar_basis(np.round(rng.standard_normal(90)), DEFAULT),
+        vector_basis(rng.standard_normal((90, 2)), draw(2, 4, 3.0, kind="auto", seed=FIXED)),
+        category_basis(rng.integers(0, 4, 90)),
+    ):
+        rows, direction, values = dense(basis), rng.standard_normal(basis.rank), rng.standard_normal(90)
+        assert dense(basis.leading(2)) == pytest.approx(rows[:, :2])
+        assert basis.column(1) == pytest.approx(rows[:, 1])
+        assert basis.along(direction) == pytest.approx(rows @ direction)
+        assert basis.project(values) == pytest.approx(rows.T @ values / 90)
+        assert basis.largest_leverage == pytest.approx(np.max(np.sum(rows**2, axis=1)) / 90)
+
+
+def test_loadings_rebuild_the_features(rng):
+    x, labels = rng.standard_normal(90), rng.integers(0, 4, 90)
+    projection = draw(1, 3, 12.0, kind="auto", seed=FIXED)
+    features = reference.features(reference.empirical_ranks(x), projection.weights, projection.phases)
+    basis = scalar_basis(x, projection)
+    assert dense(basis) @ basis.loadings == pytest.approx(features - features.mean(axis=0), abs=1e-9)
+    levels, indicators = category_basis(labels), np.eye(4)[labels]
+    assert dense(levels) @ levels.loadings == pytest.approx(indicators - indicators.mean(axis=0), abs=1e-9)

@@ -9,7 +9,7 @@ import pytest
 
 import renyi
 from renyi.alignment import as_pair
-from renyi.columns import as_column
+from renyi.columns import as_column, as_columns
 from renyi.errors import InputError
 
 FINE = np.array([0.3, 0.1, 0.4, 0.1, 0.5, 0.9])
@@ -332,3 +332,18 @@ def test_large_integers_keep_their_order():
     x = 2**62 + np.arange(50)
     assert len(set(as_pair(x, x, missing="raise")[0].values.tolist())) == 50
     assert renyi.rdc(x, np.arange(50)) == pytest.approx(1)
+
+
+def test_several_columns_keep_their_own_types(rng):
+    numbers, labels = rng.standard_normal(6), list("ababab")
+    frame = pd.DataFrame({"n": numbers, "c": pd.Categorical(labels), "b": numbers > 0})
+    for data in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        columns = as_columns(data, "z")
+        assert [column.kind for column in columns] == ["number", "category", "category"]
+        assert [column.name for column in columns] == ["n", "c", "b"]
+    for data in ([numbers, renyi.categorical(labels)], {"n": numbers, "c": renyi.categorical(labels)}):
+        assert [column.kind for column in as_columns(data, "z")] == ["number", "category"]
+    assert as_columns([numbers, numbers[:3]], "z")[1].label == "z[1]"
+    for single in (numbers, list(numbers), numbers[:, np.newaxis], [[1.0, 2.0], [3.0, 5.0]], pd.Series(numbers)):
+        assert len(as_columns(single, "z")) == 1
+    assert as_columns([[1.0, 2.0], [3.0, 5.0]], "z")[0].kind == "vector"

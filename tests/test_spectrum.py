@@ -9,7 +9,7 @@ import renyi
 from renyi.basis import scalar_basis, vector_basis
 from renyi.execution.linalg import svd
 from renyi.features import Dense
-from renyi.spectrum import canonical_correlations, canonical_directions, cross_products
+from renyi.spectrum import canonical_correlations, canonical_directions, corner_and_edges, cross_products
 
 
 def golden_cases():
@@ -91,3 +91,13 @@ def test_svd_falls_back_when_lapack_gives_up(rng, monkeypatch):
 
 def test_rounding_never_leaves_the_unit_interval():
     assert canonical_correlations(np.eye(3) * (1 + 1e-15)).max() == 1.0
+
+
+def test_corner_and_edges_are_part_of_the_products(rng):
+    projection = Dense(rng.normal(0, 9, (1, 6)), rng.uniform(-3, 3, 6))
+    for x in (rng.standard_normal(300), np.round(rng.standard_normal(300), 1)):
+        a, b = scalar_basis(x, projection), scalar_basis(rng.standard_normal(300), projection)
+        whole, part = cross_products(a, b), corner_and_edges(a, b, corner=3)
+        needed = np.zeros_like(whole, dtype=bool)
+        needed[:3, :3] = needed[:, 0] = needed[0, :] = True
+        assert part == pytest.approx(np.where(needed, whole, 0.0), abs=1e-12)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from renyi import features
 from renyi.alignment import Missing, as_pair, common_rows
-from renyi.basis import Basis, category_basis, copula_basis, rank_column, restrict, vector_basis
+from renyi.basis import Basis, copula_basis, rank_column, restrict, vector_basis
 from renyi.coefficient import Rng, Settings, check_freedom, for_both, is_integer, pair_of_bases, rows_in_common
 from renyi.columns import Column, categorical, check_choice
 from renyi.errors import CalibrationWarning, InputError
@@ -129,7 +129,7 @@ def independence_test(
         raise InputError(f"device={device!r} is not known: tests of one pair run on the CPU, pass None")
     (seed,) = features.seeds(rng, n_draws=1)
     pair = as_pair(x, y, missing=missing)
-    groups = None if blocks is None else _groups(blocks, exchange, (x, y), pair)
+    groups = None if blocks is None else _groups(blocks, exchange, (x, y))
     if groups is not None and method not in ("auto", "permutation"):
         raise InputError(f"method={method!r} takes rows as independent: with blocks pass 'auto' or 'permutation'")
     shuffles = Shuffles(int(n_resamples), seed, groups)
@@ -161,7 +161,7 @@ def check_resamples(n_resamples: Any, /) -> None:
         raise InputError(f"n_resamples={n_resamples!r} makes no sense: pass a whole number, 1 to {_MOST_RESAMPLES:,}")
 
 
-def _groups(blocks: Any, exchange: Exchange, data: tuple[Any, Any], pair: Pair) -> Groups:
+def _groups(blocks: Any, exchange: Exchange, data: tuple[Any, Any]) -> Groups:
     """The blocks of the rows that are used."""
     labels = categorical(blocks, name="blocks")
     everything = as_pair(*data, missing="pairwise")
@@ -190,7 +190,8 @@ def prepare(column: Column, seed: Seed, /) -> Prepared:
     """A column on its own observed rows."""
     column = column.complete()
     if column.kind == "category":
-        return Prepared(category_basis(column.values), category_scales(column.values))
+        scales = category_scales(column.values)
+        return Prepared(scales.basis, scales)
     projection = _SETTINGS.projection(column, seed)
     if column.kind == "number":
         copula = rank_column(column.values, projection)
