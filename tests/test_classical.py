@@ -52,6 +52,10 @@ def test_weighted_tail_is_smooth_through_the_mean_and_far_out():
     assert log_p[-1] == pytest.approx(-1e5 / 4, rel=1e-2)  # the largest weight decides: e^(−x/(2·2))
 
 
+def test_a_statistic_of_nothing_has_a_pvalue_of_one():
+    assert _log_weighted_chi_square_sf(0.0, np.array([1.0, 0.5])) == 0.0
+
+
 def centred(columns):
     return columns - columns.mean(axis=0)
 

@@ -87,6 +87,58 @@ def test_missing_values(rng):
         pvalue(x, y, holes, missing="pairwise")
 
 
+def test_units_and_offsets_do_not_matter(rng):
+    x, y, z = common_cause(rng)
+    found = pvalue(x, y, z)
+    whole = np.round(z * 1e6).astype(np.int64)
+    dates = (np.datetime64("2024-01-01", "ns").astype(np.int64) + whole).astype("M8[ns]")
+    for same in (z * 1e-13, z * 1e150, whole, whole.astype(np.uint64) + np.uint64(2**63), dates):
+        assert pvalue(x, y, same) == pytest.approx(found, rel=0.01)
+    assert pvalue(x * 1e160, y, z) == pytest.approx(found, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_size_for_levels_and_rare_events(rng):
+    def levels(n, k):
+        return renyi.categorical(rng.integers(0, k, n))
+
+    nulls = {
+        "20 levels": lambda: (levels(1000, 20), levels(1000, 20)),
+        "rare events": lambda: (rng.random(1000) < 0.06, rng.random(1000) < 0.06),
+        "counts": lambda: rng.poisson(0.2, (2, 500)).astype(float),
+    }
+    for name, null in nulls.items():
+        found = np.array([pvalue(*null(), rng.standard_normal(len(null()[0]))) for _ in range(150)])
+        assert np.mean(found <= 0.05) < 0.05 + 3.5 * np.sqrt(0.05 * 0.95 / 150), name
+        assert found.min() > 1e-4, name
+
+
+def test_sides_do_not_matter_for_levels_either(rng):
+    x, y, z = common_cause(rng)
+    level = renyi.categorical(np.digitize(y, [0, 1, 2]))
+    zeros = np.maximum(y, 0)
+    for a, b in ((x, level), (x, zeros), (level, zeros)):
+        assert pvalue(a, b, z) == pytest.approx(pvalue(b, a, z), rel=1e-6)
+
+
+def test_coordinates_that_z_determines_are_left_out(rng):
+    x, y, z = common_cause(rng)
+    found = renyi.conditional_test(x, y, z).pvalue
+    for beside in (z, z**2, np.ones(500)):
+        assert renyi.conditional_test(np.column_stack([x, beside]), y, z).pvalue == pytest.approx(found, rel=1e-6)
+
+
+def test_wide_and_many_levelled_data(rng):
+    z = rng.standard_normal(1200)
+    wide = renyi.conditional_test(rng.standard_normal((1200, 60)), rng.standard_normal(1200), z)
+    assert 1e-3 < wide.pvalue <= 1
+    assert wide.coefficient < 0.7
+    levels = [renyi.categorical(rng.integers(0, 210, 12_000)) for _ in "xy"]
+    assert 1e-3 < pvalue(*levels, rng.standard_normal(12_000)) <= 1
+    with pytest.raises(renyi.InputError, match="fewer rare levels"):
+        renyi.conditional_test(rng.random(1200) < 0.004, rng.random(1200) < 0.004, z)
+
+
 def test_what_cannot_be_tested_is_refused(rng):
     x, y, z = common_cause(rng)
     frame = pd.DataFrame({"z": z}, index=np.arange(500)[::-1])
@@ -96,7 +148,10 @@ def test_what_cannot_be_tested_is_refused(rng):
         ((x, y, z[:100]), "z has 100 rows and x has 500"),
         ((x, y, [z, z[:9]]), r"z\[1\] has 9 rows"),
         ((x, y, {}), "z has no columns"),
-        ((x, y, renyi.categorical(list(range(500)))), "degrees of freedom"),
+        ((x, y, renyi.categorical(list(range(500)))), "merge levels"),
+        ((x, y, [list(z), list(z)]), "read as rows"),
+        ((np.where(x > 2, np.nan, x), y, z), "pass missing='listwise'"),
+        ((x, pd.Series(y), {"z": pd.Series(z, index=np.arange(1, 501))}), "different indexes"),
         ((x[:15], y[:15], z[:15]), "too few"),
         ((np.ones(500), y, z), "x is constant"),
         ((x, y, np.array(["a"] * 500)), "renyi.categorical"),

@@ -42,6 +42,8 @@ def test_edges():
     assert np.isnan(renyi.adjust([np.nan])).all()
     assert renyi.adjust([0.0, 1.0]).tolist() == [0.0, 1.0]
     assert renyi.adjust(0.03).tolist() == 0.03
+    assert renyi.adjust(np.ma.masked_array([0.1, 0.2], [False, True])) == pytest.approx([0.1, np.nan], nan_ok=True)
+    assert renyi.adjust([0.1, None]) == pytest.approx([0.1, np.nan], nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -50,6 +52,10 @@ def test_edges():
         (([0.5, 1.2],), "1.2 is no p-value"),
         (([-0.1],), "-0.1 is no p-value"),
         ((["a"],), "no array of numbers"),
+        ((["0.1"],), "no array of numbers"),
+        (([True],), "no array of numbers"),
+        (([10**400],), "no array of numbers"),
+        (([0.1 + 0j],), "no array of numbers"),
         (([0.1], "fdr"), "choose one of 'bh', 'by', 'holm', 'bonferroni'"),
     ],
 )

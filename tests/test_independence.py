@@ -80,8 +80,8 @@ def test_falling_maps_hardly_matter_without_ties(rng):
 def test_scale_says_what_was_seen(rng):
     x, noise = rng.uniform(-1, 1, (2, 1000))
     assert renyi.independence_test(*rng.multivariate_normal([0, 0], [[1, 0.2], [0.2, 1]], 1000).T).scale == (1, 1)
-    assert renyi.independence_test(x, np.sin(16 * np.pi * x) + noise).scale == (20, 1)
-    assert renyi.independence_test(np.sin(16 * np.pi * x) + noise, x).scale == (1, 20)
+    assert renyi.independence_test(x, np.sin(8 * np.pi * x) + noise).scale == (20, 1)
+    assert renyi.independence_test(np.sin(8 * np.pi * x) + noise, x).scale == (1, 20)
     angle = np.pi * x
     ring = np.sin(angle) + 0.5 * rng.standard_normal(1000), np.cos(angle) + 0.5 * rng.standard_normal(1000)
     assert renyi.independence_test(*ring).scale == (2, 2)
@@ -201,6 +201,33 @@ def test_blocks_find_what_is_there(rng):
     holes[:7] = np.nan
     for missing in ("pairwise", "listwise"):
         assert pvalue(holes, y, blocks=labels, missing=missing, n_resamples=99) == 1 / 100
+        with pytest.raises(renyi.InputError, match="must be complete"):
+            renyi.independence_test(holes, y, blocks=labels, exchange="whole", missing=missing)
+
+
+def test_many_blocks_and_few_arrangements(rng):
+    x, y = rng.standard_normal((2, 12_000))
+    assert pvalue(x, y, blocks=np.arange(12_000) // 2, n_resamples=20) > 0.04
+    two = np.repeat([0, 1, 2], [40, 40, 20])
+    result = renyi.independence_test(x[:100], x[:100], blocks=two, exchange="whole", n_resamples=999)
+    assert result.floor == pytest.approx(0.5)
+    assert result.pvalue == pytest.approx(0.5, abs=0.15)
+    with pytest.raises(renyi.InputError, match="different indexes"):
+        renyi.independence_test(pd.Series(x[:100]), y[:100], blocks=pd.Series(two, index=np.arange(1, 101)))
+
+
+def test_perfect_dependence_of_few_values_has_its_exact_pvalue(rng):
+    one = np.zeros(8, dtype=bool)
+    one[3] = True
+    # All shuffles are equally likely, and one in eight agrees.
+    assert pvalue(one, one) == pytest.approx(1 / 8, abs=0.04)
+    half = np.arange(10) % 2
+    assert pvalue(half, half) == pytest.approx(2 / 252, abs=0.003)
+    group = np.repeat(np.arange(10), 10)
+    level = rng.standard_normal(10)[group]
+    assert pvalue(level, level**3, blocks=group) == 1.0
+    # By law, no smaller than one over the number of arrangements.
+    assert renyi.independence_test(np.arange(10), np.arange(10)).log_pvalue == pytest.approx(-np.log(3628800))
 
 
 # Intervals.
@@ -260,6 +287,8 @@ def test_confidence_levels_out_of_range_are_refused(level, rng):
         ({"blocks": list(range(50))}, "nothing to shuffle"),
         ({"blocks": [None] + [1] * 49}, "no label for row 0"),
         ({"blocks": [0, 1] * 25, "method": "roy"}, "takes rows as independent"),
+        ({"exchange": "whole"}, "there are none"),
+        ({"blocks": pd.Series(range(50), index=range(1, 51))}, "nothing to shuffle"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, message, rng):
@@ -285,7 +314,7 @@ def test_data_that_cannot_be_tested_are_refused(x, y, message):
 def test_one_level_and_too_many_levels_are_refused(rng):
     with pytest.raises(renyi.InputError, match="constant"):
         renyi.independence_test(renyi.categorical(["a"] * 20), rng.standard_normal(20))
-    with pytest.raises(renyi.InputError, match="fewer levels"):
+    with pytest.raises(renyi.InputError, match="fewer levels or coordinates"):
         renyi.independence_test(renyi.categorical(list(range(20))), rng.standard_normal(20))
 
 

@@ -113,6 +113,12 @@ def test_whole_groups_change_places_and_keep_their_order(rng):
         assert sorted(shuffled) == list(range(11))
 
 
+def test_arrangements_of_groups():
+    codes = np.array([0, 0, 0, 1, 1, 2, 2, 2])
+    assert np.exp(Groups(codes, "within").log_arrangements) == pytest.approx(6 * 2 * 6)
+    assert np.exp(Groups(codes, "whole").log_arrangements) == pytest.approx(2)
+
+
 def test_groups_that_cannot_be_shuffled_are_refused():
     with pytest.raises(renyi.InputError, match="nothing to shuffle"):
         Groups(np.arange(5), "within")

@@ -5,10 +5,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.columns import Column, as_column, as_columns, check_choice, count
+from renyi.columns import Column, as_column, as_columns, check_choice, count, encode_labels
 from renyi.errors import InputError
 
-__all__ = ["Missing", "as_conditional", "as_pair", "common_rows"]
+__all__ = ["Missing", "as_blocks", "as_conditional", "as_pair", "common_rows"]
 
 Missing = Literal["raise", "pairwise", "listwise"]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -46,11 +46,23 @@ def common_rows(*columns: Column) -> Mask | None:
     return ~np.logical_or.reduce(masks) if masks else None
 
 
-def _check_indexes(x: Any, y: Any) -> None:
-    left: Any = getattr(x, "index", None)
-    right: Any = getattr(y, "index", None)
+def as_blocks(blocks: Any, x: Any, y: Any, /) -> tuple[NDArray[np.intp], Mask | None]:
+    """Codes of the blocks of all rows, and the rows that x and y both have (None: all)."""
+    _check_indexes(x, y, blocks)
+    pair = as_pair(x, y, missing="pairwise")
+    (codes, missing, _), _ = encode_labels(blocks)
+    if len(codes) != len(pair[0]):
+        raise InputError(f"blocks has {len(codes):,} labels for {len(pair[0]):,} rows: pass one for each")
+    if missing.any():
+        raise InputError(f"blocks has no label for row {np.argmax(missing):,}: every row needs one")
+    return codes, common_rows(*pair)
+
+
+def _check_indexes(*data: Any) -> None:
     # Only frames of the pandas family have an index with `equals`; lists have a method of the same name.
-    if hasattr(left, "equals") and hasattr(right, "equals") and len(left) == len(right) and not left.equals(right):
+    every: list[Any] = [getattr(part, "index", None) for part in data]
+    indexes = [index for index in every if hasattr(index, "equals")]
+    if any(len(index) == len(indexes[0]) and not index.equals(indexes[0]) for index in indexes[1:]):
         raise InputError(
             "the data have different indexes, and aligning them silently could pair the wrong rows: "
             "align them first, or pass arrays (.to_numpy())"
@@ -61,16 +73,18 @@ def as_conditional(x: Any, y: Any, z: Any, /, *, missing: Missing) -> tuple[tupl
     """Two columns and those that are held fixed, complete and over the same rows, checked."""
     if missing == "pairwise":
         raise InputError("missing='pairwise' has no meaning given z: pass 'raise' or 'listwise'")
-    pair, given = as_pair(x, y, missing="raise" if missing == "raise" else "pairwise"), as_columns(z, "z")
+    parts = z.values() if isinstance(z, dict) else z if isinstance(z, (list, tuple)) else ()
+    _check_indexes(x, y, z, *parts)
+    pair, given = as_pair(x, y, missing="pairwise"), as_columns(z, "z")
     if not given:
         raise InputError("z has no columns: pass at least one, or use renyi.independence_test")
     for column in given:
         if len(column) != len(pair[0]):
-            raise InputError(f"{column.label} has {len(column):,} rows and x has {len(pair[0]):,}: pass as many")
-        if missing == "raise":
+            hint = " (a list of lists is read as rows: pass arrays or a dict)" if isinstance(z, (list, tuple)) else ""
+            raise InputError(f"{column.label} has {len(column):,} rows and x has {len(pair[0]):,}: pass as many{hint}")
+    if missing == "raise":
+        for column in (*pair, *given):
             _refuse_missing(column, "missing='listwise'")
-    for part in (z, *(z if isinstance(z, (list, tuple)) else ())):
-        _check_indexes(x, part)
     rows = common_rows(*pair, *given)
     if rows is None:
         return pair, given

@@ -275,12 +275,15 @@ def check_freedom(pair: tuple[Column, Column], bases: tuple[Basis, Basis], /) ->
     n = bases[0].n_samples
     for column, basis in zip(pair, bases, strict=True):
         if basis.rank == 0:
-            remedy = "pass more rows" if n < len(column) or column.kind == "category" else "pass a larger s"
+            is_short = n < len(column) or column.kind == "category"
+            remedy = (
+                "pass more rows" if is_short else "pass a larger s (to renyi.rdc), or declare it by renyi.categorical"
+            )
             raise InputError(f"{column.label} does not vary enough to be measured on the {n:,} rows used: {remedy}")
     if bases[0].rank + bases[1].rank >= n:
         raise InputError(
             f"x and y have bases of ranks {bases[0].rank} and {bases[1].rank}, and on {n:,} rows those correlate "
-            "perfectly whatever the data: pass more rows, a smaller k, or a category with fewer levels"
+            "perfectly whatever the data: pass more rows, fewer levels or coordinates, or (to renyi.rdc) a smaller k"
         )
 
 

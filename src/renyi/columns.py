@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.errors import InputError
-from renyi.labels import encode, encode_array
+from renyi.labels import Encoded, encode, encode_array
 
-__all__ = ["Column", "Kind", "as_column", "as_columns", "categorical", "check_choice", "count"]
+__all__ = ["Column", "Kind", "as_column", "as_columns", "categorical", "check_choice", "count", "encode_labels"]
 
 Kind = Literal["number", "vector", "category"]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -344,10 +344,16 @@ def categorical(x: Any, /, *, name: str = "") -> Column:
         if x.kind != "category":
             raise InputError(f"{x!r} is no column of labels: pass the labels themselves")
         return replace(x, name=name or x.name)
+    encoded, own_name = encode_labels(x)
+    return _category(*encoded, name or own_name)
+
+
+def encode_labels(x: Any, /) -> tuple[Encoded, str]:
+    """Labels as codes, missing mask and levels, however many; and the name of their column."""
     if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "iufbUS" and not isinstance(x, np.ma.MaskedArray):
-        return _category(*encode_array(x), name)
-    labels, own_name = _labels(x)
-    return _category(*encode(labels), name or own_name)
+        return encode_array(x), ""
+    labels, name = _labels(x)
+    return encode(labels), name
 
 
 def _category(codes: NDArray[np.intp], missing: Mask, levels: tuple[Hashable, ...], name: str) -> Column:

@@ -37,7 +37,8 @@ _CUT = 1e-3
 # Less of the variance than this is taken as nothing; docs/inference.md, "Given other variables".
 _NOTHING_LEFT = 0.005
 _LEAST_FREEDOM = 20
-_TRUSTED_SHARE = 0.4
+# Variances of products over those of even noise differ by some 0.3 where noise is uneven; below half none is believed.
+_USUAL_SPREAD, _LEAST_VARIANCE = 0.3**2, 0.5
 # Residuals of a value that so many rows share are functions of z: such a column is ranked as it is.
 _HEAVY_TIE = 0.05
 
@@ -131,18 +132,20 @@ class _Left:
 
 
 def _left_of(column: Column, target: Array, explained: Explained) -> _Left:
+    numbers = matrix_of(column) if column.kind != "category" else target
     if column.kind != "category":
-        target = explained.best_scale(matrix_of(column))
-    share = float(explained.share_left(target).min())
-    if share < _NOTHING_LEFT:
+        target = explained.best_scale(numbers)
+    shares = explained.share_left(target)
+    left = shares >= _NOTHING_LEFT
+    if not left.any():
         raise InputError(
-            f"z determines {column.label}: it leaves {share:.1%} of its variance, and where nothing is left there is "
-            "nothing to test"
+            f"z determines {column.label}: it leaves {shares.max():.1%} of its variance, and where nothing is left "
+            "there is nothing to test"
         )
     if column.kind == "category":
         functions, ends = target, np.array([target.shape[1]])
     else:
-        functions, ends = _smooth_to_rough(_ranked(column, target, explained))
+        functions, ends = _smooth_to_rough(_ranked(numbers[:, left], target[:, left], explained))
     functions = explained.residuals(functions)
     functions /= np.maximum(np.sqrt(np.mean(functions**2, axis=0)), 1e-12)
     n = len(functions)
@@ -152,11 +155,11 @@ def _left_of(column: Column, target: Array, explained: Explained) -> _Left:
     return _Left(functions @ weights + intercept, tuple(level for level in levels if level))
 
 
-def _ranked(column: Column, target: Array, explained: Explained) -> Array:
+def _ranked(numbers: Array, target: Array, explained: Explained) -> Array:
     """Mean ranks of the residuals, in (0, 1)."""
     residuals = explained.residuals(target) / np.sqrt(explained.kept)[:, np.newaxis]
     ranks = np.empty_like(residuals)
-    for j, values in enumerate(matrix_of(column).T):
+    for j, values in enumerate(numbers.T):
         copula = quantise(values)
         if copula.counts.max() <= _HEAVY_TIE * len(values):
             copula = quantise(residuals[:, j])
@@ -184,17 +187,19 @@ def _test(x: _Left, y: _Left, z: Array, explained: Explained) -> TestResult:
     """Blocks of what is left, by Roy's law with the rows that z leaves."""
     n = len(z)
     cross = x.basis.T @ y.basis / n
-    blocks = _trusted(dict.fromkeys((x.size(a), y.size(b)) for a, b in _FAMILY), x, y, n - explained.freedom + 1)
+    family = scale_blocks.within_reach(((x.size(a), y.size(b)) for a, b in _FAMILY), n - explained.freedom + 1)
+    blocks = _trusted(family, x, y, n - explained.freedom + 1)
     roots = list(scale_blocks.block_roots(cross / _relative_errors(x.basis, y.basis, explained), blocks))
     leading = x.basis[:, : x.size(1)], y.basis[:, : y.size(1)]
-    n_products = max(part.shape[1] for part in leading) * z.shape[1]
-    if n_products <= min(_MOST_PRODUCTS, n // _ROWS_PER_PRODUCT):
-        blocks.append((leading[0].shape[1] + n_products, leading[1].shape[1]))
-        roots.append(_root_of_products(*leading, z, explained))
+    if max(part.shape[1] for part in leading) * z.shape[1] <= min(_MOST_PRODUCTS, n // _ROWS_PER_PRODUCT):
+        for own, other, is_turned in ((*leading, False), (*leading[::-1], True)):
+            size, root = _root_of_products(own, other, z, explained)
+            blocks.append((other.shape[1], size) if is_turned else (size, other.shape[1]))
+            roots.append(root)
     rows = n - explained.freedom + 1
     evidence = scale_blocks.log_evidence(np.array(roots), blocks, rows)
     log_mean = float(scale_blocks.log_harmonic_mean(evidence))
-    a, b = x.size(_LEVELS_OF_COEFFICIENT), y.size(_LEVELS_OF_COEFFICIENT)
+    a, b = _measured(x, y, rows)
     result = TestResult(
         statistic=-log_mean,
         pvalue=1.0,
@@ -208,13 +213,20 @@ def _test(x: _Left, y: _Left, z: Array, explained: Explained) -> TestResult:
     return result.by_law(float(scale_blocks.log_pvalue_of_many_rows(log_mean, blocks)))
 
 
+def _measured(x: _Left, y: _Left, rows: int) -> Block:
+    """The block that the coefficient is taken from: few levels where they have many columns, else chance makes it 1."""
+    sizes = [(x.size(level), y.size(level)) for level in range(_LEVELS_OF_COEFFICIENT, 0, -1)]
+    return next((size for size in sizes if sum(size) <= rows // 4), sizes[-1])
+
+
 def _trusted(blocks: Iterable[Block], x: _Left, y: _Left, n: int) -> list[Block]:
     """Blocks in which no single row weighs too much, as in `renyi.independence_test`."""
     leverages = [np.cumsum(left.basis**2, axis=1).max(axis=0) / len(left.basis) for left in (x, y)]
+    share = scale_blocks.TRUSTED_SHARE
     kept = [
         (a, b)
         for a, b in blocks
-        if scale_blocks.is_trusted(leverages[0][a - 1] * leverages[1][b - 1], (a, b), n, share=_TRUSTED_SHARE)
+        if scale_blocks.is_trusted(leverages[0][a - 1] * leverages[1][b - 1], (a, b), n, share=share)
     ]
     if not kept:
         raise InputError(
@@ -227,21 +239,23 @@ def _trusted(blocks: Iterable[Block], x: _Left, y: _Left, n: int) -> list[Block]
 def _relative_errors(x: Array, y: Array, explained: Explained) -> Array:
     """Standard errors of mean products, over those of data whose noise is the same everywhere.
 
-    Residuals shrink by 1 − leverage under any law, which the rows that z takes account for already.
+    Residuals shrink by 1 − leverage under any law, which the rows that z takes account for already. Estimates are drawn
+    towards 1 as far as they are uncertain: two rare levels that never meet show little of how their product varies.
     """
     xx, yy = (basis**2 / explained.kept[:, np.newaxis] for basis in (x, y))
-    return np.sqrt(len(x) * (xx.T @ yy) / np.outer(xx.sum(axis=0), yy.sum(axis=0)))
+    variance = len(x) * (xx.T @ yy) / np.outer(xx.sum(axis=0), yy.sum(axis=0))
+    peaks = [np.mean(squares**2, axis=0) / np.mean(squares, axis=0) ** 2 for squares in (xx, yy)]
+    uncertainty = np.outer(*peaks) / len(x)
+    drawn = 1.0 + (variance - 1.0) * _USUAL_SPREAD / (_USUAL_SPREAD + uncertainty)
+    return np.asarray(np.sqrt(np.maximum(drawn, _LEAST_VARIANCE)))
 
 
-def _root_of_products(x: Array, y: Array, z: Array, explained: Explained) -> float:
-    """Largest root of x and its products with z against y, and of the reverse: their mean."""
-    roots = []
-    for own, other in ((x, y), (y, x)):
-        products = explained.residuals((own[:, :, np.newaxis] * z[:, np.newaxis, :]).reshape(len(z), -1))
-        functions = np.concatenate((own, products), axis=1)
-        factor = triangular_factor([(functions, np.full(len(z), len(z) ** -0.5))])
-        weights, intercept = ordered_whitening(factor, cut=_CUT)
-        basis = functions @ weights + intercept
-        cross = basis.T @ other / len(z) / _relative_errors(basis, other, explained)
-        roots.append(float(scale_blocks.block_roots(cross, [(cross.shape[0], cross.shape[1])])[0]))
-    return sum(roots) / 2
+def _root_of_products(own: Array, other: Array, z: Array, explained: Explained) -> tuple[int, float]:
+    """Functions of one side and their products with z: how many there are, and their largest root with the other."""
+    products = explained.residuals((own[:, :, np.newaxis] * z[:, np.newaxis, :]).reshape(len(z), -1))
+    functions = np.concatenate((own, products), axis=1)
+    factor = triangular_factor([(functions, np.full(len(z), len(z) ** -0.5))])
+    weights, intercept = ordered_whitening(factor, cut=_CUT)
+    basis = functions @ weights + intercept
+    cross = basis.T @ other / len(z) / _relative_errors(basis, other, explained)
+    return len(cross), float(scale_blocks.block_roots(cross, [(cross.shape[0], cross.shape[1])])[0])

@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from renyi.columns import Column
 from renyi.copula import quantise
-from renyi.whitening import ordered_whitening, own_features, triangular_factor
+from renyi.errors import InputError
 
 __all__ = ["Explained", "explain", "matrix_of", "soften", "targets_of"]
 
@@ -27,6 +27,8 @@ Array: TypeAlias = NDArray[np.float64]
 # Features of z: a quarter of the rows, within reason.
 _ROWS_PER_FEATURE, _MOST_FEATURES = 4, 400
 _MOST_FUNCTIONS = 30
+# Levels of categories in z: each takes a row's worth of freedom, and a column of the features.
+_MOST_LEVELS, _ROWS_LEFT = 2000, 20
 # Share of them for functions of single coordinates and directions; a direction gets twice as many as a coordinate.
 _SMOOTH_SHARE, _MOST_DIRECTIONS = 0.85, 4
 # Quartile deviations after which values count by their logarithm.
@@ -84,6 +86,12 @@ def targets_of(column: Column, /) -> Array:
 def explain(z: Sequence[Column], targets: Sequence[Array], /) -> Explained:
     """The features of z; `targets` are what they are to explain, which decides on directions to look along."""
     n = len(z[0])
+    n_levels = sum(len(np.unique(column.values)) - 1 for column in z if column.kind == "category")
+    if n_levels and n_levels > min(n - _ROWS_LEFT, _MOST_LEVELS):
+        raise InputError(
+            f"the categories in z have {n_levels:,} levels on {n:,} rows, which leaves too little to test on: "
+            f"pass more rows, or merge levels (at most {_MOST_LEVELS:,})"
+        )
     levels = [targets_of(column) for column in z if column.kind == "category"]
     numbers = [matrix_of(column) for column in z if column.kind != "category"]
     features = [np.ones((n, 1)), *levels]
@@ -94,8 +102,18 @@ def explain(z: Sequence[Column], targets: Sequence[Array], /) -> Explained:
 
 
 def matrix_of(column: Column, /) -> Array:
-    """Numbers as a matrix, one column a coordinate."""
-    return column.values.astype(np.float64).reshape(len(column), -1)
+    """Numbers as a matrix, one column a coordinate, each from 0 to 1: neither units nor an offset may matter."""
+    values = column.values.reshape(len(column), -1)
+    if values.dtype.kind in "Mm":
+        values = values.view(np.int64)
+    low, high = values.min(axis=0), values.max(axis=0)
+    if values.dtype.kind in "iu" and not np.any(high.astype(object) - low.astype(object) > np.iinfo(np.int64).max):
+        # Exact differences: as floats, large whole numbers could not be told apart.
+        values, high, low = values - low, high - low, np.zeros_like(low)
+    # Halves, since the difference of two large numbers may be none.
+    numbers = values.astype(np.float64) / 2 - low.astype(np.float64) / 2
+    size = high.astype(np.float64) / 2 - low.astype(np.float64) / 2
+    return np.asarray(numbers / np.where(size > 0.0, size, 1.0))
 
 
 def _by_turns(targets: Sequence[Array]) -> list[Array]:
@@ -106,7 +124,7 @@ def _by_turns(targets: Sequence[Array]) -> list[Array]:
 
 def _features_of_numbers(z: Array, targets: list[Array], budget: int) -> list[Array]:
     """Linear effects exactly, whatever the law of z; then smooth ones, products and random cosines, as rows allow."""
-    z = _independent(z)
+    z = z[:, np.ptp(z, axis=0) > 0.0]
     n, d = z.shape
     coordinates, wide = soften(z, _BEND_COORDINATE), soften(z, _BEND_DIRECTION)
     features = [z]
@@ -129,17 +147,6 @@ def _features_of_numbers(z: Array, targets: list[Array], budget: int) -> list[Ar
         weights = rng.standard_normal((d, room)) * np.resize(_FREQUENCIES, room)
         features.append(np.cos(coordinates @ weights + rng.uniform(0.0, 2.0 * np.pi, room)))
     return features
-
-
-def _independent(z: Array) -> Array:
-    """The columns that are neither constant nor a linear combination of those before them."""
-    centred = z - z.mean(axis=0)
-    size = np.sqrt(np.mean(centred**2, axis=0))
-    varies = size > 1e-12 * np.maximum(1.0, np.abs(z).max(axis=0))
-    weights, _ = ordered_whitening(
-        triangular_factor([(centred[:, varies] / size[varies], np.full(len(z), len(z) ** -0.5))]), cut=1e-8
-    )
-    return np.asarray(z[:, np.flatnonzero(varies)[own_features(weights)]])
 
 
 def soften(values: Array, bend: float = _BEND_COORDINATE, /) -> Array:
@@ -210,7 +217,7 @@ def _orthonormal(features: Array) -> Array:
     """Orthonormal columns that span the standardised features, but for directions that say nothing new."""
     centred = features[:, 1:] - features[:, 1:].mean(axis=0)
     size = np.sqrt(np.mean(centred**2, axis=0))
-    varies = size > 1e-12 * np.maximum(1.0, np.abs(features[:, 1:]).max(axis=0))
+    varies = size > 1e-12 * np.abs(features[:, 1:]).max(axis=0)
     centred = centred[:, varies] / size[varies]
     variances, directions = np.linalg.eigh(centred.T @ centred / len(centred))
     kept = variances > _CUT

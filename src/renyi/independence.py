@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi import features
-from renyi.alignment import Missing, as_pair, common_rows
+from renyi.alignment import Missing, as_blocks, as_pair
 from renyi.basis import Basis, copula_basis, rank_column, restrict, vector_basis
 from renyi.coefficient import Rng, Settings, check_freedom, for_both, is_integer, pair_of_bases, rows_in_common
-from renyi.columns import Column, categorical, check_choice
+from renyi.columns import Column, check_choice
 from renyi.errors import CalibrationWarning, InputError
 from renyi.features import DEFAULT_SCALE, Seed
 from renyi.inference import blocks as scale_blocks
@@ -45,7 +45,7 @@ def independence_test(
     blocks: Any = None,
     exchange: Exchange = "within",
     missing: Missing = "raise",
-    device: None = None,
+    device: Literal["cpu"] | None = None,
     rng: Rng = None,
 ) -> TestResult:
     """Test whether two variables are independent.
@@ -71,8 +71,8 @@ def independence_test(
         rows in their order (a time series cut into stretches).
     missing : {"raise", "pairwise", "listwise"}, default "raise"
         As in `renyi.rdc`.
-    device : None
-        Reserved: tests of one pair run on the CPU.
+    device : {"cpu"} or None, default None
+        Where to run: tests of one pair run on the CPU.
     rng : int, numpy.random.Generator or None, default None
         For the frequencies of the coefficient and for shuffles. None is one fixed draw.
 
@@ -125,11 +125,11 @@ def independence_test(
     check_choice(method, Method, "method")
     check_choice(exchange, Exchange, "exchange")
     check_resamples(n_resamples)
-    if device is not None:
-        raise InputError(f"device={device!r} is not known: tests of one pair run on the CPU, pass None")
+    if device not in (None, "cpu"):
+        raise InputError(f"device={device!r} is not known here: tests of one pair run on the CPU, pass None")
     (seed,) = features.seeds(rng, n_draws=1)
     pair = as_pair(x, y, missing=missing)
-    groups = None if blocks is None else _groups(blocks, exchange, (x, y))
+    groups = _groups(blocks, exchange, x, y)
     if groups is not None and method not in ("auto", "permutation"):
         raise InputError(f"method={method!r} takes rows as independent: with blocks pass 'auto' or 'permutation'")
     shuffles = Shuffles(int(n_resamples), seed, groups)
@@ -152,7 +152,10 @@ class Shuffles:
         found = shuffled_pvalue(
             x, y, statistic, observed=result.statistic, n_resamples=self.n_resamples, rng=rng, groups=self.groups
         )
-        return result.by_shuffles(found.pvalue, n_drawn=found.n_drawn, n_resamples=self.n_resamples)
+        floor = 1.0 / (1 + self.n_resamples)
+        if self.groups is not None:
+            floor = max(floor, float(np.exp(-self.groups.log_arrangements)))
+        return result.by_shuffles(found.pvalue, n_drawn=found.n_drawn, floor=floor)
 
 
 def check_resamples(n_resamples: Any, /) -> None:
@@ -161,17 +164,18 @@ def check_resamples(n_resamples: Any, /) -> None:
         raise InputError(f"n_resamples={n_resamples!r} makes no sense: pass a whole number, 1 to {_MOST_RESAMPLES:,}")
 
 
-def _groups(blocks: Any, exchange: Exchange, data: tuple[Any, Any]) -> Groups:
+def _groups(blocks: Any, exchange: Exchange, x: Any, y: Any) -> Groups | None:
     """The blocks of the rows that are used."""
-    labels = categorical(blocks, name="blocks")
-    everything = as_pair(*data, missing="pairwise")
-    if len(labels) != len(everything[0]):
-        raise InputError(f"blocks has {len(labels):,} labels for {len(everything[0]):,} rows: pass one for each")
-    if labels.missing is not None:
-        raise InputError(f"blocks has no label for row {np.argmax(labels.missing):,}: every row needs one")
-    rows = common_rows(*everything)
-    codes = np.asarray(labels.values if rows is None else labels.values[rows], dtype=np.intp)
-    return Groups(np.unique(codes, return_inverse=True)[1], exchange)
+    if blocks is None:
+        if exchange != "within":
+            raise InputError(f"exchange={exchange!r} says how blocks change places, and there are none: pass blocks")
+        return None
+    codes, rows = as_blocks(blocks, x, y)
+    if rows is not None and exchange == "whole":
+        raise InputError(
+            "blocks that change places as a whole must be complete, and rows are missing: leave out such blocks"
+        )
+    return Groups(np.unique(codes if rows is None else codes[rows], return_inverse=True)[1], exchange)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -208,7 +209,7 @@ class TestResult:
     n_resamples : int or None
         Shuffles drawn, None where none were needed.
     floor : float or None
-        The smallest p-value that as many shuffles could have shown; None for a law, which has no floor.
+        The smallest p-value that so many shuffles, or so few arrangements of blocks, could have shown; None for a law.
     n_explained : int
         Degrees of freedom that z takes, 0 without one.
     """
@@ -264,26 +265,20 @@ class TestResult:
         tuple of float
             Lower and upper end.
         """
-        if not (isinstance(confidence_level, (int, float)) and 0.0 < confidence_level < 1.0):
+        if not (isinstance(confidence_level, Real) and 0.0 < confidence_level < 1.0):
             raise InputError(f"confidence_level={confidence_level!r} makes no sense: pass a number between 0 and 1")
         error = standard_error(*self.bases, debiased=self.debiased)
         widening = np.sqrt(self.n_samples / (self.n_samples - self.n_explained))
-        reach = float(ndtri((1.0 + confidence_level) / 2.0) * error * widening)
+        reach = float(ndtri((1.0 + float(confidence_level)) / 2.0) * error * widening)
         return max(-1.0, self.debiased - reach), min(1.0, self.debiased + reach)
 
     def by_law(self, log_pvalue: float, /) -> "TestResult":
         """The result with the p-value of a law."""
         return replace(self, log_pvalue=log_pvalue, pvalue=max(float(np.exp(log_pvalue)), _SMALLEST))
 
-    def by_shuffles(self, pvalue: float, /, *, n_drawn: int, n_resamples: int) -> "TestResult":
-        """The result with a p-value from so many shuffles of at most so many."""
-        return replace(
-            self,
-            pvalue=pvalue,
-            log_pvalue=float(np.log(pvalue)),
-            n_resamples=n_drawn,
-            floor=1.0 / (1 + n_resamples),
-        )
+    def by_shuffles(self, pvalue: float, /, *, n_drawn: int, floor: float) -> "TestResult":
+        """The result with a p-value from so many shuffles, which could not have been below a floor."""
+        return replace(self, pvalue=pvalue, log_pvalue=float(np.log(pvalue)), n_resamples=n_drawn, floor=floor)
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from renyi.basis import Basis, category_basis, restrict
 from renyi.columns import Kind
@@ -46,6 +47,18 @@ class Scales:
         """Largest share of one row in the leading 1, 2, … columns."""
         squares = np.cumsum(self.basis.distinct_rows**2, axis=1)
         return np.asarray(squares.max(axis=0) / self.basis.n_samples)
+
+    @property
+    def is_tie_free(self) -> bool:
+        """Whether no two rows of a number are equal."""
+        return self.basis.ordered is not None
+
+    @cached_property
+    def log_arrangements(self) -> float:
+        """Logarithm of the number of distinct orders of the rows."""
+        codes, n = self.basis.codes, self.basis.n_samples
+        repeated = 0.0 if codes is None or self.is_tie_free else float(np.sum(gammaln(np.bincount(codes) + 1.0)))
+        return float(gammaln(n + 1.0)) - repeated
 
     def on(self, rows: NDArray[np.bool_], /) -> "Scales":
         """The same on some of the rows, orthonormal there, still nested."""

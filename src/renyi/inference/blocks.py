@@ -6,7 +6,7 @@ changes of spread, square blocks what is no function either way. The blocks are 
 mean, and the law of that mean depends on them through one number.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -19,6 +19,7 @@ from renyi.spectrum import corner_and_edges, cross_products
 
 __all__ = [
     "OF_NUMBERS",
+    "TRUSTED_SHARE",
     "Block",
     "block_roots",
     "effective_number",
@@ -30,6 +31,7 @@ __all__ = [
     "log_pvalue_of_many_rows",
     "products",
     "trusted",
+    "within_reach",
 ]
 
 Array: TypeAlias = NDArray[np.float64]
@@ -47,13 +49,18 @@ _AGAINST_VECTOR = (1, 2, 6)
 # At 1 monotone curves lose up to 0.06 of power to Pearson's correlation, at 2 waves lose as much; benchmarks/power.py.
 _WEIGHT_FALL = 1.5
 
+# A root above this is taken as this one: the rest would be rounding, which logarithms of p-values magnify.
+_LARGEST_ROOT = 1.0 - 1e-9
+
 # Blocks of two numbers that are more than one function wide either way lie within this corner.
 _CORNER = 8
 
 # A block is trusted while the geometric mean of the largest leverages is at most this share of Roy's critical
 # correlation at the 5 % level; docs/inference.md, "Leverage". Rare levels put it all on a few rows.
-_TRUSTED_SHARE = 0.4
+TRUSTED_SHARE = 0.4
 _TRUSTED_SHARE_OF_LEVELS = 0.25
+# On fewer rows than this the p-values of tied values and levels are too few and far between for any law.
+_FEWEST_ROWS_WITH_TIES = 50
 _LEVEL = 0.05
 
 # Law of the weighted harmonic mean H of p-values: H = p/M^φ(p) with φ = c·p^a·(1 − p)^b, M the effective number of
@@ -70,13 +77,20 @@ def family(x: Scales, y: Scales, /) -> tuple[Block, ...]:
     ranks = x.basis.rank, y.basis.rank
     are_numbers = x.kind == y.kind == "number"
     blocks = OF_NUMBERS if are_numbers else [(a, b) for a in _sizes(x, y) for b in _sizes(y, x)]
-    cut = dict.fromkeys(_cut(min(a, ranks[0]), min(b, ranks[1])) for a, b in blocks)
-    return tuple((a, b) for a, b in cut if a + b < x.basis.n_samples - 1)
+    return within_reach(((min(a, ranks[0]), min(b, ranks[1])) for a, b in blocks), x.basis.n_samples)
 
 
-def _cut(a: int, b: int) -> Block:
-    """A block as Roy's law can take it: of two categories with very many levels the rarest of one are left out."""
-    return (a, b) if min(a, b) <= LARGEST_RANK else (LARGEST_RANK, b) if a <= b else (a, LARGEST_RANK)
+def within_reach(blocks: Iterable[Block], n: int, /) -> tuple[Block, ...]:
+    """Blocks as Roy's law can take them, each once.
+
+    Of two categories with very many levels, or two very wide vectors, the last columns of either are left out in turn.
+    """
+    reachable = (
+        part
+        for a, b in blocks
+        for part in (((a, b),) if min(a, b) <= LARGEST_RANK else ((LARGEST_RANK, b), (a, LARGEST_RANK)))
+    )
+    return tuple((a, b) for a, b in dict.fromkeys(reachable) if a + b < n - 1)
 
 
 def _sizes(scales: Scales, other: Scales) -> Sequence[int]:
@@ -87,8 +101,10 @@ def _sizes(scales: Scales, other: Scales) -> Sequence[int]:
 
 def trusted(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ...]:
     """Blocks for which Roy's law holds: those where no single row weighs too much. The products have no say."""
-    share = _TRUSTED_SHARE_OF_LEVELS if "category" in (x.kind, y.kind) else _TRUSTED_SHARE
+    share = _TRUSTED_SHARE_OF_LEVELS if "category" in (x.kind, y.kind) else TRUSTED_SHARE
     n = x.basis.n_samples
+    if n < _FEWEST_ROWS_WITH_TIES and not (x.is_tie_free and y.is_tie_free):
+        return ()
     return tuple(
         (a, b) for a, b in blocks if is_trusted(x.leverages[a - 1] * y.leverages[b - 1], (a, b), n, share=share)
     )
@@ -115,7 +131,8 @@ def products(x: Scales, y: Scales, /) -> Array:
 
 def block_roots(cross: Array, blocks: Sequence[Block], /) -> Array:
     """Largest squared canonical correlation of every block, as the last axis; `cross` may be a batch of products."""
-    return np.clip(np.stack([_largest_root(cross[..., :a, :b]) for a, b in blocks], axis=-1), 0.0, 1.0)
+    roots = np.stack([_largest_root(cross[..., :a, :b]) for a, b in blocks], axis=-1)
+    return np.clip(roots, 0.0, _LARGEST_ROOT)
 
 
 def _largest_root(block: Array) -> Array:
@@ -145,7 +162,10 @@ def log_harmonic_mean(evidence: Array, /) -> Array:
 def log_pvalue(log_mean: Array | float, blocks: Sequence[Block], x: Scales, y: Scales, /) -> Array:
     """Logarithm of the probability of a harmonic mean as small as this one, from independent data."""
     log_p = log_pvalue_of_many_rows(log_mean, blocks)
-    return _of_few_rows(log_p, x.basis.n_samples) if x.kind == y.kind == "number" else log_p
+    if x.kind == y.kind == "number":
+        log_p = _of_few_rows(log_p, x.basis.n_samples)
+    # No p-value of shuffled rows could be smaller than one over the number of arrangements.
+    return np.maximum(log_p, -min(x.log_arrangements, y.log_arrangements))
 
 
 def log_pvalue_of_many_rows(log_mean: Array | float, blocks: Sequence[Block], /) -> Array:

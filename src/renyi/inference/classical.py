@@ -51,6 +51,8 @@ def spectral(cross: Array, x: Basis, y: Basis, /) -> tuple[float, float]:
 
 def _log_weighted_chi_square_sf(value: float, weights: Array) -> float:
     """Upper tail of Σ w χ²(1) by the saddle point (Lugannani and Rice 1980), as its logarithm."""
+    if value <= 0.0:
+        return 0.0
     weights = weights[weights > 1e-12 * weights.max()]
     mean, spread = weights.sum(), np.sqrt(2 * np.sum(weights**2))
     # Right at the mean the formula is 0/0 there; a step aside it is smooth.

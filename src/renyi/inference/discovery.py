@@ -50,10 +50,7 @@ def adjust(pvalues: Any, method: Correction = "bh") -> NDArray[np.float64]:
     array([0.03, 0.03, 0.5 ,  nan])
     """
     check_choice(method, Correction, "method")
-    try:
-        adjusted = np.array(pvalues, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"pvalues are no array of numbers ({error}): pass numbers in [0, 1] or NaN") from None
+    adjusted = _numbers(pvalues)
     made = ~np.isnan(adjusted)
     tests = adjusted[made]
     outside = (tests < 0.0) | (tests > 1.0)
@@ -62,6 +59,20 @@ def adjust(pvalues: Any, method: Correction = "bh") -> NDArray[np.float64]:
     if len(tests):
         adjusted[made] = _adjusted(tests, method)
     return adjusted
+
+
+def _numbers(pvalues: Any) -> NDArray[np.float64]:
+    """A copy as floats; masked entries become NaN."""
+    try:
+        numbers = np.asarray(np.ma.getdata(pvalues))
+        # Text, booleans, durations and complex numbers would pass for p-values if they were converted.
+        if numbers.size and numbers.dtype.kind not in "fiuO":
+            raise TypeError(f"an array of {numbers.dtype.name}")
+        copy = numbers.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"pvalues are no array of numbers ({error}): pass numbers in [0, 1] or NaN") from None
+    copy[np.ma.getmaskarray(pvalues) if np.ma.isMaskedArray(pvalues) else np.zeros(copy.shape, dtype=bool)] = np.nan
+    return copy
 
 
 def _adjusted(tests: NDArray[np.float64], method: Correction) -> NDArray[np.float64]:
