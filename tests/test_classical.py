@@ -54,6 +54,9 @@ def test_weighted_tail_is_smooth_through_the_mean_and_far_out():
 
 def test_a_statistic_of_nothing_has_a_pvalue_of_one():
     assert _log_weighted_chi_square_sf(0.0, np.array([1.0, 0.5])) == 0.0
+    for value in (1e-25, 1e-13, 1e-9, 1e-6):
+        exact = stats.chi2.logsf(value, 1)
+        assert _log_weighted_chi_square_sf(value, np.array([1.0])) == pytest.approx(exact, abs=1e-4)
 
 
 def centred(columns):

@@ -51,7 +51,7 @@ def spectral(cross: Array, x: Basis, y: Basis, /) -> tuple[float, float]:
 
 def _log_weighted_chi_square_sf(value: float, weights: Array) -> float:
     """Upper tail of Σ w χ²(1) by the saddle point (Lugannani and Rice 1980), as its logarithm."""
-    if value <= 0.0:
+    if value <= 1e-12 * weights.sum():
         return 0.0
     weights = weights[weights > 1e-12 * weights.max()]
     mean, spread = weights.sum(), np.sqrt(2 * np.sum(weights**2))
@@ -63,7 +63,8 @@ def _log_weighted_chi_square_sf(value: float, weights: Array) -> float:
         return float(np.sum(weights / (1 - 2 * z * weights)) - value)
 
     top = 1 / (2 * weights.max())
-    bottom = -len(weights) / (2 * max(value, 1e-300))
+    # Here every weight adds less than value/(2·len), in all less than the value that is subtracted.
+    bottom = -len(weights) / value
     z = root_between(slope, bottom, top * (1 - 1e-14))
     cumulant = -0.5 * np.sum(np.log1p(-2 * z * weights))
     w = np.sign(z) * np.sqrt(max(2 * (z * value - cumulant), 0.0))
