@@ -76,6 +76,14 @@ def test_columns_without_ties_share_their_table_and_leverages(rng):
     assert a.leverages is b.leverages
 
 
+def test_numbers_with_one_value_nearly_everywhere_are_like_levels(rng):
+    x = rng.standard_normal(200)
+    assert not number(x).has_levels
+    assert not number(np.where(rng.random(200) < 0.6, 0.0, x)).has_levels
+    assert number(np.where(rng.random(200) < 0.95, 0.0, x)).has_levels
+    assert category_scales(rng.integers(0, 2, 200)).has_levels
+
+
 def test_leverages_are_those_of_the_hat_matrix(rng):
     for name, scales in examples(rng).items():
         rows = dense(scales)

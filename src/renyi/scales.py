@@ -30,6 +30,8 @@ MOST_FUNCTIONS = 20
 # Of a vector each coordinate has its first functions to itself, and products with the others while these are few.
 _WAVES = (3, 4, 5, 6)
 _MOST_COORDINATES_TO_MULTIPLY = 6
+# A number with one value in more than this share of the rows is told from a rare event by little.
+_ONE_VALUE = 0.8
 # A function of which the smoother ones leave less than this says nothing new, or speaks of a row or two.
 _CUT = 1e-2
 
@@ -52,6 +54,13 @@ class Scales:
     def is_tie_free(self) -> bool:
         """Whether no two rows of a number are equal."""
         return self.basis.ordered is not None
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether this is a category, or a number that hardly ever leaves one value."""
+        if self.kind == "number" and self.basis.codes is not None and not self.is_tie_free:
+            return bool(np.bincount(self.basis.codes).max() > _ONE_VALUE * self.basis.n_samples)
+        return self.kind == "category"
 
     @cached_property
     def log_arrangements(self) -> float:

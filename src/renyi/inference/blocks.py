@@ -101,7 +101,7 @@ def _sizes(scales: Scales, other: Scales) -> Sequence[int]:
 
 def trusted(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ...]:
     """Blocks for which Roy's law holds: those where no single row weighs too much. The products have no say."""
-    share = _TRUSTED_SHARE_OF_LEVELS if "category" in (x.kind, y.kind) else TRUSTED_SHARE
+    share = _TRUSTED_SHARE_OF_LEVELS if x.has_levels or y.has_levels else TRUSTED_SHARE
     n = x.basis.n_samples
     if n < _FEWEST_ROWS_WITH_TIES and not (x.is_tie_free and y.is_tie_free):
         return ()
