@@ -15,7 +15,7 @@ from renyi.experiments.patterns import PATTERNS
 METHODS = ["auto", "roy", "bartlett", "spectral", "permutation"]
 
 
-def parabola(rng, n=400):
+def parabola(rng, n=600):
     x = rng.uniform(-1, 1, n)
     return x, x**2 + 0.3 * rng.standard_normal(n)
 
@@ -33,7 +33,7 @@ def test_every_method_finds_a_parabola_and_spares_noise(method, rng):
     assert found.coefficient == renyi.rdc(x, y)
     assert found.debiased == renyi.rdc(x, y, debias=True)
     assert found.ranks == renyi.transformations(x, y).ranks
-    assert found.n_samples == 400
+    assert found.n_samples == 600
     assert renyi.independence_test(x, rng.permutation(y), method=method).pvalue > 1e-3
 
 
@@ -55,7 +55,7 @@ def test_statistics_are_what_their_methods_say(rng):
     correlations, (a, b) = renyi.transformations(x, y).correlations, renyi.transformations(x, y).ranks
     results = {method: renyi.independence_test(x, y, method=method) for method in METHODS}
     assert results["roy"].statistic == results["permutation"].statistic == correlations[0]
-    expected = -(399 - (a + b + 1) / 2) * np.sum(np.log1p(-(correlations**2)))
+    expected = -(599 - (a + b + 1) / 2) * np.sum(np.log1p(-(correlations**2)))
     assert results["bartlett"].statistic == pytest.approx(expected)
     # −log H; the p-value takes account of having combined several blocks, and of few rows.
     assert -results["auto"].log_pvalue < results["auto"].statistic < -1.5 * results["auto"].log_pvalue
@@ -94,17 +94,17 @@ def test_kinds_of_columns_and_of_frames(rng):
     assert pvalue(pd.Series(x), pd.Series(y)) == found
     assert pvalue(pl.Series(x), pl.Series(y)) == found
     level = renyi.categorical(np.digitize(y, [0.2, 0.5]))
-    plane = np.column_stack([x, rng.standard_normal(400)])
+    plane = np.column_stack([x, rng.standard_normal(600)])
     for pair in ((x, level), (level, plane), (plane, y), (plane, plane[:, ::-1]), (level, y > 0.3)):
         assert pvalue(*pair) < 1e-6
-        shuffled = [pair[0], np.asarray(pair[1].values if pair[1] is level else pair[1])[rng.permutation(400)]]
+        shuffled = [pair[0], np.asarray(pair[1].values if pair[1] is level else pair[1])[rng.permutation(600)]]
         assert pvalue(shuffled[0], renyi.categorical(shuffled[1]) if pair[1] is level else shuffled[1]) > 1e-3
 
 
 def test_missing_values(rng):
-    x, y = parabola(rng)
+    x, y = parabola(rng, 900)
     holes = x.copy()
-    holes[rng.random(400) < 0.2] = np.nan
+    holes[rng.random(900) < 0.2] = np.nan
     seen = ~np.isnan(holes)
     with pytest.raises(renyi.InputError, match="missing='pairwise'"):
         pvalue(holes, y)
@@ -116,7 +116,7 @@ def test_missing_values(rng):
     assert pairwise.coefficient == renyi.rdc(holes, y, missing="pairwise")
     for method in METHODS:
         assert renyi.independence_test(holes, y, missing="pairwise", method=method).pvalue < 1e-3
-    vectors = np.column_stack([holes, rng.standard_normal(400)])
+    vectors = np.column_stack([holes, rng.standard_normal(900)])
     assert pvalue(vectors, y, missing="pairwise") < 1e-9
 
 

@@ -33,7 +33,7 @@ Pair: TypeAlias = tuple[Column, Column]
 _SETTINGS = Settings(None, DEFAULT_SCALE, "auto")
 _MOST_RESAMPLES = 10**8
 # The whole basis of the coefficient bears more leverage than a block, where tails to 10⁻³ are not asked for.
-_TRUSTED_SHARE_OF_ROY = 0.7
+_TRUSTED_SHARE_OF_ROY = 0.55
 
 
 def independence_test(
