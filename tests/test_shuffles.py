@@ -5,6 +5,7 @@ import pytest
 
 import renyi
 from renyi.basis import category_basis, scalar_basis, vector_basis
+from renyi.execution.threads import ahead
 from renyi.features import draw, seeds
 from renyi.inference import shuffles
 from renyi.inference.shuffles import Groups, Shuffled, shuffled_pvalue
@@ -83,6 +84,15 @@ def test_batches_change_nothing(monkeypatch, rng):
     # Single shuffles are drawn by another function of NumPy, which is why they need not be the same.
     monkeypatch.setattr(shuffles, "_BATCH_BYTES", 1)
     assert pvalue(x, y).pvalue == pytest.approx(found.pvalue, abs=0.05)
+
+
+def test_items_made_ahead_come_in_order_and_may_be_left(rng):
+    assert list(ahead(iter(range(1, 50)))) == list(range(1, 50))
+    made = ahead(iter(range(1, 50)))
+    assert next(made) == 1
+    made.close()
+    with pytest.raises(ZeroDivisionError):
+        list(ahead(1 / k for k in (1, 0)))
 
 
 def test_random_tables_have_the_law_of_shuffles(monkeypatch, rng):

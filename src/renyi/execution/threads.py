@@ -1,11 +1,11 @@
 """Independent pieces of work on the cores of one machine."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-__all__ = ["available_cores", "in_threads"]
+__all__ = ["ahead", "available_cores", "in_threads"]
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -26,3 +26,12 @@ def in_threads(function: Callable[[Item], Outcome], items: Iterable[Item], /) ->
         return [function(item) for item in work]
     with ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(function, work))
+
+
+def ahead(items: Iterator[Item], /) -> Iterator[Item]:
+    """The same items, each made in another thread while the caller is busy with the one before."""
+    with ThreadPoolExecutor(1) as pool:
+        pending = pool.submit(next, items, None)
+        while (item := pending.result()) is not None:
+            pending = pool.submit(next, items, None)
+            yield item

@@ -17,6 +17,7 @@ from scipy.special import gammaln
 
 from renyi.basis import Basis
 from renyi.errors import InputError
+from renyi.execution.threads import ahead
 from renyi.spectrum import cross_products
 
 __all__ = ["Exchange", "Groups", "Shuffled", "Statistic", "shuffled_pvalue"]
@@ -163,10 +164,19 @@ def _products_of_rows(
             yield cross_products(x, y.take(rows))[np.newaxis]
         return
     rows_of_x, rows_of_y = np.ascontiguousarray(x.rows(0, n).T) / n, y.rows(0, n)
+    # Drawing takes as long as the products, so the next batch is drawn meanwhile.
+    for rows in ahead(_arrangements(n, n_resamples, size, rng, groups)):
+        yield rows_of_x @ np.take(rows_of_y, rows, axis=0)
+
+
+def _arrangements(
+    n: int, n_resamples: int, size: int, rng: np.random.Generator, groups: Groups | None
+) -> Iterator[Index]:
+    """Shuffled rows, a batch at a time."""
+    identity = np.tile(np.arange(n), (size, 1))
     for start in range(0, n_resamples, size):
         m = min(size, n_resamples - start)
         if groups is None:
-            rows = rng.permuted(np.tile(np.arange(n), (m, 1)), axis=1)
+            yield rng.permuted(identity[:m], axis=1)
         else:
-            rows = np.stack([groups.shuffle(rng) for _ in range(m)])
-        yield rows_of_x @ np.take(rows_of_y, rows, axis=0)
+            yield np.stack([groups.shuffle(rng) for _ in range(m)])
