@@ -1,10 +1,10 @@
-"""Power of the multi-scale test: on the patterns of the paper, and on patterns that had no part in choosing its blocks.
+"""Power of the multi-scale test: on the patterns of the paper, on others, and with other blocks and weights.
 
 `python benchmarks/power.py` takes about ten minutes on one core and writes results/power.json. Pairs are those of
 `peer_power.samples`, so that the peers of results/peer_power.json were run on the same data.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import dcor
@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import renyi
-from calibration import NUMBERS, log_means
+from calibration import NUMBERS, log_means, tie_free
 from harness import record
 from peer_power import STUDIED, samples, xi
 from renyi.experiments.patterns import N_LEVELS, PATTERNS, Pattern
 from renyi.features import draw, seeds, sines_and_cosines
+from renyi.inference.blocks import WEIGHT_FALL as FALL
+from renyi.inference.blocks import Block, block_roots, log_evidence, log_harmonic_mean
 from renyi.scales import MOST_FUNCTIONS
 from renyi.whitening import ordered_whitening, triangular_factor
 
@@ -74,7 +76,62 @@ def scale_power(s: float) -> dict[str, Any]:
     return {"s": s, "functions": table.shape[1], "powers": powers}
 
 
-# Patterns that had no part in choosing the blocks; `noise` grows from the first level to the third.
+# Other blocks and weights, on the basis of the test.
+
+FIRST_PLAN: tuple[Block, ...] = (
+    *((1, 1), (3, 1), (1, 3), (2, 2), (6, 1), (1, 6), (4, 4), (6, 2), (2, 6)),
+    *((20, 2), (2, 20)),
+)
+FRONTIER: dict[str, tuple[Sequence[Block], float]] = {
+    "as it is, weights max(a, b)^(−3/2)": (NUMBERS, 1.5),
+    "equal weights": (NUMBERS, 0.0),
+    "weights 1/max(a, b)": (NUMBERS, 1.0),
+    "weights 1/max(a, b)²": (NUMBERS, 2.0),
+    "without (8, 8)": ([block for block in NUMBERS if block != (8, 8)], 1.5),
+    "without (20, 1) and (1, 20)": ([block for block in NUMBERS if 20 not in block], 1.5),
+    "with (20, 2) and (2, 20) instead, without (8, 8), weights 1/max(a, b)": (FIRST_PLAN, 1.0),
+    "(1, 1) alone": ([(1, 1)], 1.0),
+    "(4, 4) alone": ([(4, 4)], 1.0),
+    "(8, 8) alone": ([(8, 8)], 1.0),
+}
+FRONTIER_REPETITIONS = 200
+
+
+def weighted_means(cross: Array, blocks: Sequence[Block], fall: float) -> Array:
+    """Log H of a batch, with weights that fall as another power."""
+    longer = np.array([max(block) for block in blocks], dtype=np.float64)
+    evidence = log_evidence(block_roots(cross, blocks), blocks, N)
+    return log_harmonic_mean(evidence + (FALL - fall) * np.log(longer) - np.log(np.sum(longer**-fall)))
+
+
+def products_of(table: Array, x: Array, y: Array) -> Array:
+    y = np.take_along_axis(ranks(y), np.argsort(x, axis=1), axis=1)
+    return np.concatenate([table.T / N @ table[part] for part in np.array_split(y, max(1, len(y) // 50))])
+
+
+def frontier() -> list[dict[str, Any]]:
+    """Mean power on each pattern for every choice, against a simulated null."""
+    table, rng = tie_free(N).basis.table, np.random.default_rng(2)
+    null = products_of(table, rng.random((5000, N)), rng.random((5000, N)))
+    data = {
+        pattern.name: [products_of(table, *samples(pattern, level, N, FRONTIER_REPETITIONS)) for level in SCALE_LEVELS]
+        for pattern in STUDIED
+    }
+    board = [OTHERS["checkerboard, 8 × 8"][0](N, 0.1, rng) for _ in range(FRONTIER_REPETITIONS)]
+    data["checkerboard, 8 × 8"] = [products_of(table, *np.array(board).swapaxes(0, 1))]
+    rows = []
+    for name, (blocks, fall) in FRONTIER.items():
+        cut = np.quantile(weighted_means(null, blocks, fall), 0.05)
+        powers = {
+            pattern: float(np.mean([np.mean(weighted_means(cross, blocks, fall) <= cut) for cross in levels]))
+            for pattern, levels in data.items()
+        }
+        rows.append({"choice": name, "powers": powers})
+        print(name, np.mean(list(powers.values())[:8]), flush=True)
+    return rows
+
+
+# Other patterns; `noise` grows from the first level to the third.
 
 
 def checkerboard(n_fields: int) -> Callable[[int, float, Rng], tuple[Array, Array]]:
@@ -122,7 +179,7 @@ def only_in_a_tail(n: int, noise: float, rng: Rng) -> tuple[Array, Array]:
     return x, np.where(x > 1, x + 0.3 * y, noise * y)
 
 
-UNSEEN: dict[str, tuple[Callable[[int, float, Rng], tuple[Array, Array]], tuple[float, ...]]] = {
+OTHERS: dict[str, tuple[Callable[[int, float, Rng], tuple[Array, Array]], tuple[float, ...]]] = {
     "checkerboard, 4 × 4": (checkerboard(4), (0.3, 0.5, 0.7)),
     "checkerboard, 8 × 8": (checkerboard(8), (0.1, 0.3, 0.5)),
     "spiral": (spiral, (0.05, 0.1, 0.15)),
@@ -135,10 +192,10 @@ UNSEEN: dict[str, tuple[Callable[[int, float, Rng], tuple[Array, Array]], tuple[
 }
 
 
-def unseen_power(name: str, n: int) -> dict[str, Any]:
+def other_power(name: str, n: int) -> dict[str, Any]:
     """Mean power over three levels of noise, for the test, distance correlation and Chatterjee's xi."""
-    sample, noises = UNSEEN[name]
-    rng = np.random.default_rng([list(UNSEEN).index(name), n])
+    sample, noises = OTHERS[name]
+    rng = np.random.default_rng([list(OTHERS).index(name), n])
     found: dict[str, list[float]] = {"renyi": [], "dCor": [], "xi": []}
     for noise in noises:
         x, y = np.array([sample(n, noise, rng) for _ in range(200)]).swapaxes(0, 1)
@@ -159,6 +216,7 @@ if __name__ == "__main__":
     results = {
         "patterns": [pattern_power(pattern) for pattern in STUDIED],
         "scales": [scale_power(s) for s in SCALES],
-        "unseen": [unseen_power(name, n) for name in UNSEEN for n in (100, 500)],
+        "frontier": frontier(),
+        "others": [other_power(name, n) for name in OTHERS for n in (100, 500)],
     }
     record("power", results, "numpy", "scipy", "dcor")

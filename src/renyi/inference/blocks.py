@@ -20,6 +20,7 @@ from renyi.spectrum import corner_and_edges, cross_products
 __all__ = [
     "OF_NUMBERS",
     "TRUSTED_SHARE",
+    "WEIGHT_FALL",
     "Block",
     "block_roots",
     "effective_number",
@@ -47,7 +48,7 @@ _AGAINST_CATEGORY = (1, 2, 6, 20)
 _AGAINST_VECTOR = (1, 2, 6)
 
 # At 1 monotone curves lose up to 0.06 of power to Pearson's correlation, at 2 waves lose as much; benchmarks/power.py.
-_WEIGHT_FALL = 1.5
+WEIGHT_FALL = 1.5
 
 # A root above this is taken as this one: the rest would be rounding, which logarithms of p-values magnify.
 _LARGEST_ROOT = 1.0 - 1e-9
@@ -185,7 +186,7 @@ def _of_few_rows(log_p: Array, n: int) -> Array:
 
 def _weights(blocks: Sequence[Block]) -> Array:
     """The simpler, the more: weights fall with the freedom of the longer side."""
-    weights = np.array([max(block) for block in blocks]) ** -_WEIGHT_FALL
+    weights = np.array([max(block) for block in blocks]) ** -WEIGHT_FALL
     return np.asarray(weights / weights.sum())
 
 
