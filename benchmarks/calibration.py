@@ -92,7 +92,7 @@ def _residuals(row: dict[str, Any], curve: Array) -> Array:
 
 def _error(row: dict[str, Any]) -> Array:
     """Monte Carlo error of a log quantile, and half a percent for the curve."""
-    return np.hypot(np.sqrt((1 - LEVELS) / (LEVELS * row["draws"])), 0.005)
+    return np.asarray(np.hypot(np.sqrt((1 - LEVELS) / (LEVELS * row["draws"])), 0.005))
 
 
 def tie_free(n: int) -> Scales:

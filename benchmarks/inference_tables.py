@@ -35,7 +35,7 @@ def size_cells(method: str) -> dict[tuple[str, int], dict[str, Any]]:
 
 def size_table(method: str, level: str) -> str:
     cells = size_cells(method)
-    kinds, lengths = (list(dict.fromkeys(key[i] for key in cells)) for i in (0, 1))
+    kinds, lengths = list(dict.fromkeys(kind for kind, _ in cells)), list(dict.fromkeys(n for _, n in cells))
     return table(
         ["data", *(f"n = {n:,}" for n in lengths)],
         ([kind, *(share(cells[kind, n]["sizes"][level]) for n in lengths)] for kind in kinds),
@@ -313,7 +313,7 @@ def _tail_table(rows: list[dict[str, Any]]) -> str:
 
 def _law_table() -> str:
     cells = size_cells("auto")
-    kinds, lengths = (list(dict.fromkeys(key[i] for key in cells)) for i in (0, 1))
+    kinds, lengths = list(dict.fromkeys(kind for kind, _ in cells)), list(dict.fromkeys(n for _, n in cells))
     return table(
         ["data", *(f"n = {n:,}" for n in lengths)],
         ([kind, *(f"{cells[kind, n]['by law']:.0%}" for n in lengths)] for kind in kinds),

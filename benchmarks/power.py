@@ -58,8 +58,8 @@ def ranks(x: Array) -> NDArray[np.intp]:
 
 def means(table: Array, x: Array, y: Array) -> Array:
     blocks = list(dict.fromkeys((min(a, table.shape[1]), min(b, table.shape[1])) for a, b in NUMBERS))
-    y = np.take_along_axis(ranks(y), np.argsort(x, axis=1), axis=1)
-    return np.concatenate([log_means(table.T / N @ table[part], blocks, N) for part in np.array_split(y, 10)])
+    order = np.take_along_axis(ranks(y), np.argsort(x, axis=1), axis=1)
+    return np.concatenate([log_means(table.T / N @ table[part], blocks, N) for part in np.array_split(order, 10)])
 
 
 def scale_power(s: float) -> dict[str, Any]:
@@ -105,8 +105,8 @@ def weighted_means(cross: Array, blocks: Sequence[Block], fall: float) -> Array:
 
 
 def products_of(table: Array, x: Array, y: Array) -> Array:
-    y = np.take_along_axis(ranks(y), np.argsort(x, axis=1), axis=1)
-    return np.concatenate([table.T / N @ table[part] for part in np.array_split(y, max(1, len(y) // 50))])
+    order = np.take_along_axis(ranks(y), np.argsort(x, axis=1), axis=1)
+    return np.concatenate([table.T / N @ table[part] for part in np.array_split(order, max(1, len(order) // 50))])
 
 
 def frontier() -> list[dict[str, Any]]:
