@@ -78,14 +78,18 @@ def methods_table() -> str:
         + table(
             ["data", "n", *(f"`{method}`" for method in METHODS), "warned"],
             (
-                [kind, f"{n:,}", *(share(cells[method][kind, n]["sizes"]["0.05"]) for method in METHODS)]
-                + [f"{cells['roy'][kind, n]['warned']:.0%}"]
+                [
+                    kind,
+                    f"{n:,}",
+                    *(share(cells[method][kind, n]["sizes"]["0.05"]) for method in METHODS),
+                    f"{cells['roy'][kind, n]['warned']:.0%}",
+                ]
                 for kind in kinds
                 for n in (100, 1000)
             ),
         )
-        + f"\nWhere `roy` does not warn its size is {min(silent):.3f} to {max(silent):.3f} ({len(silent)} cells of 10,000 "
-        "repetitions with n from 100 to 1,000, in which it warns less than half of the time).\n"
+        + f"\nWhere `roy` does not warn its size is {min(silent):.3f} to {max(silent):.3f} ({len(silent)} cells of "
+        "10,000 repetitions with n from 100 to 1,000, in which it warns less than half of the time).\n"
     )
 
 
