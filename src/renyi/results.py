@@ -110,8 +110,24 @@ def _family(column: Column) -> str:
     return {"M": "date", "m": "duration"}.get(column.values.dtype.kind, "number")
 
 
+class _OnTwoBases:
+    """What results share that rest on two bases."""
+
+    bases: tuple[Basis, Basis]
+
+    @property
+    def ranks(self) -> tuple[int, int]:
+        """Effective ranks of the two bases."""
+        return self.bases[0].rank, self.bases[1].rank
+
+    @property
+    def n_samples(self) -> int:
+        """Rows used."""
+        return self.bases[0].n_samples
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Transformations:
+class Transformations(_OnTwoBases):
     """The functions f of x and g of y whose correlation is the coefficient, from `renyi.transformations`.
 
     Attributes
@@ -144,16 +160,6 @@ class Transformations:
         """Correlation of f(x) and g(y): the coefficient."""
         return float(self.correlations[0])
 
-    @property
-    def ranks(self) -> tuple[int, int]:
-        """Effective ranks of the two bases."""
-        return self.bases[0].rank, self.bases[1].rank
-
-    @property
-    def n_samples(self) -> int:
-        """Rows used."""
-        return self.bases[0].n_samples
-
     @cached_property
     def debiased(self) -> float:
         """The coefficient, less what independent data would show."""
@@ -179,7 +185,7 @@ class Transformations:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TestResult:
+class TestResult(_OnTwoBases):
     """What a test of independence found; unpacks as `statistic, pvalue`.
 
     Attributes
@@ -231,16 +237,6 @@ class TestResult:
     def calibration(self) -> str:
         """Where the p-value comes from."""
         return "law" if self.n_resamples is None else "shuffles"
-
-    @property
-    def ranks(self) -> tuple[int, int]:
-        """Effective ranks of the bases behind the coefficient."""
-        return self.bases[0].rank, self.bases[1].rank
-
-    @property
-    def n_samples(self) -> int:
-        """Rows used."""
-        return self.bases[0].n_samples
 
     @cached_property
     def debiased(self) -> float:
