@@ -86,9 +86,9 @@ def standard_error(x: Basis, y: Basis, /, *, debiased: float) -> float:
     """Standard error of a strong coefficient.
 
     A row moves the correlation ρ of f and g by f·g − ρ(f² + g²)/2, up to 1/n, and the spread of that holds for any
-    data; normal ones have 1 − ρ². The larger of the two is taken, since f and g were fitted to the same rows.
+    data; normal ones have 1 − ρ². The larger of the two is taken, over the rows that fitting f and g has left.
     """
     left, correlations, right = canonical_directions(cross_products(x, y))
     f, g, correlation = x.along(left[:, 0]), y.along(right[:, 0]), correlations[0]
     influence = f * g - correlation * (f**2 + g**2) / 2
-    return float(max(np.std(influence), 1.0 - debiased**2) / np.sqrt(x.n_samples))
+    return float(max(np.std(influence), 1.0 - debiased**2) / np.sqrt(x.n_samples - x.rank - y.rank))
