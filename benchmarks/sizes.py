@@ -74,7 +74,7 @@ KINDS: dict[str, tuple[Column, Column]] = {
 def repetitions(kind: str, n: int, method: Method) -> int:
     """Ten thousand for the default; fewer on many rows, for laws that are only reported, and for costly shuffles."""
     most = 2000 if n == 10_000 else 10_000
-    shuffles_vectors = "vector" in kind and method == "permutation"
+    shuffles_vectors = "vector" in kind and method == "permutation" and n >= 1000
     if method in ("bartlett", "spectral"):
         return most // 10
     return most // 5 if shuffles_vectors else most
