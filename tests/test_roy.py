@@ -8,7 +8,7 @@ from scipy.special import roots_jacobi
 
 import renyi
 from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_tail
-from renyi.inference.roy import _tracy_widom_median, critical_root, log_sf, null_median
+from renyi.inference.roy import _tracy_widom_median, critical_root, log_sf, log_sf_of_many, null_median
 
 
 def golden_values():
@@ -98,6 +98,19 @@ def test_many_roots_of_a_beta_law():
     assert log_p[::100] == pytest.approx([float(log_sf(root, 1, 1, 1000)) for root in roots[::100]], rel=1e-14)
     # A step of 3e-8 between the two ways would show.
     assert np.max(np.abs(np.diff(log_p, 3))) < 1e-7
+
+
+@pytest.mark.parametrize(
+    "law", [(1, 1, 10), (1, 20, 23), (1, 20, 64), (1, 1, 10**8), (1, 20, 10**6), (2, 2, 64), (2, 20, 500), (2, 6, 10**8)]
+)
+def test_many_roots_are_read_from_a_table(law, rng):
+    odds = rng.exponential(10 / law[2], 5000) ** rng.choice([0.5, 1.0, 2.0], 5000)
+    roots = np.append(odds / (1 + odds), [0.0, 1e-300, 0.5, 1 - 1e-9])
+    log_p = log_sf_of_many(roots, *law)
+    exact = log_sf(roots, *law)
+    assert np.all(log_p <= 0)
+    assert np.max(np.abs(log_p - exact) / np.maximum(1.0, np.abs(exact) / 20)) < 1e-8
+    assert np.all(np.abs(log_p[-4:-2]) < 1e-100)
 
 
 def test_zeros_of_the_polynomial():

@@ -32,6 +32,9 @@ _WAVES = (3, 4, 5, 6)
 _MOST_COORDINATES_TO_MULTIPLY = 6
 # A number with one value in more than this share of the rows is told from a rare event by little.
 _ONE_VALUE = 0.8
+# Levels that are frequent have at least so many times √n rows: with 2 the law holds for two categories, with a half
+# for a category and a number.
+_FREQUENT = (2.0, 0.5)
 # A function of which the smoother ones leave less than this says nothing new, or speaks of a row or two.
 _CUT = 1e-2
 
@@ -120,9 +123,17 @@ def _mean_ranks(values: NDArray[Any]) -> Array:
 
 
 def category_scales(codes: NDArray[np.integer[Any]], /) -> Scales:
-    """The levels of a category."""
+    """The levels of a category: all of them, and those alone that many rows have, the others together as one."""
     basis = category_basis(codes)
-    return Scales(basis, "category", (basis.rank,))
+    counts = np.sort(np.bincount(codes))[::-1]
+    sizes = [_frequent(counts, share * np.sqrt(len(codes))) for share in _FREQUENT]
+    return Scales(basis, "category", tuple(size for size in dict.fromkeys((*sizes, basis.rank)) if size))
+
+
+def _frequent(counts: NDArray[np.intp], fewest: float) -> int:
+    """How many leading levels have at least so many rows, as have those that follow them, together."""
+    following = counts.sum() - np.cumsum(counts)
+    return int(np.count_nonzero((counts >= fewest) & (following >= fewest)))
 
 
 def _orthonormal(functions: Array, counts: NDArray[np.intp]) -> Array:

@@ -18,6 +18,9 @@ from renyi.scales import Scales
 from renyi.spectrum import corner_and_edges, cross_products
 
 __all__ = [
+    "CORNER",
+    "FEWEST_ROWS_WITH_TIES",
+    "LEVEL",
     "OF_NUMBERS",
     "TRUSTED_SHARE",
     "WEIGHT_FALL",
@@ -26,16 +29,19 @@ __all__ = [
     "effective_number",
     "family",
     "is_trusted",
+    "largest_root",
     "log_evidence",
     "log_harmonic_mean",
     "log_pvalue",
     "log_pvalue_of_many_rows",
     "products",
+    "share_of",
     "trusted",
     "within_reach",
 ]
 
 Array: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.intp]
 Block: TypeAlias = tuple[int, int]
 
 OF_NUMBERS: tuple[Block, ...] = (
@@ -54,15 +60,15 @@ WEIGHT_FALL = 1.5
 _LARGEST_ROOT = 1.0 - 1e-9
 
 # Blocks of two numbers that are more than one function wide either way lie within this corner.
-_CORNER = 8
+CORNER = 8
 
 # A block is trusted while the geometric mean of the largest leverages is at most this share of Roy's critical
 # correlation at the 5 % level; docs/inference.md, "Leverage". Rare levels put it all on a few rows.
 TRUSTED_SHARE = 0.4
 _TRUSTED_SHARE_OF_LEVELS = 0.25
 # On fewer rows than this the p-values of tied values and levels are too few and far between for any law.
-_FEWEST_ROWS_WITH_TIES = 50
-_LEVEL = 0.05
+FEWEST_ROWS_WITH_TIES = 50
+LEVEL = 0.05
 
 # Law of the weighted harmonic mean H of p-values: H = p/M^φ(p) with φ = c·p^a·(1 − p)^b, M the effective number of
 # blocks; fitted in benchmarks/combination.py.
@@ -102,13 +108,18 @@ def _sizes(scales: Scales, other: Scales) -> Sequence[int]:
 
 def trusted(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ...]:
     """Blocks for which Roy's law holds: those where no single row weighs too much. The products have no say."""
-    share = _TRUSTED_SHARE_OF_LEVELS if x.has_levels or y.has_levels else TRUSTED_SHARE
     n = x.basis.n_samples
-    if n < _FEWEST_ROWS_WITH_TIES and not (x.is_tie_free and y.is_tie_free):
+    if n < FEWEST_ROWS_WITH_TIES and not (x.is_tie_free and y.is_tie_free):
         return ()
+    share = share_of(x, y)
     return tuple(
         (a, b) for a, b in blocks if is_trusted(x.leverages[a - 1] * y.leverages[b - 1], (a, b), n, share=share)
     )
+
+
+def share_of(x: Scales, y: Scales, /) -> float:
+    """The share of Roy's critical correlation that leverages may have."""
+    return _TRUSTED_SHARE_OF_LEVELS if x.has_levels or y.has_levels else TRUSTED_SHARE
 
 
 def is_trusted(leverages: float, block: Block, n: int, /, *, share: float) -> bool:
@@ -120,23 +131,24 @@ def is_trusted(leverages: float, block: Block, n: int, /, *, share: float) -> bo
 @lru_cache(maxsize=4096)
 def _within_critical(root: float, block: Block, n: int) -> bool:
     # Asked of the law itself, without inverting it.
-    return bool(log_sf(np.array(root), *block, n) >= np.log(_LEVEL))
+    return bool(log_sf(np.array(root), *block, n) >= np.log(LEVEL))
 
 
 def products(x: Scales, y: Scales, /) -> Array:
     """Products of two nested bases, as far as the blocks of their family reach."""
     if x.kind == y.kind == "number":
-        return corner_and_edges(x.basis, y.basis, corner=_CORNER)
+        return corner_and_edges(x.basis, y.basis, corner=CORNER)
     return cross_products(x.basis, y.basis)
 
 
 def block_roots(cross: Array, blocks: Sequence[Block], /) -> Array:
     """Largest squared canonical correlation of every block, as the last axis; `cross` may be a batch of products."""
-    roots = np.stack([_largest_root(cross[..., :a, :b]) for a, b in blocks], axis=-1)
+    roots = np.stack([largest_root(cross[..., :a, :b]) for a, b in blocks], axis=-1)
     return np.clip(roots, 0.0, _LARGEST_ROOT)
 
 
-def _largest_root(block: Array) -> Array:
+def largest_root(block: Array, /) -> Array:
+    """Largest squared singular value of every matrix of a batch."""
     if block.shape[-2] > block.shape[-1]:
         block = np.swapaxes(block, -1, -2)
     gram = block @ np.swapaxes(block, -1, -2)
@@ -160,13 +172,21 @@ def log_harmonic_mean(evidence: Array, /) -> Array:
     return np.asarray(-highest[..., 0] - np.log(np.exp(evidence - highest).sum(axis=-1)))
 
 
-def log_pvalue(log_mean: Array | float, blocks: Sequence[Block], x: Scales, y: Scales, /) -> Array:
-    """Logarithm of the probability of a harmonic mean as small as this one, from independent data."""
+def log_pvalue(
+    log_mean: Array | float,
+    blocks: Sequence[Block],
+    /,
+    *,
+    n: Counts | int,
+    are_numbers: bool,
+    log_arrangements: Array | float,
+) -> Array:
+    """Logarithm of the probability of a harmonic mean as small as this one, from independent data.
+
+    No p-value of shuffled rows could be smaller than one over the number of arrangements; no other one is either.
+    """
     log_p = log_pvalue_of_many_rows(log_mean, blocks)
-    if x.kind == y.kind == "number":
-        log_p = _of_few_rows(log_p, x.basis.n_samples)
-    # No p-value of shuffled rows could be smaller than one over the number of arrangements.
-    return np.maximum(log_p, -min(x.log_arrangements, y.log_arrangements))
+    return np.maximum(_of_few_rows(log_p, n) if are_numbers else log_p, -log_arrangements)
 
 
 def log_pvalue_of_many_rows(log_mean: Array | float, blocks: Sequence[Block], /) -> Array:
@@ -175,9 +195,9 @@ def log_pvalue_of_many_rows(log_mean: Array | float, blocks: Sequence[Block], /)
     return np.where(log_mean < means[0], log_mean, np.interp(log_mean, means, _LOG_P))
 
 
-def _of_few_rows(log_p: Array, n: int) -> Array:
+def _of_few_rows(log_p: Array, n: Counts | int) -> Array:
     """The tail of few rows, which is heavier: log p + c·(log p)², continued by its tangent where that gets flat."""
-    curvature = min(_LARGEST_CURVATURE, _CURVATURE / n)
+    curvature = np.minimum(_LARGEST_CURVATURE, _CURVATURE / n)
     # The slope 1 + 2c·log p falls from 1 to a half here.
     turn = -0.25 / curvature
     tangent = turn + curvature * turn**2 + 0.5 * (log_p - turn)
