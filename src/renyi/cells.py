@@ -14,8 +14,8 @@ _EXACT = 2**53
 _SIGNS = "%$€£¥"
 # How numbers are written: what it is called, its cells, and the marks between thousands.
 _DECIMAL_COMMA = ("decimal commas", r"^[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?$", "")
-_THOUSANDS_COMMA = ("commas between thousands", r"^[+-]?\d{1,3}(,\d{3})*(\.\d*)?$", ",")
-_THOUSANDS_DOT = ("dots between thousands", r"^[+-]?\d{1,3}(\.\d{3})*(,\d*)?$", r"\.")
+_THOUSANDS_COMMA = ("commas between thousands", r"^[+-]?([1-9]\d{0,2}(,\d{3})*|0)(\.\d*)?$", ",")
+_THOUSANDS_DOT = ("dots between thousands", r"^[+-]?([1-9]\d{0,2}(\.\d{3})*|0)(,\d*)?$", r"\.")
 _THOUSANDS_GAP = ("gaps between thousands", "^[+-]?\\d{1,3}(['’\u00a0\u202f]\\d{3})*([.,]\\d*)?$", "['’\u00a0\u202f]")
 _DAY, _CLOCK = r"\d{4}-\d{2}-\d{2}", r"\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
 _DATES = {
@@ -77,16 +77,12 @@ def type_columns(pl: Any, frame: Any, names: list[str], notes: Notes, *, decimal
     `decimal_comma` settles what '1,234' is where nothing else in its column does.
     """
     texts = frame.select(pl.col(pl.String))
-    typed: dict[str, Any] = {}
-    # Clean columns, all at once. Doubts: leading zeros, and floats that are infinite, NaN or inexact whole numbers.
-    _cast_clean(texts, typed, pl.Int64, lambda text, _: text.str.starts_with("0") & (text.str.len_bytes() > 1), pl)
-    _cast_clean(texts, typed, pl.Float64, lambda _, number: ~(number.abs() < _EXACT), pl)
+    typed, doubtful = _cast_clean(pl, texts)
     clean = [key for key, column in typed.items() if column.dtype == pl.Float64]
     written: set[str] = set()
     settings: dict[str, Any] = {"notes": notes, "decimal_comma": decimal_comma, "written": written}
-    for key in texts.columns:
-        if key not in typed:
-            typed[key] = _Column(pl, texts[key], names[int(key)], **settings).typed()
+    for key in doubtful:
+        typed[key] = _Column(pl, texts[key], names[int(key)], **settings).typed()
     if "decimal commas" in written:
         # In such a file a dot cannot be decimal: '1.234' beside '999' is a thousand.
         for key in clean:
@@ -98,15 +94,27 @@ def type_columns(pl: Any, frame: Any, names: list[str], notes: Notes, *, decimal
     return frame.with_columns(column.alias(key) for key, column in typed.items())
 
 
-def _cast_clean(texts: Any, typed: dict[str, Any], dtype: Any, doubt: Any, pl: Any) -> None:
-    """Cast the columns whose cells all are of a type beyond doubt."""
-    left = [key for key in texts.columns if key not in typed]
-    if not left:
-        return
-    cast = texts.select(pl.col(left).cast(dtype, strict=False))
-    before, after = texts.select(left).null_count().row(0), cast.null_count().row(0)
-    done = [key for key, old, new in zip(left, before, after, strict=True) if old == new]
-    typed |= {key: cast[key] for key in done if not doubt(texts[key], cast[key]).any()}
+def _cast_clean(pl: Any, texts: Any) -> tuple[dict[str, Any], list[str]]:
+    """The columns of plain numbers beyond doubt, all at once since there may be many, and the keys of the others."""
+    left, typed, doubtful = texts.columns, {}, []
+    each = pl.all()
+    # Codes have leading zeros; NaN, infinities and inexact whole numbers are large.
+    zeros = each.str.starts_with("0") & (each.str.len_bytes() > 1)
+    large = ~(each.abs() < _EXACT)
+    for dtype, doubt in ((pl.Int64, zeros), (pl.Float64, large)):
+        if not left:
+            break
+        text = texts.select(left)
+        cast = text.select(each.cast(dtype, strict=False))
+        before, after = text.null_count().row(0), cast.null_count().row(0)
+        unsure = (text if dtype == pl.Int64 else cast).select(doubt.any()).row(0)
+        for column, old, new, doubted in zip(cast.get_columns(), before, after, unsure, strict=True):
+            if old == new:
+                typed[column.name] = column
+                if doubted:
+                    doubtful.append(column.name)
+        left = [key for key in left if key not in typed]
+    return {key: column for key, column in typed.items() if key not in set(doubtful)}, [*doubtful, *left]
 
 
 class _Column:
@@ -176,7 +184,7 @@ class _Column:
         if dtype != pl.Float64 and text.str.contains(r"^0\d").any() and widths.min() == widths.max():
             self.notes.hold(self.name, "digits of one width with leading zeros", "kept as text, as codes are")
             return text
-        if dtype == pl.Float64 and text.str.contains(r"^[+-]?\d{16,}$").any() and number.abs().max() > _EXACT:
+        if dtype == pl.Float64 and text.str.contains(r"^[+-]?\d{16,}$").any() and number.abs().max() >= _EXACT:
             self.notes.hold(self.name, "whole numbers too large for floats beside them", "rounded to 16 digits")
         return number
 

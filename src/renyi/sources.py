@@ -31,7 +31,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_PACKED = {b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
+_PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 _CONTROLS = bytes([*range(9), *range(14, 27), *range(28, 32), 127])
 
 
@@ -102,7 +102,7 @@ def read_table(
         encoding,
     )
     try:
-        data = _unpack(pl, sys.stdin.buffer.read() if plain else _read_bytes(Path(path)), request)
+        data = _unpack(sys.stdin.buffer.read() if plain else _read_bytes(Path(path)), request)
         frame, names = _parse(pl, data, request)
         if not frame.height:
             raise request.refuse(f"has {count(len(names), 'name')} and no rows: pass a file with rows")
@@ -154,17 +154,13 @@ def _suggest(path: Path) -> str:
     )
 
 
-def _unpack(pl: Any, data: bytes, request: _Request) -> bytes:
-    """The content, out of gzip or zstd where it is in one."""
+def _unpack(data: bytes, request: _Request) -> bytes:
+    """The content, out of gzip where it is in it."""
     if data[:2] == b"\x1f\x8b":
         try:
             data = gzip.decompress(data)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise request.refuse("is a gzip file cut short or damaged: fetch it again") from error
-    if data[:4] == b"\x28\xb5\x2f\xfd":
-        # Polars unpacks zstd on the way to CSV, Python before 3.14 not at all: read lines, not cells.
-        lines = pl.read_csv(data, has_header=False, separator="\x1f", quote_char=None, schema={"0": pl.String})
-        data = "\n".join(lines["0"].fill_null("")).encode()
     for magic, packing in _PACKED.items():
         if data.startswith(magic):
             hint = ", or save the sheet as CSV if it is an Excel file" if packing == "zip" else ""
@@ -273,19 +269,21 @@ def _all_numbers(names: Sequence[str]) -> bool:
 
 
 def _rankable(pl: Any, frame: Any, names: list[str], request: _Request) -> Any:
-    """Numbers in types that can be ranked: no decimals of 128 bits, no infinities."""
-    wide = [key for key, dtype in frame.schema.items() if str(dtype).startswith(("Decimal", "Int128", "UInt128"))]
-    frame = frame.with_columns(pl.col(wide).cast(pl.Float64)) if wide else frame
-    for key in wide:
-        request.notes.hold(names[int(key)], "numbers of 128 bits", "read as floats of 64")
-    floats = [key for key, dtype in frame.schema.items() if dtype in (pl.Float32, pl.Float64)]
-    if not floats:
-        return frame
-    times = frame.select(pl.col(floats).is_infinite().sum()).row(0)
-    infinite = [(key, number) for key, number in zip(floats, times, strict=True) if number]
-    for key, number in infinite:
+    """Numbers in types that can be ranked: 64 bits, and finite."""
+    for key, dtype in frame.schema.items():
+        if str(dtype).startswith(("Decimal", "Int128", "UInt128")):
+            column = frame[key].cast(pl.UInt64, strict=False) if "Int" in str(dtype) else frame[key].cast(pl.Float64)
+            if column.null_count() > frame[key].null_count():
+                column = frame[key].cast(pl.Float64)
+            if column.dtype == pl.Float64:
+                request.notes.hold(names[int(key)], f"numbers of the type {dtype}", "read as floats")
+            frame = frame.with_columns(column.alias(key))
+    floats = frame.select(pl.col(pl.Float32, pl.Float64))
+    times = floats.select(pl.all().is_infinite().sum()).row(0) if floats.width else ()
+    infinite = {key: number for key, number in zip(floats.columns, times, strict=True) if number}
+    for key, number in infinite.items():
         request.notes.hold_infinite(names[int(key)], number)
-    return frame.with_columns(pl.when(~pl.col(key).is_infinite()).then(pl.col(key)).alias(key) for key, _ in infinite)
+    return frame.with_columns(pl.when(~pl.col(key).is_infinite()).then(pl.col(key)).alias(key) for key in infinite)
 
 
 # JSON.
@@ -301,6 +299,8 @@ def _is_json(data: bytes, request: _Request) -> bool:
 
 def _parse_json(pl: Any, data: bytes, request: _Request) -> tuple[Any, list[str]]:
     array, n_lines = data, 0
+    if b"".join(data.split()) == b"[]":
+        raise request.refuse("is an empty JSON array: pass one with an object for each row")
     if not data.lstrip().startswith(b"["):
         lines = [line for line in data.split(b"\n") if line.strip()]
         # One reader for both forms, since it takes its types from all rows in every version of Polars.
@@ -310,7 +310,7 @@ def _parse_json(pl: Any, data: bytes, request: _Request) -> tuple[Any, list[str]
     except (Exception, pl.exceptions.PanicException) as error:
         _find_broken(data, n_lines > 0, request)
         reason = (str(error).splitlines() or [""])[0]
-        raise request.refuse(f"mixes values that share no type ({reason}): give each key values of one type") from error
+        raise request.refuse(f"holds JSON that makes no table ({reason}): give each key values of one type") from error
     if n_lines not in (0, frame.height):
         _find_broken(data, True, request)
     frame, names = _renamed(frame, request)
@@ -386,6 +386,8 @@ def _read_cells(pl: Any, body: bytes, request: _Request, *, separator: str, widt
     """All cells as text. Short rows, which Polars fills up in silence, are refused."""
     settings = {"has_header": False, "separator": separator, "schema": {str(i): pl.String for i in range(width)}}
     n_quotes = body.count(b'"')
+    if n_quotes % 2:
+        _refuse_open_quote(body, separator, request)
     try:
         frame = pl.read_csv(body, **settings)
     except (Exception, pl.exceptions.PanicException):
@@ -396,10 +398,21 @@ def _read_cells(pl: Any, body: bytes, request: _Request, *, separator: str, widt
     doubtful = frame[:, -1].null_count() > 0 and width > 1
     if doubtful and not n_quotes:
         doubtful = body.count(separator.encode()) != frame.height * (width - 1)
-    if doubtful or n_quotes % 2:
+    if doubtful:
         for _ in _rows(body, separator, width, request, skipped):
             pass
     return frame
+
+
+def _refuse_open_quote(body: bytes, separator: str, request: _Request) -> None:
+    """Refuse a quote that swallows the rest of the file; lone quotes inside cells are fine."""
+    number = 1
+    try:
+        for _ in csv.reader(io.TextIOWrapper(io.BytesIO(body), "utf-8", newline=""), delimiter=separator, strict=True):
+            number += 1
+    except csv.Error as error:
+        if "unexpected end" in str(error):
+            raise request.refuse(f"opens a quote in row {number:,} and never closes it: close or remove it") from error
 
 
 def _rows(body: bytes, separator: str, width: int, request: _Request, skipped: int) -> Iterator[list[str]]:
