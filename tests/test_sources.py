@@ -1,0 +1,312 @@
+"""Files to tables: every format, what becomes of cells, and one clear line for what cannot be read."""
+
+import datetime
+import gzip
+import io
+import os
+import sys
+import types
+
+import polars as pl
+import pytest
+
+from renyi.errors import InputError
+from renyi.sources import read_table
+
+TABLE = pl.DataFrame({"a": [1, 2], "b": ["x", None]})
+
+
+def packed(write, frame=TABLE):
+    buffer = io.BytesIO()
+    getattr(frame, write)(buffer)
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(content, name="table.csv", **settings):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return read_table(path, **settings)
+
+    return read
+
+
+@pytest.fixture
+def refusal(read):
+    def refusal(content, name="table.csv", **settings):
+        with pytest.raises(InputError) as caught:
+            read(content, name, **settings)
+        message = str(caught.value)
+        assert "\n" not in message
+        assert ": " in message
+        return message
+
+    return refusal
+
+
+@pytest.fixture
+def column(read):
+    """One column of cells, quoted, beside a column of row numbers."""
+
+    def column(*cells, separator=","):
+        rows = [f'"{cell}"{separator}{row}' for row, cell in enumerate(cells)]
+        source = read("\n".join([f"x{separator}row", *rows]))
+        assert source.frame["row"].dtype == pl.Int64
+        return source.frame["x"], " | ".join(source.notes)
+
+    return column
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ("a,b\n1,x\n2,\n", "t.csv"),
+        ("a\tb\n1\tx\n2\t\n", "t.txt"),
+        ("a;b\r\n1;x\r\n2;\r\n", "t.csv"),
+        ("a|b\n1|x\n2|", "t.csv"),
+        ("a,b\r1,x\r2,\r", "mac.csv"),
+        ('"a", b \n"1","x"\n"2",""\n', "t.csv"),
+        (gzip.compress(b"a,b\n1,x\n2,\n"), "gzip-without-the-name.csv"),
+        ("a,b\n1,x\n2,\n".encode("utf-8-sig"), "t.csv"),
+        ("a,b\n1,x\n2,\n".encode("utf-16"), "t.csv"),
+        ('{"a":1,"b":"x"}\n\n{"a":2}\n', "t.jsonl"),
+        ('{"a":1,"b":"x"}\n{"a":2,"b":null}', "t"),
+        ('[{"a":1,"b":"x"},\n {"a":2,"b":null}]', "t.json"),
+        (packed("write_parquet"), "t.parquet"),
+        (packed("write_ipc"), "t.feather"),
+        (packed("write_ipc_stream"), "t"),
+        (gzip.compress(packed("write_parquet")), "t.parquet.gz"),
+    ],
+)
+def test_every_format_gives_the_same_table(read, content, name):
+    frame = read(content, name).frame
+    assert frame.rows() == TABLE.rows()
+    assert dict(frame.schema) == {"a": pl.Int64, "b": pl.String}
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,x\n2,\n", packed("write_parquet"), gzip.compress(b"a;b\n1;x\n2;\n")])
+def test_standard_input_is_told_by_its_bytes(monkeypatch, content):
+    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(content)))
+    assert read_table("-").frame.rows() == TABLE.rows()
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "said"),
+    [
+        (["1", "?", "3"], [1, None, 3], "column 'x' holds numbers and '?' (1 time): read as numbers, '?' as missing"),
+        (["1.5", "NA", "n/a", "-", "2"], [1.5, None, None, None, 2.0], "numbers and '-' or 'NA' or 'n/a' (3 times)"),
+        (["1.5", " ", "2 "], [1.5, None, 2.0], "numbers and blank cells (1 time)"),
+        (["nan", "1"], [None, 1], "'nan' as missing"),
+        (["1,5", "2", "3,25"], [1.5, 2.0, 3.25], "decimal commas: read as numbers, for example '1,5' as 1.5"),
+        (["0,123", "0,5"], [0.123, 0.5], "decimal commas"),
+        (["1,234", "999"], [1234, 999], "commas between thousands: read as numbers, for example '1,234' as 1234"),
+        (["1,234.5", "2,000"], [1234.5, 2000.0], "commas between thousands"),
+        (["1.234,5", "-2.000"], [1234.5, -2000.0], "dots between thousands"),
+        (["5%", "7.5 %"], [5.0, 7.5], "numbers with '%'"),
+        (["$5", "-$1,200.50"], [5.0, -1200.5], "numbers with '$'"),
+        (["inf", "1", "-Infinity", "1e999"], [None, 1, None, None], "column 'x' holds infinite values (3 times)"),
+        (["36893488147419103232", "2"], [2.0**65, 2.0], "rounded"),
+        (["9007199254740993", "0.5"], [2.0**53, 0.5], "rounded"),
+        (["01", "2"], [1, 2], ""),
+        (["5.", ".5", "+1e3"], [5.0, 0.5, 1000.0], ""),
+        (["9007199254740993", "-9007199254740993"], [9007199254740993, -9007199254740993], ""),
+        (["18446744073709551615", "2"], [18446744073709551615, 2], ""),
+    ],
+)
+def test_cells_that_are_numbers(column, cells, values, said):
+    x, notes = column(*cells)
+    assert x.to_list() == values
+    assert x.dtype.is_numeric()
+    assert said in notes
+    assert bool(said) == bool(notes)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["00501", "10001"], "leading zeros: kept as text"),
+        (["$5", "€6"], ""),
+        (["5%", "6"], ""),
+        (["1,23,456", "2"], ""),
+        (["12 apples", "3"], ""),
+        (["(5)", "6"], ""),
+        (["2020-01-01", "2020-02-30"], ""),
+        (["31/12/2020", "01/01/2021"], ""),
+        (["true", "1"], ""),
+        (["None", "brick"], ""),
+        (["?", "brick"], "'?' among text (1 time): kept as a level"),
+        ([*map(str, range(30)), "unknown"], "numbers and text such as 'unknown': kept as text"),
+    ],
+)
+def test_cells_that_stay_text(column, cells, said):
+    x, notes = column(*cells)
+    assert x.dtype == pl.String
+    assert x.to_list() == cells
+    assert said in notes
+    assert bool(said) == bool(notes)
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["true", "FALSE", "True"], [True, False, True]),
+        (["2020-01-31", "NA"], [datetime.date(2020, 1, 31), None]),
+        (
+            ["2020-01-31T10:00", "2020-01-31 10:00:00.5"],
+            [datetime.datetime(2020, 1, 31, 10), datetime.datetime(2020, 1, 31, 10, 0, 0, 500000)],
+        ),
+        (
+            ["2020-01-31 10:00:00Z", "2020-01-31T12:00+02:30"],
+            [datetime.datetime(2020, 1, 31, h, m, tzinfo=datetime.UTC) for h, m in ((10, 0), (9, 30))],
+        ),
+        (["12:30:00", "1:05"], [datetime.time(12, 30), datetime.time(1, 5)]),
+    ],
+)
+def test_booleans_dates_and_times(column, cells, values):
+    assert column(*cells)[0].to_list() == values
+
+
+def test_missing_text_is_said_once_for_all_columns(read):
+    source = read("a,b,c\nx,NA,1\nNA,y,2\ny,NA,3\n")
+    assert source.frame.rows() == [("x", None, 1), (None, "y", 2), ("y", None, 3)]
+    assert source.notes == ("2 columns ('a', 'b') hold 'NA' among text (3 times): read as missing",)
+
+
+def test_types_come_from_the_last_row_too(read):
+    rows = "\n".join(f"{i},{i}" for i in range(20_000))
+    assert read(f"a,b\n{rows}\n0.5,late\n").frame.dtypes == [pl.Float64, pl.String]
+
+
+def test_a_decimal_comma_makes_the_dots_of_its_file_thousands(read):
+    source = read("a;b;c\n1,5;1.234;1.5\n2,25;999;2\n")
+    assert source.frame.rows() == [(1.5, 1234, 1.5), (2.25, 999, 2.0)]
+    assert any("'1.234' as 1234" in note for note in source.notes)
+    assert read("a;b\n1.5;1.234\n2.25;999\n").frame["b"].to_list() == [1.234, 999.0]
+
+
+def test_quotes_keep_separators_lines_and_lone_marks(read):
+    assert read('a,b\n"x,\ny",1\n"say ""so""",2\n').frame["a"].to_list() == ["x,\ny", 'say "so"']
+    assert read('a,b\n5" pipe,1\n6" pipe,2\n7,8\n').frame["a"].to_list() == ['5" pipe', '6" pipe', "7"]
+
+
+def test_null_values_are_missing_in_text_and_numbers(read):
+    settings = {"null_values": ["-999", "none"]}
+    assert read("a,b,c\n-999,none,1\n3,x,2\n", **settings).frame.rows() == [(None, None, 1), (3, "x", 2)]
+    frame = pl.DataFrame({"a": [-999.0, 3.0], "b": ["none", "x"]})
+    assert read(packed("write_parquet", frame), "t.parquet", **settings).frame.rows() == [(None, None), (3.0, "x")]
+
+
+def test_typed_files_keep_their_types_and_lose_infinities(read):
+    frame = pl.DataFrame({"x": [1.0, float("-inf"), 3.0], "code": ["1", "2", "NA"], "list": [[1], [2, 3], []]})
+    source = read(packed("write_parquet", frame), "t.parquet")
+    assert source.frame["x"].to_list() == [1.0, None, 3.0]
+    assert source.frame.select("code", "list").equals(frame.select("code", "list"))
+    assert [note.partition(":")[0] for note in source.notes] == ["column 'x' holds infinite values (1 time)"]
+
+
+def test_nested_json_is_left_in_place(read):
+    frame = read('{"a":{"b":1},"c":[1,2]}\n{"a":{"b":2},"c":[]}\n', "t.jsonl").frame
+    assert frame["a"].to_list() == [{"b": 1}, {"b": 2}]
+    assert frame["c"].to_list() == [[1, 2], []]
+
+
+def test_western_letters_are_read_and_said(read):
+    source = read("a,b\n1,é€\n".encode("cp1252"))
+    assert source.frame["b"].to_list() == ["é€"]
+    assert "not UTF-8 (byte 7): read as Windows-1252" in source.notes[0]
+    assert read("a,b\n1,ł\n".encode("iso8859-2"), encoding="iso8859-2").frame["b"].to_list() == ["ł"]
+
+
+def test_names_are_stripped_and_given_where_there_are_none(read):
+    source = read(" a ,,^b$\n1,2,3\n")
+    assert source.frame.columns == ["a", "column 2", "^b$"]
+    assert source.notes == ("1 column without a name: called 'column 2'",)
+    assert "read as names" in read("1.5,2\n3,4\n").notes[0]
+
+
+def test_empty_lines_and_columns_are_said(read):
+    source = read("a,b,c\n1,,2\n\n3,,4\n\n")
+    assert source.frame.rows() == [(1, None, 2), (3, None, 4)]
+    assert source.notes == ("2 rows without any value: left out", "column 'b' holds no value: empty")
+
+
+@pytest.mark.parametrize("separator", ["tab", "\\t", "\t"])
+def test_a_separator_can_be_named(read, separator):
+    assert read("a,b\tc\n1\t2\n", separator=separator).frame.columns == ["a,b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "is empty"),
+        (" \n\n", "is empty"),
+        ("a,b\n", "2 names and no rows"),
+        ("a,b\n1,2\n3\n4,5\n", "1 cell in row 2 (line 3) and 2 names"),
+        ('a,b\n"1\n1",2\n3\n', "1 cell in row 2 (line 4) and 2 names"),
+        ("a,b\n1,2\n3,4,5\n", "3 cells in row 2 (line 3) and 2 names"),
+        ('a,b\n1,2\n3,"open\n5,6\n', "opens a quote in row 2 and never closes it"),
+        ("a,b,a\n1,2,3\n", "the same name ('a' and 'a')"),
+        ("a,b,a \n1,2,3\n", "the same name ('a' and 'a ')"),
+        ("1,1\n2,3\n", "add a first line of names"),
+        (b"a,b\n1,\x002\n", "NUL byte (byte 7)"),
+        (bytes(range(1, 256)) * 9, "is no text"),
+        (b"PK\x03\x04rest", "packed by zip"),
+        (b"\x28\xb5\x2f\xfdrest", "packed by zstd"),
+        (gzip.compress(b"a,b\n1,2\n" * 99)[:-9], "gzip file cut short"),
+        (packed("write_parquet")[:-20], "check that the file is whole"),
+        (packed("write_ipc")[:-20], "check that the file is whole"),
+        (packed("write_ipc_stream")[:60], "check that the file is whole"),
+        (packed("write_parquet", TABLE.clear()), "2 names and no rows"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(refusal, content, said):
+    assert said in refusal(content)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "said"),
+    [
+        ('{"a":1}\n\n{"a":\n{"a":2}\n', "t.jsonl", "broken JSON in line 3"),
+        ('{"a":1\n"b":2}\n', "t.jsonl", "broken JSON in line 1"),
+        ('{"a":NaN}\n', "t.jsonl", "line 1 (NaN is no JSON"),
+        ('{"a":1}\n[2]\n', "t.jsonl", "something else than objects in line 2"),
+        ('[{"a":1},\n{"a":]', "t.json", "broken JSON in line 2"),
+        ("[1, 2]", "t.json", "something else than objects in its array"),
+        ("[ ]", "t.json", "empty JSON array"),
+        ('{"a":[1]}\n{"a":1}\n', "t.jsonl", "makes no table"),
+        ("a,b\n1,2\n", "t.parquet", "called .parquet and is no such file"),
+    ],
+)
+def test_broken_json_and_false_names_are_one_line(refusal, content, name, said):
+    assert said in refusal(content, name)
+
+
+def test_wrong_settings_are_one_line(refusal):
+    assert "the separator '::' cannot part cells" in refusal("a,b\n1,2\n", separator="::")
+    assert "cannot be read in the encoding utf-8" in refusal(b"a,b\n1,\xe9\n", encoding="utf-8")
+    assert "unknown encoding: klingon" in refusal("a,b\n1,2\n", encoding="klingon")
+
+
+def test_a_million_columns_are_refused(refusal):
+    header = ",".join(f"c{i}" for i in range(1_000_000))
+    assert "has 1,000,000 columns" in refusal(f"{header}\n1\n")
+
+
+def test_files_that_are_not_there(tmp_path):
+    (tmp_path / "penguins.csv").write_text("a\n1\n")
+    with pytest.raises(InputError, match=r"does not exist: did you mean .*penguins\.csv\?"):
+        read_table(tmp_path / "penguin.csv")
+    with pytest.raises(InputError, match="no folder"):
+        read_table(tmp_path / "nowhere" / "a.csv")
+    with pytest.raises(InputError, match="is a folder"):
+        read_table(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_rights(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a\n1\n")
+    path.chmod(0)
+    with pytest.raises(InputError, match="Permission denied"):
+        read_table(path)
