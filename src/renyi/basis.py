@@ -21,6 +21,7 @@ from renyi.whitening import Whitening, principal_whitening, triangular_factor
 
 __all__ = [
     "RANK_CUT",
+    "RESTRICTED_CUT",
     "Basis",
     "FeatureMap",
     "category_basis",
@@ -35,7 +36,7 @@ Array: TypeAlias = NDArray[np.float64]
 
 RANK_CUT = 1e-6
 # A restricted basis starts from orthonormal columns: a direction below this lived on the missing rows.
-_RESTRICTED_CUT = 1e-2
+RESTRICTED_CUT = 1e-2
 
 # Grid for the ranks of long columns. Against direct evaluation the coefficient moves by at most 33/(cells·√n) for
 # frequencies up to 100, 16/(cells·√n) for those of the default draw: docs/design.md, "The grid".
@@ -239,7 +240,7 @@ def restrict(basis: Basis, rows: NDArray[np.bool_], /, *, whiten: Whitening = pr
     else:
         codes = basis.codes[rows]
         table, weights = basis.table, np.sqrt(np.bincount(codes, minlength=len(basis.table)) / n)
-    mixing, shift = whiten(triangular_factor([(table, weights)]), cut=_RESTRICTED_CUT)
+    mixing, shift = whiten(triangular_factor([(table, weights)]), cut=RESTRICTED_CUT)
     feature_map = basis.feature_map
     if feature_map is not None:
         feature_map = FeatureMap(

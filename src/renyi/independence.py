@@ -134,7 +134,7 @@ def independence_test(
         raise InputError(f"method={method!r} takes rows as independent: with blocks pass 'auto' or 'permutation'")
     shuffles = Shuffles(int(n_resamples), seed, groups)
     if method == "auto":
-        return on_every_scale(*_prepared_pair(pair, seed), shuffles)
+        return on_every_scale(*together(pair, for_both(lambda column: prepare(column, seed), pair)), shuffles)
     return on_the_coefficient(pair_of_bases(pair, _SETTINGS, seed), method, shuffles)
 
 
@@ -204,9 +204,9 @@ def prepare(column: Column, seed: Seed, /) -> Prepared:
     return Prepared(basis, vector_scales(column.values, basis))
 
 
-def _prepared_pair(pair: Pair, seed: Seed) -> tuple[Prepared, Prepared]:
-    """Both columns on the rows both have."""
-    x, y = for_both(lambda column: prepare(column, seed), pair)
+def together(pair: Pair, prepared: Sequence[Prepared], /) -> tuple[Prepared, Prepared]:
+    """Two prepared columns on the rows both have, checked for freedom."""
+    x, y = prepared
     rows = rows_in_common(pair)
     if rows is not None:
         x, y = x.on(rows[0]), y.on(rows[1])

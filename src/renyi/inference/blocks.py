@@ -20,6 +20,7 @@ from renyi.spectrum import corner_and_edges, cross_products
 __all__ = [
     "CORNER",
     "FEWEST_ROWS_WITH_TIES",
+    "LARGEST_ROOT",
     "LEVEL",
     "OF_NUMBERS",
     "TRUSTED_SHARE",
@@ -34,6 +35,7 @@ __all__ = [
     "log_harmonic_mean",
     "log_pvalue",
     "log_pvalue_of_many_rows",
+    "log_weights",
     "products",
     "share_of",
     "trusted",
@@ -57,7 +59,7 @@ _AGAINST_VECTOR = (1, 2, 6)
 WEIGHT_FALL = 1.5
 
 # A root above this is taken as this one: the rest would be rounding, which logarithms of p-values magnify.
-_LARGEST_ROOT = 1.0 - 1e-9
+LARGEST_ROOT = 1.0 - 1e-9
 
 # Blocks of two numbers that are more than one function wide either way lie within this corner.
 CORNER = 8
@@ -144,7 +146,7 @@ def products(x: Scales, y: Scales, /) -> Array:
 def block_roots(cross: Array, blocks: Sequence[Block], /) -> Array:
     """Largest squared canonical correlation of every block, as the last axis; `cross` may be a batch of products."""
     roots = np.stack([largest_root(cross[..., :a, :b]) for a, b in blocks], axis=-1)
-    return np.clip(roots, 0.0, _LARGEST_ROOT)
+    return np.clip(roots, 0.0, LARGEST_ROOT)
 
 
 def largest_root(block: Array, /) -> Array:
@@ -163,7 +165,7 @@ def largest_root(block: Array, /) -> Array:
 def log_evidence(roots: Array, blocks: Sequence[Block], n: int, /) -> Array:
     """Logarithm of the weight of every block over its p-value; their sum is 1/H, and the largest one spoke."""
     log_p = np.stack([log_sf(roots[..., i], a, b, n) for i, (a, b) in enumerate(blocks)], axis=-1)
-    return np.asarray(np.log(_weights(blocks)) - log_p)
+    return np.asarray(log_weights(blocks) - log_p)
 
 
 def log_harmonic_mean(evidence: Array, /) -> Array:
@@ -202,6 +204,11 @@ def _of_few_rows(log_p: Array, n: Counts | int) -> Array:
     turn = -0.25 / curvature
     tangent = turn + curvature * turn**2 + 0.5 * (log_p - turn)
     return np.where(log_p > turn, log_p + curvature * log_p**2, tangent)
+
+
+def log_weights(blocks: Sequence[Block], /) -> Array:
+    """Logarithms of the weights, which add up to 1."""
+    return np.asarray(np.log(_weights(blocks)))
 
 
 def _weights(blocks: Sequence[Block]) -> Array:

@@ -1,0 +1,111 @@
+"""P-values of many pairs at once, by the law: what `blocks` says of one pair, over arrays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.inference.blocks import (
+    LARGEST_ROOT,
+    LEVEL,
+    Block,
+    largest_root,
+    log_harmonic_mean,
+    log_pvalue,
+    log_weights,
+)
+from renyi.inference.roy import log_sf_of_many
+
+__all__ = ["NestedProducts", "log_pvalues", "roots_of"]
+
+Array: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.intp]
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class NestedProducts:
+    """Products of two nested bases for many pairs, as far as their blocks reach.
+
+    `corner` (pairs, a, b) has the leading functions of both sides, `of_x` (pairs, rank) all of x with the first of y,
+    `of_y` all of y with the first of x.
+    """
+
+    corner: Array
+    of_x: Array
+    of_y: Array
+
+    @classmethod
+    def whole(cls, cross: Array, /) -> "NestedProducts":
+        """From complete products."""
+        return cls(cross, cross[:, :, 0], cross[:, 0, :])
+
+
+def roots_of(products: NestedProducts, blocks: Sequence[Block], /) -> Array:
+    """Largest squared canonical correlation of every block (pairs, blocks)."""
+    squares_of_x, squares_of_y = (np.cumsum(edge**2, axis=1) for edge in (products.of_x, products.of_y))
+    roots = np.empty((len(products.corner), len(blocks)))
+    for i, (a, b) in enumerate(blocks):
+        if b == 1:
+            roots[:, i] = squares_of_x[:, a - 1]
+        elif a == 1:
+            roots[:, i] = squares_of_y[:, b - 1]
+        else:
+            roots[:, i] = largest_root(np.ascontiguousarray(products.corner[:, :a, :b]))
+    return np.clip(roots, 0.0, LARGEST_ROOT)
+
+
+def log_pvalues(
+    roots: Array,
+    blocks: Sequence[Block],
+    /,
+    *,
+    n: Counts,
+    leverages: Array,
+    log_arrangements: Array,
+    are_numbers: bool,
+    share: float,
+) -> Array:
+    """Logarithms of p-values, NaN where no block can be trusted.
+
+    `roots` (pairs, blocks) are those of each pair, `leverages` (pairs, blocks) the products of the largest leverages of
+    both sides, `n` the rows of each pair.
+    """
+    log_p = np.full(roots.shape, np.nan)
+    is_trusted = np.zeros(roots.shape, dtype=bool)
+    for rows, length in _by_value(n):
+        for i, (a, b) in enumerate(blocks):
+            if a + b < length - 1:
+                log_p[rows, i], is_trusted[rows, i] = _law_and_trust(
+                    roots[rows, i], leverages[rows, i] / share**2, (a, b), length
+                )
+    found = np.full(len(roots), np.nan)
+    # Pairs that trust the same blocks share the law of their combination.
+    for rows, pattern in _by_value(is_trusted @ (1 << np.arange(len(blocks)))):
+        kept = [i for i in range(len(blocks)) if pattern >> i & 1]
+        if kept:
+            family = [blocks[i] for i in kept]
+            means = log_harmonic_mean(log_weights(family) - log_p[rows][:, kept])
+            found[rows] = log_pvalue(
+                means, family, n=n[rows], are_numbers=are_numbers, log_arrangements=log_arrangements[rows]
+            )
+    return found
+
+
+def _law_and_trust(roots: Array, bounds: Array, block: Block, n: int) -> tuple[Array, Mask]:
+    """Logarithm of the p-value of a block, and whether its leverages are within Roy's critical correlation."""
+    log_p = log_sf_of_many(np.concatenate((roots, np.clip(bounds, 0.0, LARGEST_ROOT))), *block, n)
+    return log_p[: len(roots)], (bounds < 1.0) & (log_p[len(roots) :] >= np.log(LEVEL))
+
+
+def _by_value(values: Counts) -> list[tuple[NDArray[np.intp] | slice, int]]:
+    """Positions of every distinct value."""
+    if len(values) == 0:
+        return []
+    if (values == values[0]).all():
+        return [(slice(None), int(values[0]))]
+    order = np.argsort(values, kind="stable")
+    starts = np.flatnonzero(np.diff(values[order], prepend=values[order[0]] - 1))
+    return [(rows, int(values[rows[0]])) for rows in np.split(order, starts[1:])]

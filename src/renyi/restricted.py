@@ -1,0 +1,150 @@
+"""Stacked bases on the rows that the columns of another stack have: pairwise deletion by products of masks.
+
+The Gram matrix of x over the rows where y is observed is (products of x's functions) × (y's mask), one product of
+matrices for all pairs. An ordered Cholesky factor of it makes the basis orthonormal there and keeps it nested. Arrays
+here have the pairs on their last axes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.basis import RESTRICTED_CUT, Basis
+from renyi.stacks import Stack, Values, chunks
+
+__all__ = ["Restricted", "Whitened", "distinct_masks", "exact_leverages", "forward", "leverage_bounds"]
+
+Array: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+Index: TypeAlias = NDArray[np.intp]
+
+_CHUNK_BYTES = 2**26
+
+
+def distinct_masks(missing: Sequence[Mask | None], n_rows: int, /) -> tuple[NDArray[np.bool_], Index]:
+    """Rows that are observed (rows, masks), every mask once, and which one a column has."""
+    observed = np.array([np.ones(n_rows, dtype=bool) if gaps is None else ~gaps for gaps in missing])
+    _, first, which = np.unique(np.packbits(observed, axis=1), axis=0, return_index=True, return_inverse=True)
+    return observed[first].T, which.ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class Restricted:
+    """Means (rank, columns, masks) and central products (rank, rank, columns, masks) of a stack over rows of masks."""
+
+    means: Array
+    gram: Array
+
+    @classmethod
+    def of(cls, stack: Stack | Values, masks: NDArray[np.bool_], n: Array, /) -> "Restricted":
+        """For every column and mask; `n` (columns, masks) counts the rows they have in common."""
+        lower = np.tril_indices(stack.rank)
+        kind = stack.rows(slice(0, 1)).dtype
+        sums = np.zeros((len(stack) * stack.rank, masks.shape[1]))
+        squares = np.zeros((len(stack) * len(lower[0]), masks.shape[1]))
+        for rows in _fine_chunks(stack.n_rows, len(stack) * len(lower[0]) * kind.itemsize):
+            values, mask = stack.rows(rows), masks[rows].astype(kind)
+            sums += values.T @ mask
+            split = values.reshape(len(values), len(stack), stack.rank)
+            squares += (split[:, :, lower[0]] * split[:, :, lower[1]]).reshape(len(values), -1).T @ mask
+        with np.errstate(divide="ignore", invalid="ignore"):
+            means = sums.reshape(len(stack), stack.rank, -1).swapaxes(0, 1) / n
+            gram = np.empty((stack.rank, stack.rank, *n.shape))
+            gram[lower] = squares.reshape(len(stack), len(lower[0]), -1).swapaxes(0, 1) / n
+        gram[lower[1], lower[0]] = gram[lower]
+        gram -= means[:, np.newaxis] * means
+        return cls(means, gram)
+
+    def whitened(self) -> "Whitened":
+        """The factors that make the bases orthonormal."""
+        return Whitened.of(self)
+
+
+def _fine_chunks(n_rows: int, bytes_of_row: int) -> "list[slice]":
+    """Chunks whose products of functions stay small."""
+    step = max(64, _CHUNK_BYTES // bytes_of_row)
+    return [
+        slice(start, min(start + step, rows.stop)) for rows in chunks(n_rows) for start in range(rows.start, rows.stop, step)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Whitened:
+    """Means and lower triangular factors of a side of pairs; where one is not `regular` a function has dropped out."""
+
+    means: Array
+    factor: Array
+    gram: Array
+    is_regular: Mask
+
+    @classmethod
+    def of(cls, restricted: Restricted, /) -> "Whitened":
+        gram = restricted.gram
+        factor = np.zeros_like(gram)
+        is_regular = np.isfinite(gram).all(axis=(0, 1))
+        for j in range(len(gram)):
+            rest = gram[j:, j] - np.einsum("ik...,k...->i...", factor[j:, :j], factor[j, :j])
+            # What the functions before it leave of this one; the pair alone decides by the same cut.
+            is_regular &= rest[0] > RESTRICTED_CUT**2
+            factor[j:, j] = rest / np.sqrt(np.where(is_regular, rest[0], 1.0))
+        return cls(restricted.means, factor, gram, is_regular)
+
+    def at(self, columns: Index, masks: Index, /) -> "Whitened":
+        """One column and mask for every pair."""
+        return Whitened(
+            self.means[:, columns, masks],
+            self.factor[:, :, columns, masks],
+            self.gram[:, :, columns, masks],
+            self.is_regular[columns, masks],
+        )
+
+
+def forward(factor: Array, right: Array, /) -> Array:
+    """Solve L·z = right for lower triangular factors (rank, rank, pairs) and right sides (rank, …, pairs)."""
+    solved = np.empty_like(right)
+    for j in range(len(right)):
+        solved[j] = (right[j] - np.einsum("kp,k...p->...p", factor[j, :j], solved[:j])) / factor[j, j]
+    return solved
+
+
+def leverage_bounds(side: Whitened, own: Array, n: Array, /) -> Array:
+    """What the largest leverages (rank, pairs) can be at most, ∞ where nothing is known.
+
+    A row of the basis has a squared length of at most `own` (rank, pairs), the largest leverage over a column's own
+    rows times their number. On fewer rows the Gram matrix G is no longer the identity, and the inverse of its factor
+    lengthens a row by at most 1/√(1 − |G − I|).
+    """
+    away = side.gram - np.eye(len(side.gram))[:, :, np.newaxis]
+    rows = np.cumsum(np.cumsum(away**2, axis=0), axis=1)
+    distance = np.sqrt(rows[np.arange(len(rows)), np.arange(len(rows))])
+    shift = np.sqrt(np.cumsum(side.means**2, axis=0))
+    with np.errstate(divide="ignore"):
+        bound = (np.sqrt(own) + shift) ** 2 / np.maximum(1.0 - distance, 0.0) / n
+    return np.asarray(bound)
+
+
+def exact_leverages(basis: Basis, observed: Mask | None, masks: NDArray[np.bool_], side: Whitened, /) -> Array:
+    """Largest leverages (rank, masks) of one column over the rows of each mask."""
+    own = masks if observed is None else masks[observed]
+    present = own if basis.codes is None else _cells_present(basis, own)
+    # What is not regular is not asked for.
+    factor = np.where(side.is_regular, side.factor, np.eye(basis.rank)[:, :, np.newaxis])
+    inverse = np.linalg.inv(np.moveaxis(factor, -1, 0))
+    largest = np.empty((basis.rank, masks.shape[1]))
+    step = max(1, _CHUNK_BYTES // (8 * basis.table.size))
+    for start in range(0, masks.shape[1], step):
+        part = slice(start, start + step)
+        shift = (inverse[part] @ side.means.T[part, :, np.newaxis]).swapaxes(1, 2)
+        white = basis.table @ inverse[part].swapaxes(1, 2) - shift
+        white *= present.T[part, :, np.newaxis]
+        largest[:, part] = np.cumsum(white**2, axis=2).max(axis=1).T
+    return largest / np.maximum(np.count_nonzero(own, axis=0), 1)
+
+
+def _cells_present(basis: Basis, own: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    present = np.zeros((len(basis.table), own.shape[1]), dtype=bool)
+    np.logical_or.at(present, basis.codes, own)
+    return present
