@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.inference.roy import LARGEST_RANK, log_sf
-from renyi.scales import Scales
+from renyi.scales import Scales, leverages_without_ties
 from renyi.spectrum import corner_and_edges, cross_products
 
 __all__ = [
@@ -60,8 +60,10 @@ _CORNER = 8
 # correlation at the 5 % level; docs/inference.md, "Leverage". Rare levels put it all on a few rows.
 TRUSTED_SHARE = 0.4
 _TRUSTED_SHARE_OF_LEVELS = 0.25
-# On fewer rows than this the p-values of tied values and levels are too few and far between for any law.
-_FEWEST_ROWS_WITH_TIES = 50
+# On fewer rows than this there is a law for numbers with few ties alone: other p-values are too few and far between.
+_FEW_ROWS = 50
+# A block that leaves fewer rows free than a fifth of these few can fit rows that are tied in both columns.
+_MOST_FITTED = 0.8
 _LEVEL = 0.05
 
 # Law of the weighted harmonic mean H of p-values: H = p/M^φ(p) with φ = c·p^a·(1 − p)^b, M the effective number of
@@ -104,11 +106,20 @@ def trusted(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ..
     """Blocks for which Roy's law holds: those where no single row weighs too much. The products have no say."""
     share = _TRUSTED_SHARE_OF_LEVELS if x.has_levels or y.has_levels else TRUSTED_SHARE
     n = x.basis.n_samples
-    if n < _FEWEST_ROWS_WITH_TIES and not (x.is_tie_free and y.is_tie_free):
-        return ()
-    return tuple(
-        (a, b) for a, b in blocks if is_trusted(x.leverages[a - 1] * y.leverages[b - 1], (a, b), n, share=share)
-    )
+    if n < _FEW_ROWS:
+        if not (x.has_few_ties and y.has_few_ties):
+            return ()
+        blocks = [(a, b) for a, b in blocks if a + b <= _MOST_FITTED * n]
+    of_x, of_y = _leverages(x), _leverages(y)
+    return tuple((a, b) for a, b in blocks if is_trusted(of_x[a - 1] * of_y[b - 1], (a, b), n, share=share))
+
+
+def _leverages(scales: Scales) -> Array:
+    """Largest leverages. Ties spread them over more rows, but on few rows a block gains no law by that."""
+    n = scales.basis.n_samples
+    if n >= _FEW_ROWS:
+        return scales.leverages
+    return np.maximum(scales.leverages, leverages_without_ties(n)[: len(scales.leverages)])
 
 
 def is_trusted(leverages: float, block: Block, n: int, /, *, share: float) -> bool:
