@@ -22,7 +22,6 @@ from harness import record
 from renyi.columns import as_column
 from renyi.features import seeds
 from renyi.independence import Method, Prepared, Shuffles, on_every_scale, on_the_coefficient, prepare
-from renyi.scales import Scales
 
 Rng: TypeAlias = np.random.Generator
 Column: TypeAlias = Callable[[int, Rng], Any]
@@ -71,13 +70,10 @@ KINDS: dict[str, tuple[Column, Column]] = {
 }
 
 
-def repetitions(kind: str, n: int, method: Method) -> int:
-    """Ten thousand for the default; fewer on many rows, for laws that are only reported, and for costly shuffles."""
+def repetitions(n: int, method: Method) -> int:
+    """Ten thousand; fewer on many rows, and for laws that are only reported."""
     most = 2000 if n == 10_000 else 10_000
-    shuffles_vectors = "vector" in kind and method == "permutation" and n >= 1000
-    if method in ("bartlett", "spectral"):
-        return most // 10
-    return most // 5 if shuffles_vectors else most
+    return most // 10 if method in ("bartlett", "spectral") else most
 
 
 def columns(make: Column, n: int, rng: Rng) -> list[Prepared]:
@@ -92,7 +88,7 @@ def columns(make: Column, n: int, rng: Rng) -> list[Prepared]:
 
 def in_random_order(column: Prepared, rng: Rng) -> Prepared:
     rows = rng.permutation(column.basis.n_samples)
-    scales = Scales(column.scales.basis.take(rows), column.scales.kind, column.scales.sizes)
+    scales = replace(column.scales, basis=column.scales.basis.take(rows))
     scales.__dict__["leverages"] = column.scales.leverages
     return Prepared(replace(column.basis.take(rows), ordered=None), scales)
 
@@ -102,7 +98,7 @@ def size(cell: tuple[str, int, Method]) -> dict[str, Any]:
     kind, n, method = cell
     rng = np.random.default_rng([list(KINDS).index(kind), n])
     xs, ys = (columns(make, n, rng) for make in KINDS[kind])
-    log_p, by_law = np.empty(repetitions(kind, n, method)), 0
+    log_p, by_law = np.empty(repetitions(n, method)), 0
     warned = np.zeros(len(log_p), dtype=bool)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", renyi.CalibrationWarning)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import gammaln
 
 from renyi.basis import vector_basis
 from renyi.copula import quantise
@@ -82,6 +83,44 @@ def test_numbers_with_one_value_nearly_everywhere_are_like_levels(rng):
     assert not number(np.where(rng.random(200) < 0.6, 0.0, x)).has_levels
     assert number(np.where(rng.random(200) < 0.95, 0.0, x)).has_levels
     assert category_scales(rng.integers(0, 2, 200)).has_levels
+
+
+def test_ties_are_the_share_of_equal_pairs(rng):
+    for values in (rng.integers(0, 5, 40), np.round(rng.standard_normal(60), 1), rng.standard_normal(30)):
+        equal = [values[i] == values[j] for i in range(len(values)) for j in range(i)]
+        assert number(values).ties == pytest.approx(np.mean(equal))
+    levels = rng.integers(0, 3, 50)
+    assert category_scales(levels).ties == pytest.approx(number(levels).ties)
+    assert vector(rng.standard_normal((50, 2))).ties == 0
+
+
+def test_few_ties_are_at_most_six_in_a_hundred_pairs(rng):
+    values = np.arange(20.0)
+    assert number(values).has_few_ties
+    values[:5] = 0.0  # 10 of 190 pairs
+    assert number(values).has_few_ties
+    values[:6] = 0.0  # 15 of 190
+    assert not number(values).has_few_ties
+    assert not category_scales(np.arange(20)).has_few_ties
+    assert not vector(rng.standard_normal((50, 2))).has_few_ties
+
+
+def test_a_part_of_the_rows_inherits_ties_and_levels(rng):
+    x = rng.standard_normal(200)
+    rows = rng.random(200) < 0.3
+    for values in (x, np.where(rng.random(200) < 0.95, 0.0, x), np.round(x, 1)):
+        whole = number(values)
+        part = whole.on(rows)
+        assert (part.ties, part.has_levels) == (whole.ties, whole.has_levels)
+    assert number(x).on(rows).has_few_ties
+    assert number(x).on(rows).log_arrangements == pytest.approx(gammaln(np.count_nonzero(rows) + 1))
+
+
+def test_rows_that_are_left_for_what_they_hold_are_counted_again():
+    values = np.maximum(np.arange(100.0), 20.0)  # 21 equal ones, 0.04 of the pairs
+    assert number(values).has_few_ties
+    assert number(values).on(np.arange(100) > 15).has_few_ties
+    assert not number(values).on(np.arange(100) < 45).has_few_ties
 
 
 def test_leverages_are_those_of_the_hat_matrix(rng):

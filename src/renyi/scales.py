@@ -9,7 +9,7 @@ has its levels, which know no order.
 Ties share their mean rank here: with it the first function of two columns without more gives Spearman's coefficient.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
@@ -22,7 +22,14 @@ from renyi.columns import Kind
 from renyi.copula import Copula, middles, quantise, tie_free_cells
 from renyi.whitening import ordered_whitening, own_features, triangular_factor
 
-__all__ = ["MOST_FUNCTIONS", "Scales", "category_scales", "number_scales", "vector_scales"]
+__all__ = [
+    "MOST_FUNCTIONS",
+    "Scales",
+    "category_scales",
+    "leverages_without_ties",
+    "number_scales",
+    "vector_scales",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -30,8 +37,10 @@ MOST_FUNCTIONS = 20
 # Of a vector each coordinate has its first functions to itself, and products with the others while these are few.
 _WAVES = (3, 4, 5, 6)
 _MOST_COORDINATES_TO_MULTIPLY = 6
-# A number with one value in more than this share of the rows is told from a rare event by little.
-_ONE_VALUE = 0.8
+# A number with more ties than this, as from one value in 80 % of the rows, is told from a rare event by little.
+_TIES_OF_LEVELS = 0.64
+# With no more ties than this the law of columns without any holds on few rows too; benchmarks/few_rows.py.
+_FEW_TIES = 0.06
 # Levels that are frequent have at least so many times √n rows: with 2 the law holds for two categories, with a half
 # for a category and a number.
 _FREQUENT = (2.0, 0.5)
@@ -41,11 +50,16 @@ _CUT = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """A nested basis, with the sizes of its leading parts that are looked at (a number's are given by its family)."""
+    """A nested basis, with the sizes of its leading parts that are looked at (a number's are given by its family).
+
+    `ties` is the share of equal ones among all pairs of rows that the column has. A random part of its rows is expected
+    to have the same share, and inherits it. Of vectors nothing is counted.
+    """
 
     basis: Basis
     kind: Kind
     sizes: tuple[int, ...] = ()
+    ties: float = 0.0
 
     @cached_property
     def leverages(self) -> Array:
@@ -53,35 +67,38 @@ class Scales:
         squares = np.cumsum(self.basis.distinct_rows**2, axis=1)
         return np.asarray(squares.max(axis=0) / self.basis.n_samples)
 
-    @property
-    def is_tie_free(self) -> bool:
-        """Whether no two rows of a number are equal."""
-        return self.basis.ordered is not None
+    @cached_property
+    def has_few_ties(self) -> bool:
+        """Whether this is a number of which hardly any two rows are equal, counted on the very rows that are left.
+
+        Rows that are missing by what they hold can leave the equal ones, for which no law of few rows would do.
+        """
+        if self.kind != "number" or self.basis.codes is None:
+            return False
+        return not self.ties or _ties(np.bincount(self.basis.codes)) <= _FEW_TIES
 
     @property
     def has_levels(self) -> bool:
         """Whether this is a category, or a number that hardly ever leaves one value."""
-        if self.kind == "number" and self.basis.codes is not None and not self.is_tie_free:
-            return bool(np.bincount(self.basis.codes).max() > _ONE_VALUE * self.basis.n_samples)
-        return self.kind == "category"
+        return self.kind == "category" or self.ties > _TIES_OF_LEVELS
 
     @cached_property
     def log_arrangements(self) -> float:
         """Logarithm of the number of distinct orders of the rows."""
         codes, n = self.basis.codes, self.basis.n_samples
-        repeated = 0.0 if codes is None or self.is_tie_free else float(np.sum(gammaln(np.bincount(codes) + 1.0)))
+        repeated = 0.0 if codes is None or not self.ties else float(np.sum(gammaln(np.bincount(codes) + 1.0)))
         return float(gammaln(n + 1.0)) - repeated
 
     def on(self, rows: NDArray[np.bool_], /) -> "Scales":
         """The same on some of the rows, orthonormal there, still nested."""
         basis = restrict(self.basis, rows, whiten=ordered_whitening)
-        return Scales(basis, self.kind, tuple(min(size, basis.rank) for size in self.sizes))
+        return replace(self, basis=basis, sizes=tuple(min(size, basis.rank) for size in self.sizes))
 
 
 def number_scales(copula: Copula, /) -> Scales:
     """Functions of the ranks of a number; columns without ties share them, with all they have computed."""
     if copula.has_ties:
-        return Scales(Basis(_smooth_table(copula.counts), copula.codes, None), "number")
+        return Scales(Basis(_smooth_table(copula.counts), copula.codes, None), "number", ties=_ties(copula.counts))
     shared = _tie_free_scales(len(copula.codes), copula.n_cells)
     scales = Scales(Basis(shared.basis.table, copula.codes, None, ordered=shared.basis), "number")
     scales.__dict__["leverages"] = shared.leverages
@@ -93,6 +110,18 @@ def _tie_free_scales(n: int, n_cells: int | None) -> Scales:
     _, counts = tie_free_cells(n, n_cells)
     codes = np.repeat(np.arange(len(counts), dtype=np.min_scalar_type(len(counts) - 1)), counts)
     return Scales(Basis(_smooth_table(counts), codes, None), "number")
+
+
+@lru_cache(maxsize=128)
+def leverages_without_ties(n: int, /) -> Array:
+    """Leverages of a number with n different values."""
+    return _tie_free_scales(n, None).leverages
+
+
+def _ties(counts: NDArray[np.intp]) -> float:
+    """Share of pairs of rows that are equal."""
+    n = int(counts.sum())
+    return float(counts / n @ (counts - 1.0)) / max(n - 1, 1)
 
 
 def _smooth_table(counts: NDArray[np.intp]) -> Array:
@@ -127,7 +156,8 @@ def category_scales(codes: NDArray[np.integer[Any]], /) -> Scales:
     basis = category_basis(codes)
     counts = np.sort(np.bincount(codes))[::-1]
     sizes = [_frequent(counts, share * np.sqrt(len(codes))) for share in _FREQUENT]
-    return Scales(basis, "category", tuple(size for size in dict.fromkeys((*sizes, basis.rank)) if size))
+    distinct = tuple(size for size in dict.fromkeys((*sizes, basis.rank)) if size)
+    return Scales(basis, "category", distinct, ties=_ties(counts))
 
 
 def _frequent(counts: NDArray[np.intp], fewest: float) -> int:

@@ -47,8 +47,7 @@ class Variable:
     def signature(self) -> Hashable:
         """What columns of one group have in common."""
         scales = self.prepared.scales
-        return (scales.kind, self.prepared.basis.rank, scales.basis.rank, scales.sizes, scales.has_levels,
-                scales.is_tie_free)  # fmt: skip
+        return scales.kind, self.prepared.basis.rank, scales.basis.rank, scales.sizes, scales.has_levels
 
     @property
     def scales(self) -> Scales:
@@ -240,16 +239,18 @@ class _CompletePairs:
         self.first = nested.corner[:, 0, 0]
         self.pearson = products(x.standardised, y.standardised)[i, j, 0, 0] / n
         family = scale_blocks.family(x.scales, y.scales)
-        a, b = np.array(family, dtype=np.intp).reshape(-1, 2).T
         self.log_pvalue = _log_pvalues(
             x.scales,
             y.scales,
             roots_of(nested, family),
             family,
             n=self.n,
-            leverages=(x.leverages[a - 1][:, i] * y.leverages[b - 1][:, j]).T,
+            leverages=(x.leverages[:, i], y.leverages[:, j]),
             log_arrangements=np.minimum(_arrangements(x)[i], _arrangements(y)[j]),
         )
+        if n < scale_blocks.FEW_ROWS:
+            few = [np.array([variable.scales.has_few_ties for variable in side.variables]) for side in (x, y)]
+            self.log_pvalue[~(few[0][i] & few[1][j])] = np.nan
 
 
 def _nested_products(x: Alike, y: Alike) -> tuple[Array, Array, Array]:
@@ -268,10 +269,17 @@ def _arrangements(group: Alike) -> Array:
 
 
 def _log_pvalues(
-    x: Scales, y: Scales, roots: Array, family: Sequence[Block], *, n: Index, leverages: Array, log_arrangements: Array
+    x: Scales,
+    y: Scales,
+    roots: Array,
+    family: Sequence[Block],
+    *,
+    n: Index,
+    leverages: tuple[Array, Array],
+    log_arrangements: Array,
 ) -> Array:
     """By the law; NaN where it does not hold."""
-    found = log_pvalues(
+    return log_pvalues(
         roots,
         family,
         n=n,
@@ -280,6 +288,21 @@ def _log_pvalues(
         are_numbers=x.kind == y.kind == "number",
         share=scale_blocks.share_of(x, y),
     )
-    if not (x.is_tie_free and y.is_tie_free):
-        found[n < scale_blocks.FEWEST_ROWS_WITH_TIES] = np.nan
-    return found
+
+
+class _CommonPairs:
+    """Pairs of columns with missing cells, each on the rows that both have."""
+
+    def __init__(self, x: Alike, y: Alike, i: Index, j: Index, /) -> None:
+        self._pairs = x, y, i, j
+        self._masks = [distinct_masks([v.column.missing for v in side.variables], x.coefficient.n_rows) for side in (x, y)]
+        (of_x, which_x), (of_y, which_y) = self._masks
+        # Rows in common of every column of one side with every mask of the other.
+        counts = (of_x.astype(np.float64).T @ of_y.astype(np.float64))[which_x][:, which_y]
+        self.n = np.rint(counts[i, j]).astype(np.intp)
+        self._n_of = [np.array([[1.0]]), np.array([[1.0]])]
+        first = np.zeros(1)
+        self.coefficient = self._coefficient()
+        self.first = first
+        self.pearson = first
+        self.log_pvalue = self.coefficient

@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.inference.blocks import (
+    FEW_ROWS,
     LARGEST_ROOT,
     LEVEL,
+    MOST_FITTED,
     Block,
     largest_root,
+    leverages_on_few_rows,
     log_harmonic_mean,
     log_pvalue,
     log_weights,
@@ -63,23 +66,24 @@ def log_pvalues(
     /,
     *,
     n: Counts,
-    leverages: Array,
+    leverages: tuple[Array, Array],
     log_arrangements: Array,
     are_numbers: bool,
     share: float,
 ) -> Array:
     """Logarithms of p-values, NaN where no block can be trusted.
 
-    `roots` (pairs, blocks) are those of each pair, `leverages` (pairs, blocks) the products of the largest leverages of
-    both sides, `n` the rows of each pair.
+    `roots` (pairs, blocks) are those of each pair, `leverages` (rank, pairs) the largest ones of both sides, `n` the
+    rows of each pair.
     """
     log_p = np.full(roots.shape, np.nan)
     is_trusted = np.zeros(roots.shape, dtype=bool)
     for rows, length in _by_value(n):
+        of_x, of_y = (leverages_on_few_rows(side[:, rows], length) for side in leverages)
         for i, (a, b) in enumerate(blocks):
-            if a + b < length - 1:
+            if a + b < length - 1 and (length >= FEW_ROWS or a + b <= MOST_FITTED * length):
                 log_p[rows, i], is_trusted[rows, i] = _law_and_trust(
-                    roots[rows, i], leverages[rows, i] / share**2, (a, b), length
+                    roots[rows, i], of_x[a - 1] * of_y[b - 1] / share**2, (a, b), length
                 )
     found = np.full(len(roots), np.nan)
     # Pairs that trust the same blocks share the law of their combination.

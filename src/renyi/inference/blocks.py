@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.inference.roy import LARGEST_RANK, log_sf
-from renyi.scales import Scales
+from renyi.scales import Scales, leverages_without_ties
 from renyi.spectrum import corner_and_edges, cross_products
 
 __all__ = [
     "CORNER",
-    "FEWEST_ROWS_WITH_TIES",
+    "FEW_ROWS",
     "LARGEST_ROOT",
     "LEVEL",
+    "MOST_FITTED",
     "OF_NUMBERS",
     "TRUSTED_SHARE",
     "WEIGHT_FALL",
@@ -31,6 +32,7 @@ __all__ = [
     "family",
     "is_trusted",
     "largest_root",
+    "leverages_on_few_rows",
     "log_evidence",
     "log_harmonic_mean",
     "log_pvalue",
@@ -68,8 +70,10 @@ CORNER = 8
 # correlation at the 5 % level; docs/inference.md, "Leverage". Rare levels put it all on a few rows.
 TRUSTED_SHARE = 0.4
 _TRUSTED_SHARE_OF_LEVELS = 0.25
-# On fewer rows than this the p-values of tied values and levels are too few and far between for any law.
-FEWEST_ROWS_WITH_TIES = 50
+# On fewer rows than this there is a law for numbers with few ties alone: other p-values are too few and far between.
+FEW_ROWS = 50
+# A block that leaves fewer rows free than a fifth of these few can fit rows that are tied in both columns.
+MOST_FITTED = 0.8
 LEVEL = 0.05
 
 # Law of the weighted harmonic mean H of p-values: H = p/M^φ(p) with φ = c·p^a·(1 − p)^b, M the effective number of
@@ -111,12 +115,21 @@ def _sizes(scales: Scales, other: Scales) -> Sequence[int]:
 def trusted(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ...]:
     """Blocks for which Roy's law holds: those where no single row weighs too much. The products have no say."""
     n = x.basis.n_samples
-    if n < FEWEST_ROWS_WITH_TIES and not (x.is_tie_free and y.is_tie_free):
-        return ()
+    if n < FEW_ROWS:
+        if not (x.has_few_ties and y.has_few_ties):
+            return ()
+        blocks = [(a, b) for a, b in blocks if a + b <= MOST_FITTED * n]
+    of_x, of_y = (leverages_on_few_rows(scales.leverages, n) for scales in (x, y))
     share = share_of(x, y)
-    return tuple(
-        (a, b) for a, b in blocks if is_trusted(x.leverages[a - 1] * y.leverages[b - 1], (a, b), n, share=share)
-    )
+    return tuple((a, b) for a, b in blocks if is_trusted(of_x[a - 1] * of_y[b - 1], (a, b), n, share=share))
+
+
+def leverages_on_few_rows(leverages: Array, n: int, /) -> Array:
+    """Largest leverages (rank, …). Ties spread them over more rows, but on few rows a block gains no law by that."""
+    if n >= FEW_ROWS:
+        return leverages
+    fewest = leverages_without_ties(n)[: len(leverages)]
+    return np.maximum(leverages, fewest.reshape(-1, *(1,) * (leverages.ndim - 1)))
 
 
 def share_of(x: Scales, y: Scales, /) -> float:
