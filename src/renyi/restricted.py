@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis import RESTRICTED_CUT, Basis
-from renyi.stacks import Stack, Values, chunks
+from renyi.stacks import Joined, Stack, Values, chunks
 
 __all__ = ["Restricted", "Whitened", "distinct_masks", "exact_leverages", "forward", "leverage_bounds"]
 
@@ -39,7 +39,7 @@ class Restricted:
     gram: Array
 
     @classmethod
-    def of(cls, stack: Stack | Values, masks: NDArray[np.bool_], n: Array, /) -> "Restricted":
+    def of(cls, stack: Stack | Values | Joined, masks: NDArray[np.bool_], n: Array, /) -> "Restricted":
         """For every column and mask; `n` (columns, masks) counts the rows they have in common."""
         lower = np.tril_indices(stack.rank)
         kind = stack.rows(slice(0, 1)).dtype
@@ -102,9 +102,30 @@ class Whitened:
         )
 
 
+    def pairs(self, which: Index, /) -> "Whitened":
+        """Some of the pairs."""
+        return Whitened(
+            self.means[:, which], self.factor[:, :, which], self.gram[:, :, which], self.is_regular[which]
+        )
+
+    def is_of_full_rank(self) -> Mask:
+        """Whether no direction at all falls below the cut, however it is mixed from the functions."""
+        away = self.gram - np.eye(len(self.gram))[:, :, np.newaxis]
+        is_full = self.is_regular & (np.sqrt(np.sum(away**2, axis=(0, 1))) < 0.5)
+        doubtful = np.flatnonzero(self.is_regular & ~is_full)
+        if len(doubtful):
+            smallest = np.linalg.eigvalsh(np.moveaxis(self.gram[:, :, doubtful], -1, 0))[:, 0]
+            is_full[doubtful] = smallest > RESTRICTED_CUT**2
+        return is_full
+
+    def solve(self, right: Array, /) -> Array:
+        """The leading functions (size, …, pairs), centred, made orthonormal."""
+        return forward(self.factor[: len(right), : len(right)], right)
+
+
 def forward(factor: Array, right: Array, /) -> Array:
     """Solve L·z = right for lower triangular factors (rank, rank, pairs) and right sides (rank, …, pairs)."""
-    solved = np.empty_like(right)
+    solved = np.empty(right.shape)
     for j in range(len(right)):
         solved[j] = (right[j] - np.einsum("kp,k...p->...p", factor[j, :j], solved[:j])) / factor[j, j]
     return solved

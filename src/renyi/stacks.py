@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from renyi.basis import Basis
 
-__all__ = ["ROWS_FOR_FLOAT32", "Stack", "Values", "chunks", "products"]
+__all__ = ["ROWS_FOR_FLOAT32", "Joined", "Stack", "Values", "chunks", "products"]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -116,6 +116,33 @@ class Values:
     def rows(self, rows: slice, /) -> NDArray[Any]:
         """All columns at some rows."""
         return self.numbers[rows]
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """Two stacks of the same columns, the functions of one followed by those of the other."""
+
+    leading: Stack | Values
+    following: Stack | Values
+
+    def __len__(self) -> int:
+        return len(self.leading)
+
+    @property
+    def rank(self) -> int:
+        """Functions of one column."""
+        return self.leading.rank + self.following.rank
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return self.leading.n_rows
+
+    def rows(self, rows: slice, /) -> NDArray[Any]:
+        """All columns at some rows, side by side."""
+        parts = [stack.rows(rows) for stack in (self.leading, self.following)]
+        split = [part.reshape(len(part), len(self), -1) for part in parts]
+        return np.concatenate(split, axis=2).reshape(len(split[0]), -1)
 
 
 def chunks(n_rows: int, /) -> Iterator[slice]:

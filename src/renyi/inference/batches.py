@@ -70,14 +70,15 @@ def log_pvalues(
     log_arrangements: Array,
     are_numbers: bool,
     share: float,
-) -> Array:
-    """Logarithms of p-values, NaN where no block can be trusted.
+) -> tuple[Array, Mask]:
+    """Logarithms of p-values, NaN where no block can be trusted, and whether all within reach can.
 
     `roots` (pairs, blocks) are those of each pair, `leverages` (rank, pairs) the largest ones of both sides, `n` the
     rows of each pair.
     """
     log_p = np.full(roots.shape, np.nan)
     is_trusted = np.zeros(roots.shape, dtype=bool)
+    are_all = np.ones(len(roots), dtype=bool)
     for rows, length in _by_value(n):
         of_x, of_y = (leverages_on_few_rows(side[:, rows], length) for side in leverages)
         for i, (a, b) in enumerate(blocks):
@@ -85,6 +86,7 @@ def log_pvalues(
                 log_p[rows, i], is_trusted[rows, i] = _law_and_trust(
                     roots[rows, i], of_x[a - 1] * of_y[b - 1] / share**2, (a, b), length
                 )
+                are_all[rows] &= is_trusted[rows, i]
     found = np.full(len(roots), np.nan)
     # Pairs that trust the same blocks share the law of their combination.
     for rows, pattern in _by_value(is_trusted @ (1 << np.arange(len(blocks)))):
@@ -95,7 +97,7 @@ def log_pvalues(
             found[rows] = log_pvalue(
                 means, family, n=n[rows], are_numbers=are_numbers, log_arrangements=log_arrangements[rows]
             )
-    return found
+    return found, are_all
 
 
 def _law_and_trust(roots: Array, bounds: Array, block: Block, n: int) -> tuple[Array, Mask]:

@@ -85,12 +85,12 @@ _LARGEST_CURVATURE, _CURVATURE = 0.0075, 0.42
 _LOG_P = -np.concatenate((np.linspace(40.0, 4.0, 400), 4.0 * np.linspace(1.0, 0.0, 400)[1:] ** 2))
 
 
-def family(x: Scales, y: Scales, /) -> tuple[Block, ...]:
-    """The blocks to look at: a function of kinds, ranks and n alone."""
+def family(x: Scales, y: Scales, /, *, n: int | None = None) -> tuple[Block, ...]:
+    """The blocks to look at: a function of kinds, ranks and n (by default the rows of x) alone."""
     ranks = x.basis.rank, y.basis.rank
     are_numbers = x.kind == y.kind == "number"
     blocks = OF_NUMBERS if are_numbers else [(a, b) for a in _sizes(x, y) for b in _sizes(y, x)]
-    return within_reach(((min(a, ranks[0]), min(b, ranks[1])) for a, b in blocks), x.basis.n_samples)
+    return within_reach(((min(a, ranks[0]), min(b, ranks[1])) for a, b in blocks), n or x.basis.n_samples)
 
 
 def within_reach(blocks: Iterable[Block], n: int, /) -> tuple[Block, ...]:

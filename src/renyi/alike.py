@@ -1,0 +1,147 @@
+"""Columns that are alike, of one kind and rank, stacked: what a tile of pairs is made of."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.columns import Column
+from renyi.independence import Prepared
+from renyi.inference.blocks import CORNER
+from renyi.scales import Scales
+from renyi.stacks import Joined, Stack, Values
+
+__all__ = ["Alike", "Variable"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """A typed column of a table, prepared on its observed rows."""
+
+    column: Column
+    prepared: Prepared
+
+    @cached_property
+    def signature(self) -> Hashable:
+        """What columns of one group have in common."""
+        scales = self.prepared.scales
+        return scales.kind, self.prepared.basis.rank, scales.basis.rank, scales.sizes, scales.has_levels
+
+    @property
+    def scales(self) -> Scales:
+        """The nested basis."""
+        return self.prepared.scales
+
+    @cached_property
+    def most_frequent(self) -> int:
+        """Rows of the most frequent value."""
+        codes = self.scales.basis.codes
+        return 1 if codes is None or not self.scales.ties else int(np.bincount(codes).max())
+
+    @property
+    def trend(self) -> float:
+        """The sign that makes the first function rise with the values; NaN where they have no order."""
+        if self.column.kind == "number":
+            return 1.0
+        if self.column.kind == "category" and self.scales.basis.rank == 1:
+            return 1.0 if self.scales.basis.table[-1, 0] > self.scales.basis.table[0, 0] else -1.0
+        return np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """Columns of one group: where they stand in the table, and their stacked bases."""
+
+    positions: Index
+    variables: tuple[Variable, ...]
+    coefficient: Stack | Values
+    corner: Stack | Values
+    rest: Stack | Values | None
+    standardised: Values
+
+    @classmethod
+    def of(cls, positions: Sequence[int], variables: Sequence[Variable], /) -> "Alike":
+        n_rows = len(variables[0].column)
+        missing = [variable.column.missing for variable in variables]
+        bases, nested = [v.prepared.basis for v in variables], [v.scales.basis for v in variables]
+        edge = CORNER if variables[0].scales.kind == "number" else nested[0].rank
+        rest = Stack.of(nested, missing, n_rows, columns=slice(edge, None)) if nested[0].rank > edge else None
+        return cls(
+            np.array(positions, dtype=np.intp),
+            tuple(variables),
+            Stack.of(bases, missing, n_rows, columns=slice(None)),
+            Stack.of(nested, missing, n_rows, columns=slice(edge)),
+            rest,
+            Values(np.column_stack([_standardised(v.column) for v in variables])),
+        )
+
+    @property
+    def nested(self) -> Stack | Values | Joined:
+        """The nested bases as a whole."""
+        return self.corner if self.rest is None else Joined(self.corner, self.rest)
+
+    @property
+    def scales(self) -> Scales:
+        """Those of the first column: kind, ranks and sizes are those of all."""
+        return self.variables[0].scales
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no cell is missing."""
+        return all(variable.column.missing is None for variable in self.variables)
+
+    @cached_property
+    def leverages(self) -> Array:
+        """Largest leverages (rank, columns) on the columns' own rows."""
+        return np.array([variable.scales.leverages for variable in self.variables]).T
+
+    @cached_property
+    def lengths(self) -> Index:
+        """Observed rows of each column."""
+        return np.array([variable.scales.basis.n_samples for variable in self.variables])
+
+    def part(self, columns: slice, /) -> "Alike":
+        """Some of the columns."""
+        rest = None if self.rest is None else self.rest.part(columns)
+        return Alike(
+            self.positions[columns],
+            self.variables[columns],
+            self.coefficient.part(columns),
+            self.corner.part(columns),
+            rest,
+            self.standardised.part(columns),
+        )
+
+    def dense(self) -> "Alike":
+        """The same with its stacks laid out row by row."""
+        stacks = (self.coefficient, self.corner, self.rest)
+        laid_out = [stack.dense() if isinstance(stack, Stack) else stack for stack in stacks]
+        coefficient, corner, rest = laid_out
+        if coefficient is None or corner is None:
+            raise ValueError("a group has bases")
+        return Alike(self.positions, self.variables, coefficient, corner, rest, self.standardised)
+
+
+def _standardised(column: Column) -> Array:
+    """Values with mean 0 and variance 1, 0 where missing; all NaN where they have no order."""
+    if column.kind == "vector" or (column.kind == "category" and len(np.unique(column.complete().values)) > 2):
+        return np.full(len(column), np.nan)
+    values = column.complete().values
+    values = values.view(np.int64) if values.dtype.kind in "Mm" else values
+    # Large whole numbers and times keep their digits when their smallest is taken off first.
+    numbers = (values - values.min()).astype(np.float64) if values.dtype.kind in "iu" else values.astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        numbers = numbers / max(np.abs(numbers).max(), np.finfo(np.float64).tiny)
+        numbers = numbers - numbers.mean()
+        numbers /= numbers.std()
+    if column.missing is None:
+        return numbers
+    spread = np.zeros(len(column))
+    spread[~column.missing] = numbers
+    return spread

@@ -1,0 +1,238 @@
+"""Coefficients and p-values of all pairs of two groups of alike columns, on the rows that both columns of a pair have."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from renyi.alike import Alike
+from renyi.inference import blocks as scale_blocks
+from renyi.inference.batches import NestedProducts, log_pvalues, roots_of
+from renyi.inference.blocks import Block, largest_root
+from renyi.restricted import Restricted, Whitened, distinct_masks, exact_leverages, leverage_bounds
+from renyi.scales import Scales
+from renyi.stacks import Joined, Stack, Values, products
+
+__all__ = ["CommonPairs", "CompletePairs"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+class CompletePairs:
+    """Pairs of columns without missing cells."""
+
+    def __init__(self, x: Alike, y: Alike, i: Index, j: Index, /) -> None:
+        n = x.coefficient.n_rows
+        self.n = np.full(len(i), n)
+        cross = products(x.coefficient, y.coefficient)[i, j] / n
+        self.coefficient = np.sqrt(np.clip(largest_root(cross), 0.0, 1.0))
+        if x.coefficient.rank + y.coefficient.rank >= n:
+            self.coefficient[:] = np.nan
+        nested = NestedProducts(*(part[i, j] / n for part in _nested_products(x, y)))
+        self.first = nested.corner[:, 0, 0]
+        self.pearson = products(x.standardised, y.standardised)[i, j, 0, 0] / n
+        family = scale_blocks.family(x.scales, y.scales)
+        self.log_pvalue, _ = _log_pvalues(
+            x.scales,
+            y.scales,
+            roots_of(nested, family),
+            family,
+            n=self.n,
+            leverages=(x.leverages[:, i], y.leverages[:, j]),
+            log_arrangements=np.minimum(_arrangements(x)[i], _arrangements(y)[j]),
+        )
+        if n < scale_blocks.FEW_ROWS:
+            few = [np.array([variable.scales.has_few_ties for variable in side.variables]) for side in (x, y)]
+            self.log_pvalue[~(few[0][i] & few[1][j])] = np.nan
+
+
+def _nested_products(x: Alike, y: Alike) -> tuple[Array, Array, Array]:
+    """Sums of products of nested bases, as `NestedProducts` wants them, for all columns of x and of y."""
+    corner = products(x.corner, y.corner)
+    of_x, of_y = corner[..., 0], corner[..., 0, :]
+    if x.rest is not None:
+        of_x = np.concatenate((of_x, products(x.rest, y.corner.leading(1))[..., 0]), axis=2)
+    if y.rest is not None:
+        of_y = np.concatenate((of_y, products(x.corner.leading(1), y.rest)[..., 0, :]), axis=2)
+    return corner, of_x, of_y
+
+
+def _arrangements(group: Alike) -> Array:
+    return np.array([variable.scales.log_arrangements for variable in group.variables])
+
+
+def _log_pvalues(
+    x: Scales,
+    y: Scales,
+    roots: Array,
+    family: Sequence[Block],
+    *,
+    n: Index,
+    leverages: tuple[Array, Array],
+    log_arrangements: Array,
+) -> tuple[Array, Mask]:
+    """By the law; NaN where it does not hold, and whether all blocks were trusted."""
+    return log_pvalues(
+        roots,
+        family,
+        n=n,
+        leverages=leverages,
+        log_arrangements=log_arrangements,
+        are_numbers=x.kind == y.kind == "number",
+        share=scale_blocks.share_of(x, y),
+    )
+
+
+class CommonPairs:
+    """Pairs of columns with missing cells.
+
+    Where a function drops out on the common rows of a pair, or ties on few rows need a closer look, the coefficient or
+    the p-value is left as NaN: such a pair is looked at by itself.
+    """
+
+    def __init__(self, x: Alike, y: Alike, i: Index, j: Index, /) -> None:
+        self._sides = _Side.both(x, y, i, j)
+        self._index = i, j
+        self.n = self._sides[0].n
+        self.coefficient = self._coefficients()
+        self.pearson = self._pearson()
+        of_x, of_y = (side.whitened(side.group.nested) for side in self._sides)
+        nested = self._nested(of_x, of_y)
+        self.first = nested.corner[:, 0, 0]
+        self.log_pvalue = self._log_pvalues(nested, of_x, of_y)
+
+    def _coefficients(self) -> Array:
+        x, y = (side.whitened(side.group.coefficient) for side in self._sides)
+        i, j = self._index
+        groups = [side.group.coefficient for side in self._sides]
+        white = _orthonormal(np.moveaxis(products(*groups)[i, j], 0, -1), x, y, self.n)
+        found = np.sqrt(np.clip(largest_root(np.ascontiguousarray(np.moveaxis(white, -1, 0))), 0.0, 1.0))
+        has_freedom = groups[0].rank + groups[1].rank < self.n
+        return np.where(x.is_of_full_rank() & y.is_of_full_rank() & has_freedom, found, np.nan)
+
+    def _pearson(self) -> Array:
+        x, y = (side.whitened(side.group.standardised) for side in self._sides)
+        i, j = self._index
+        sums = products(*(side.group.standardised for side in self._sides))[i, j, :, 0].T
+        return np.clip(_orthonormal(sums[:, np.newaxis], x, y, self.n)[0, 0], -1.0, 1.0)
+
+    def _nested(self, x: Whitened, y: Whitened) -> NestedProducts:
+        i, j = self._index
+        corner, of_x, of_y = (part[i, j] for part in _nested_products(*(side.group for side in self._sides)))
+        white = _orthonormal(np.moveaxis(corner, 0, -1), x, y, self.n)
+        edge_of_x = _orthonormal(of_x.T[:, np.newaxis], x, y, self.n)[:, 0]
+        edge_of_y = _orthonormal(of_y.T[np.newaxis], x, y, self.n)[0]
+        return NestedProducts(np.moveaxis(white, -1, 0), edge_of_x.T, edge_of_y.T)
+
+    def _log_pvalues(self, nested: NestedProducts, x: Whitened, y: Whitened) -> Array:
+        groups = [side.group for side in self._sides]
+        family = scale_blocks.family(groups[0].scales, groups[1].scales, n=groups[0].coefficient.n_rows)
+        roots = roots_of(nested, family)
+        bounds = [side.leverage_bounds(white) for side, white in zip(self._sides, (x, y), strict=True)]
+        is_known = x.is_regular & y.is_regular & ~(self._has_ties() & (self.n < scale_blocks.FEW_ROWS))
+        found, is_clear = self._by_law(roots, family, bounds, np.flatnonzero(is_known))
+        doubtful = np.flatnonzero(is_known & ~is_clear)
+        if len(doubtful):
+            exact = [side.exact_leverages(white, doubtful) for side, white in zip(self._sides, (x, y), strict=True)]
+            found[doubtful] = self._by_law(roots, family, exact, doubtful)[0][doubtful]
+        return self._above_floor(found)
+
+    def _by_law(
+        self, roots: Array, family: Sequence[Block], leverages: Sequence[Array], rows: Index
+    ) -> tuple[Array, Mask]:
+        """P-values of some pairs, and whether every block within reach was trusted with these leverages."""
+        x, y = (side.group.scales for side in self._sides)
+        found, is_clear = np.full(len(roots), np.nan), np.zeros(len(roots), dtype=bool)
+        found[rows], is_clear[rows] = _log_pvalues(
+            x,
+            y,
+            roots[rows],
+            family,
+            n=self.n[rows],
+            leverages=(leverages[0][:, rows], leverages[1][:, rows]),
+            log_arrangements=np.full(len(rows), np.inf),
+        )
+        return found, is_clear
+
+    def _has_ties(self) -> Mask:
+        return np.logical_or(*(side.has_ties for side in self._sides))
+
+    def _above_floor(self, log_pvalue: Array) -> Array:
+        """No p-value is below one over the number of arrangements of the common rows."""
+        for side in self._sides:
+            low = np.flatnonzero(log_pvalue < -side.fewest_log_arrangements())
+            log_pvalue[low] = np.maximum(log_pvalue[low], [-side.log_arrangements(pair) for pair in low])
+        return log_pvalue
+
+
+def _orthonormal(sums: Array, x: Whitened, y: Whitened, n: Index) -> Array:
+    """Sums of products (leading functions of x, of y, pairs) to correlations of bases orthonormal on the common rows."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        central = sums / n - x.means[: len(sums), np.newaxis] * y.means[: sums.shape[1]]
+        return np.swapaxes(y.solve(np.swapaxes(x.solve(central), 0, 1)), 0, 1)
+
+
+class _Side:
+    """One side of the pairs of a tile: its columns, and which rows the other side leaves of each."""
+
+    def __init__(self, group: Alike, columns: Index, masks: NDArray[np.bool_], which: Index, n: Array, /) -> None:
+        self.group = group
+        # For every pair the column of this side, and the mask of the other one.
+        self._columns, self._which = columns, which
+        self._masks, self._n = masks, n
+        self.n = np.rint(n[columns, which]).astype(np.intp)
+
+    @classmethod
+    def both(cls, x: Alike, y: Alike, i: Index, j: Index, /) -> "tuple[_Side, _Side]":
+        """Both sides of the pairs (i, j)."""
+        n_rows = x.coefficient.n_rows
+        (of_x, which_x), (of_y, which_y) = (
+            distinct_masks([variable.column.missing for variable in side.variables], n_rows) for side in (x, y)
+        )
+        common = of_x.T.astype(np.float64) @ of_y
+        return cls(x, i, of_y, which_y[j], common[which_x]), cls(y, j, of_x, which_x[i], common.T[which_y])
+
+    def whitened(self, stack: Stack | Values | Joined, /) -> Whitened:
+        """Bases of this side, for every pair on the rows that both have."""
+        return Restricted.of(stack, self._masks, self._n).whitened().at(self._columns, self._which)
+
+    def leverage_bounds(self, white: Whitened, /) -> Array:
+        """What the largest leverages (rank, pairs) can be at most."""
+        own = self.group.leverages * self.group.lengths
+        return leverage_bounds(white, own[:, self._columns], np.maximum(self.n, 1))
+
+    def exact_leverages(self, white: Whitened, pairs: Index, /) -> Array:
+        """Largest leverages (rank, pairs), only of some pairs."""
+        largest = np.full((self.group.scales.basis.rank, len(self._columns)), np.nan)
+        for column in np.unique(self._columns[pairs]):
+            of_column = pairs[self._columns[pairs] == column]
+            variable = self.group.variables[column]
+            observed = None if variable.column.missing is None else ~variable.column.missing
+            masks = self._masks[:, self._which[of_column]]
+            largest[:, of_column] = exact_leverages(variable.scales.basis, observed, masks, white.pairs(of_column))
+        return largest
+
+    @cached_property
+    def has_ties(self) -> Mask:
+        """Whether the column of a pair has ties."""
+        return np.array([v.scales.ties > 0 or v.scales.kind != "number" for v in self.group.variables])[self._columns]
+
+    def fewest_log_arrangements(self) -> Array:
+        """What the number of arrangements is at least: the most frequent value has no more rows than it has anywhere."""
+        most = np.array([v.most_frequent for v in self.group.variables])[self._columns]
+        most = np.clip(most, self.n / 2, self.n)
+        return np.asarray(gammaln(self.n + 1.0) - gammaln(most + 1.0) - gammaln(self.n - most + 1.0))
+
+    def log_arrangements(self, pair: int, /) -> float:
+        """Logarithm of the number of arrangements of the common rows of a pair."""
+        variable, mask = self.group.variables[self._columns[pair]], self._masks[:, self._which[pair]]
+        codes = variable.scales.basis.codes
+        if codes is None:
+            return float(gammaln(self.n[pair] + 1.0))
+        own = mask if variable.column.missing is None else mask[~variable.column.missing]
+        return float(gammaln(self.n[pair] + 1.0) - np.sum(gammaln(np.bincount(codes[own]) + 1.0)))
