@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,10 +60,11 @@ class Alike:
 
     positions: Index
     variables: tuple[Variable, ...]
-    coefficient: Stack | Values
-    corner: Stack | Values
-    rest: Stack | Values | None
+    coefficient: Stack
+    corner: Stack
+    rest: Stack | None
     standardised: Values
+    codes: tuple[NDArray[Any], ...]
 
     @classmethod
     def of(cls, positions: Sequence[int], variables: Sequence[Variable], /) -> "Alike":
@@ -71,18 +72,20 @@ class Alike:
         missing = [variable.column.missing for variable in variables]
         bases, nested = [v.prepared.basis for v in variables], [v.scales.basis for v in variables]
         edge = CORNER if variables[0].scales.kind == "number" else nested[0].rank
+        nested_stack = Stack.of(nested, missing, n_rows, columns=slice(edge))
         rest = Stack.of(nested, missing, n_rows, columns=slice(edge, None)) if nested[0].rank > edge else None
         return cls(
             np.array(positions, dtype=np.intp),
             tuple(variables),
             Stack.of(bases, missing, n_rows, columns=slice(None)),
-            Stack.of(nested, missing, n_rows, columns=slice(edge)),
+            nested_stack,
             rest,
             Values(np.column_stack([_standardised(v.column) for v in variables])),
+            tuple(codes for codes in nested_stack.codes if codes is not None),
         )
 
     @property
-    def nested(self) -> Stack | Values | Joined:
+    def nested(self) -> Stack | Joined:
         """The nested bases as a whole."""
         return self.corner if self.rest is None else Joined(self.corner, self.rest)
 
@@ -116,16 +119,8 @@ class Alike:
             self.corner.part(columns),
             rest,
             self.standardised.part(columns),
+            self.codes[columns],
         )
-
-    def dense(self) -> "Alike":
-        """The same with its stacks laid out row by row."""
-        stacks = (self.coefficient, self.corner, self.rest)
-        laid_out = [stack.dense() if isinstance(stack, Stack) else stack for stack in stacks]
-        coefficient, corner, rest = laid_out
-        if coefficient is None or corner is None:
-            raise ValueError("a group has bases")
-        return Alike(self.positions, self.variables, coefficient, corner, rest, self.standardised)
 
 
 def _standardised(column: Column) -> Array:

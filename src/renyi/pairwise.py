@@ -1,6 +1,6 @@
 """Coefficients and p-values of all pairs of two groups of alike columns, on the rows that both columns of a pair have."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ from renyi.inference import blocks as scale_blocks
 from renyi.inference.batches import NestedProducts, log_pvalues, roots_of
 from renyi.inference.blocks import Block, largest_root
 from renyi.restricted import Restricted, Whitened, distinct_masks, exact_leverages, leverage_bounds
-from renyi.scales import Scales
+from renyi.scales import MOST_FUNCTIONS, Scales
 from renyi.stacks import Joined, Stack, Values, products
 
 __all__ = ["CommonPairs", "CompletePairs"]
@@ -101,13 +101,13 @@ class CommonPairs:
         self.n = self._sides[0].n
         self.coefficient = self._coefficients()
         self.pearson = self._pearson()
-        of_x, of_y = (side.whitened(side.group.nested) for side in self._sides)
+        of_x, of_y = self._sides[0].both_whitened(self._sides[1], _Side.whitened_nested)
         nested = self._nested(of_x, of_y)
         self.first = nested.corner[:, 0, 0]
         self.log_pvalue = self._log_pvalues(nested, of_x, of_y)
 
     def _coefficients(self) -> Array:
-        x, y = (side.whitened(side.group.coefficient) for side in self._sides)
+        x, y = self._sides[0].both_whitened(self._sides[1], lambda side: side.whitened(side.group.coefficient))
         i, j = self._index
         groups = [side.group.coefficient for side in self._sides]
         white = _orthonormal(np.moveaxis(products(*groups)[i, j], 0, -1), x, y, self.n)
@@ -116,7 +116,7 @@ class CommonPairs:
         return np.where(x.is_of_full_rank() & y.is_of_full_rank() & has_freedom, found, np.nan)
 
     def _pearson(self) -> Array:
-        x, y = (side.whitened(side.group.standardised) for side in self._sides)
+        x, y = self._sides[0].both_whitened(self._sides[1], lambda side: side.whitened(side.group.standardised))
         i, j = self._index
         sums = products(*(side.group.standardised for side in self._sides))[i, j, :, 0].T
         return np.clip(_orthonormal(sums[:, np.newaxis], x, y, self.n)[0, 0], -1.0, 1.0)
@@ -197,9 +197,28 @@ class _Side:
         common = of_x.T.astype(np.float64) @ of_y
         return cls(x, i, of_y, which_y[j], common[which_x]), cls(y, j, of_x, which_x[i], common.T[which_y])
 
+    def both_whitened(self, other: "_Side", restrict: "Callable[[_Side], Whitened]") -> tuple[Whitened, Whitened]:
+        """Bases of this side and of the other, restricted once where they are the same columns."""
+        of_this = restrict(self)
+        return self._at(of_this), other._at(of_this if other.group is self.group else restrict(other))
+
+    def _at(self, white: Whitened) -> Whitened:
+        return white.at(self._columns, self._which)
+
     def whitened(self, stack: Stack | Values | Joined, /) -> Whitened:
-        """Bases of this side, for every pair on the rows that both have."""
-        return Restricted.of(stack, self._masks, self._n).whitened().at(self._columns, self._which)
+        """Bases of every column of this side, on the rows of every mask of the other."""
+        return Restricted.of(stack, self._masks, self._n).whitened()
+
+    def whitened_nested(self) -> Whitened:
+        """The same for nested bases."""
+        smooth = [variable.scales.smooth for variable in self.group.variables]
+        whole = [part for part in smooth if part is not None and part.weights.shape == (MOST_FUNCTIONS, MOST_FUNCTIONS)]
+        if len(whole) < len(smooth):
+            return self.whitened(self.group.nested)
+        missing = [variable.column.missing for variable in self.group.variables]
+        observed = np.array([np.ones(len(self._masks), dtype=bool) if m is None else ~m for m in missing])
+        restricted = Restricted.of_numbers(whole, self.group.codes, observed, self._masks, self._n)
+        return restricted.whitened()
 
     def leverage_bounds(self, white: Whitened, /) -> Array:
         """What the largest leverages (rank, pairs) can be at most."""

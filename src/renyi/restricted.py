@@ -7,21 +7,25 @@ here have the pairs on their last axes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis import RESTRICTED_CUT, Basis
-from renyi.stacks import Joined, Stack, Values, chunks
+from renyi.smooth import N_MOMENTS, Smooth, central_products, moments
+from renyi.stacks import Joined, Stack, Values, chunks, precision
 
 __all__ = ["Restricted", "Whitened", "distinct_masks", "exact_leverages", "forward", "leverage_bounds"]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
+# Observed rows (rows, masks).
+Masks: TypeAlias = NDArray[np.bool_]
 Index: TypeAlias = NDArray[np.intp]
 
-_CHUNK_BYTES = 2**26
+# Small enough for the allocator to hand out the same memory again.
+_CHUNK_BYTES = 2**24
 
 
 def distinct_masks(missing: Sequence[Mask | None], n_rows: int, /) -> tuple[NDArray[np.bool_], Index]:
@@ -39,7 +43,7 @@ class Restricted:
     gram: Array
 
     @classmethod
-    def of(cls, stack: Stack | Values | Joined, masks: NDArray[np.bool_], n: Array, /) -> "Restricted":
+    def of(cls, stack: Stack | Values | Joined, masks: Masks, n: Array, /) -> "Restricted":
         """For every column and mask; `n` (columns, masks) counts the rows they have in common."""
         lower = np.tril_indices(stack.rank)
         kind = stack.rows(slice(0, 1)).dtype
@@ -48,14 +52,40 @@ class Restricted:
         for rows in _fine_chunks(stack.n_rows, len(stack) * len(lower[0]) * kind.itemsize):
             values, mask = stack.rows(rows), masks[rows].astype(kind)
             sums += values.T @ mask
-            split = values.reshape(len(values), len(stack), stack.rank)
-            squares += (split[:, :, lower[0]] * split[:, :, lower[1]]).reshape(len(values), -1).T @ mask
+            # One plane a function, so that products of two functions run through memory once.
+            planes = np.ascontiguousarray(values.reshape(len(values), len(stack), stack.rank).T)
+            pairs = np.empty((len(lower[0]), *planes.shape[1:]), dtype=kind)
+            for k, (i, j) in enumerate(zip(*lower, strict=True)):
+                np.multiply(planes[i], planes[j], out=pairs[k])
+            squares += pairs.reshape(len(squares), -1) @ mask
         with np.errstate(divide="ignore", invalid="ignore"):
             means = sums.reshape(len(stack), stack.rank, -1).swapaxes(0, 1) / n
             gram = np.empty((stack.rank, stack.rank, *n.shape))
-            gram[lower] = squares.reshape(len(stack), len(lower[0]), -1).swapaxes(0, 1) / n
+            gram[lower] = squares.reshape(len(lower[0]), len(stack), -1) / n
         gram[lower[1], lower[0]] = gram[lower]
         gram -= means[:, np.newaxis] * means
+        return cls(means, gram)
+
+    @classmethod
+    def of_numbers(
+        cls, smooth: Sequence[Smooth], codes: Sequence[NDArray[Any]], observed: NDArray[np.bool_], masks: Masks, n: Array, /
+    ) -> "Restricted":
+        """The same for whole bases of smooth functions; `observed` (columns, rows) are the columns' own rows."""
+        n_rows = len(masks)
+        kind = precision(n_rows)
+        sums = np.zeros((N_MOMENTS * len(smooth), masks.shape[1]))
+        for rows in _fine_chunks(n_rows, N_MOMENTS * len(smooth) * 8):
+            # Missing rows have a code beyond the last cell, and no part in what follows.
+            u = np.stack([np.take(s.middles, c[rows], mode="clip") for s, c in zip(smooth, codes, strict=True)])
+            planes = moments(u, observed[:, rows], dtype=kind)
+            sums += planes.reshape(len(sums), -1) @ masks[rows].astype(kind)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            means, gram = central_products(sums.reshape(N_MOMENTS, *n.shape) / n)
+        for column, (_, weights, intercept) in enumerate(smooth):
+            means[:, column] = weights.T @ means[:, column] + intercept[:, np.newaxis]
+            for _ in range(2):
+                mixed = weights.T @ gram[:, :, column].reshape(len(weights), -1)
+                gram[:, :, column] = mixed.reshape(gram[:, :, column].shape).swapaxes(0, 1)
         return cls(means, gram)
 
     def whitened(self) -> "Whitened":

@@ -20,6 +20,8 @@ from scipy.special import gammaln
 from renyi.basis import Basis, category_basis, restrict
 from renyi.columns import Kind
 from renyi.copula import Copula, middles, quantise, tie_free_cells
+from renyi.smooth import MOST_FUNCTIONS, Smooth
+from renyi.smooth import functions as smooth_functions
 from renyi.whitening import ordered_whitening, own_features, triangular_factor
 
 __all__ = [
@@ -33,7 +35,6 @@ __all__ = [
 
 Array: TypeAlias = NDArray[np.float64]
 
-MOST_FUNCTIONS = 20
 # Of a vector each coordinate has its first functions to itself, and products with the others while these are few.
 _WAVES = (3, 4, 5, 6)
 _MOST_COORDINATES_TO_MULTIPLY = 6
@@ -53,13 +54,15 @@ class Scales:
     """A nested basis, with the sizes of its leading parts that are looked at (a number's are given by its family).
 
     `ties` is the share of equal ones among all pairs of rows that the column has. A random part of its rows is expected
-    to have the same share, and inherits it. Of vectors nothing is counted.
+    to have the same share, and inherits it. Of vectors nothing is counted. `smooth` says how the basis of a number is
+    made of smooth functions.
     """
 
     basis: Basis
     kind: Kind
     sizes: tuple[int, ...] = ()
     ties: float = 0.0
+    smooth: Smooth | None = None
 
     @cached_property
     def leverages(self) -> Array:
@@ -92,15 +95,17 @@ class Scales:
     def on(self, rows: NDArray[np.bool_], /) -> "Scales":
         """The same on some of the rows, orthonormal there, still nested."""
         basis = restrict(self.basis, rows, whiten=ordered_whitening)
-        return replace(self, basis=basis, sizes=tuple(min(size, basis.rank) for size in self.sizes))
+        return replace(self, basis=basis, smooth=None, sizes=tuple(min(size, basis.rank) for size in self.sizes))
 
 
 def number_scales(copula: Copula, /) -> Scales:
     """Functions of the ranks of a number; columns without ties share them, with all they have computed."""
     if copula.has_ties:
-        return Scales(Basis(_smooth_table(copula.counts), copula.codes, None), "number", ties=_ties(copula.counts))
+        table, smooth = _smooth_table(copula.counts)
+        return Scales(Basis(table, copula.codes, None), "number", ties=_ties(copula.counts), smooth=smooth)
     shared = _tie_free_scales(len(copula.codes), copula.n_cells)
-    scales = Scales(Basis(shared.basis.table, copula.codes, None, ordered=shared.basis), "number")
+    basis = Basis(shared.basis.table, copula.codes, None, ordered=shared.basis)
+    scales = Scales(basis, "number", smooth=shared.smooth)
     scales.__dict__["leverages"] = shared.leverages
     return scales
 
@@ -109,7 +114,8 @@ def number_scales(copula: Copula, /) -> Scales:
 def _tie_free_scales(n: int, n_cells: int | None) -> Scales:
     _, counts = tie_free_cells(n, n_cells)
     codes = np.repeat(np.arange(len(counts), dtype=np.min_scalar_type(len(counts) - 1)), counts)
-    return Scales(Basis(_smooth_table(counts), codes, None), "number")
+    table, smooth = _smooth_table(counts)
+    return Scales(Basis(table, codes, None), "number", smooth=smooth)
 
 
 @lru_cache(maxsize=128)
@@ -124,10 +130,12 @@ def _ties(counts: NDArray[np.intp]) -> float:
     return float(counts / n @ (counts - 1.0)) / max(n - 1, 1)
 
 
-def _smooth_table(counts: NDArray[np.intp]) -> Array:
-    u = middles(counts)[:, np.newaxis]
-    rough = np.cos(np.pi * np.arange(3, MOST_FUNCTIONS + 1) * u)
-    return _orthonormal(np.concatenate((u, (2 * u - 1) ** 2, rough), axis=1), counts)
+def _smooth_table(counts: NDArray[np.intp]) -> tuple[Array, Smooth]:
+    """Smooth functions on cells that hold so many rows each, centred and orthonormal over the rows, in their order."""
+    u = middles(counts)
+    functions = smooth_functions(u)
+    weights, intercept = _orthonormalising(functions, counts)
+    return functions @ weights + intercept, Smooth(u, weights, intercept)
 
 
 def vector_scales(values: NDArray[Any], basis: Basis, /) -> Scales:
@@ -164,12 +172,6 @@ def _frequent(counts: NDArray[np.intp], fewest: float) -> int:
     """How many leading levels have at least so many rows, as have those that follow them, together."""
     following = counts.sum() - np.cumsum(counts)
     return int(np.count_nonzero((counts >= fewest) & (following >= fewest)))
-
-
-def _orthonormal(functions: Array, counts: NDArray[np.intp]) -> Array:
-    """Functions on cells that hold so many rows each, centred and orthonormal over the rows, in their order."""
-    weights, intercept = _orthonormalising(functions, counts)
-    return np.asarray(functions @ weights + intercept)
 
 
 def _orthonormalising(functions: Array, counts: NDArray[np.intp]) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from renyi.basis import Basis
 
-__all__ = ["ROWS_FOR_FLOAT32", "Joined", "Stack", "Values", "chunks", "products"]
+__all__ = ["ROWS_FOR_FLOAT32", "Joined", "Stack", "Values", "chunks", "precision", "products"]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -36,7 +36,7 @@ class Stack:
     @classmethod
     def of(cls, bases: Sequence[Basis], missing: Sequence[Mask | None], n_rows: int, /, *, columns: slice) -> "Stack":
         """Some columns of every basis, over all rows of the table; the bases are over their observed rows."""
-        kind = np.float32 if n_rows >= ROWS_FOR_FLOAT32 else np.float64
+        kind = precision(n_rows)
         tables: dict[int, NDArray[Any]] = {}  # columns without ties share one table
         parts, codes = [], []
         for basis, gaps in zip(bases, missing, strict=True):
@@ -56,15 +56,6 @@ class Stack:
         """Some of the columns."""
         return Stack(self.tables[columns], self.codes[columns], self.n_rows, self.rank)
 
-    @property
-    def dense_bytes(self) -> int:
-        """Memory that `dense` would take."""
-        return self.n_rows * len(self) * self.rank * self.tables[0].itemsize
-
-    def dense(self) -> "Values":
-        """The same with a value in every row."""
-        return Values(np.concatenate([self.rows(rows) for rows in chunks(self.n_rows)]), self.rank)
-
     def leading(self, size: int, /) -> "Stack":
         """The first columns of every basis."""
         return Stack(tuple(table[:, :size] for table in self.tables), self.codes, self.n_rows, size)
@@ -76,6 +67,11 @@ class Stack:
             # The last row of a table is for missing cells; "clip" spares a second look at the codes.
             stacked[:, j] = table[rows] if codes is None else np.take(table, codes[rows], axis=0, mode="clip")
         return stacked.reshape(len(stacked), -1)
+
+
+def precision(n_rows: int, /) -> Any:
+    """The type in which products over so many rows are taken."""
+    return np.float32 if n_rows >= ROWS_FOR_FLOAT32 else np.float64
 
 
 def _codes(basis: Basis, missing: Mask | None, n_rows: int) -> NDArray[Any] | None:

@@ -7,18 +7,16 @@ dropped out on the common rows or no block can be trusted, goes the way of a sin
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.columns import Column
-from renyi.errors import InputError
-from renyi.independence import Prepared, Shuffles, on_every_scale, together
 from renyi.alike import Alike, Variable
+from renyi.errors import InputError
+from renyi.independence import Shuffles, on_every_scale, together
 from renyi.pairwise import CommonPairs, CompletePairs
-from renyi.stacks import Stack
 
 __all__ = ["Alike", "Found", "Variable", "groups", "measure", "tiles_of"]
 
@@ -26,10 +24,9 @@ Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 
-# Products of a tile, and columns of one side: enough for BLAS, little enough to run several at once.
-_TILE_PRODUCTS, _MOST_COLUMNS = 2**20, 128
-# Stacks are laid out row by row where all of them together take no more than this.
-_DENSE_BYTES = 2**29
+# Products of a tile, and columns of one side: enough for BLAS, little enough to run several at once, and for the
+# allocator to hand out the same memory again, which is much faster than fresh pages.
+_TILE_PRODUCTS, _MOST_COLUMNS = 3 * 2**20, 160
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,30 +43,31 @@ class Found:
 
 
 def groups(variables: Sequence[Variable], /) -> list[Alike]:
-    """Columns by what they have in common, laid out row by row if that takes little memory."""
+    """Columns by what they have in common."""
     by_signature: dict[Hashable, list[int]] = {}
     for position, variable in enumerate(variables):
         by_signature.setdefault(variable.signature, []).append(position)
-    alike = [Alike.of(positions, [variables[p] for p in positions]) for positions in by_signature.values()]
-    stacks = [stack for group in alike for stack in (group.coefficient, group.corner, group.rest) if stack is not None]
-    if sum(stack.dense_bytes for stack in stacks if isinstance(stack, Stack)) <= _DENSE_BYTES:
-        return [group.dense() for group in alike]
-    return alike
+    return [Alike.of(positions, [variables[p] for p in positions]) for positions in by_signature.values()]
 
 
 def tiles_of(x: Sequence[Alike], y: Sequence[Alike] | None = None, /) -> Iterator[tuple[Alike, Alike]]:
     """Tiles that cover every pair once: those of x with one another, or of x with y."""
     for g, group in enumerate(x):
         for h, other in enumerate(x[g:] if y is None else y):
-            size = _columns_of_tile(group, other)
-            parts = [group.part(slice(start, start + size)) for start in range(0, len(group.positions), size)]
+            most = _columns_of_tile(group, other)
+            parts = _parts(group, most)
             is_same = y is None and h == 0
-            others = parts if is_same else [
-                other.part(slice(start, start + size)) for start in range(0, len(other.positions), size)
-            ]  # fmt: skip
+            others = parts if is_same else _parts(other, most)
             for p, part in enumerate(parts):
                 for with_part in others[p:] if is_same else others:
                     yield part, with_part
+
+
+def _parts(group: Alike, most: int) -> list[Alike]:
+    """The columns in as few parts as may be, of nearly equal size."""
+    n = len(group.positions)
+    edges = np.linspace(0, n, -(-n // most) + 1).round().astype(int)
+    return [group.part(slice(start, stop)) for start, stop in pairwise(edges.tolist())]
 
 
 def _columns_of_tile(x: Alike, y: Alike) -> int:

@@ -102,8 +102,12 @@ def log_pvalues(
 
 def _law_and_trust(roots: Array, bounds: Array, block: Block, n: int) -> tuple[Array, Mask]:
     """Logarithm of the p-value of a block, and whether its leverages are within Roy's critical correlation."""
-    log_p = log_sf_of_many(np.concatenate((roots, np.clip(bounds, 0.0, LARGEST_ROOT))), *block, n)
-    return log_p[: len(roots)], (bounds < 1.0) & (log_p[len(roots) :] >= np.log(LEVEL))
+    # The critical root is above the mean of a beta law with as many degrees of freedom as the longer side has.
+    is_trusted = bounds <= max(block) / (n - 1)
+    near = np.flatnonzero(~is_trusted & (bounds < 1.0))
+    log_p = log_sf_of_many(np.concatenate((roots, np.minimum(bounds[near], LARGEST_ROOT))), *block, n)
+    is_trusted[near] = log_p[len(roots) :] >= np.log(LEVEL)
+    return log_p[: len(roots)], is_trusted
 
 
 def _by_value(values: Counts) -> list[tuple[NDArray[np.intp] | slice, int]]:
