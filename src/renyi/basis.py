@@ -87,6 +87,11 @@ class Basis:
         """Rows of the data."""
         return len(self.table) if self.codes is None else len(self.codes)
 
+    @property
+    def is_of_number(self) -> bool:
+        """Whether these are functions of the ranks of one number."""
+        return self.codes is not None and self.feature_map is not None
+
     @cached_property
     def largest_leverage(self) -> float:
         """Share of one data row in the basis, at most 1: squared length over n."""

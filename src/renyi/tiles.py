@@ -18,7 +18,7 @@ from renyi.errors import InputError
 from renyi.independence import Shuffles, on_every_scale, together
 from renyi.pairwise import CommonPairs, CompletePairs
 
-__all__ = ["Alike", "Found", "Variable", "groups", "measure", "tiles_of"]
+__all__ = ["Found", "compare", "groups", "tiles_of"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -77,7 +77,7 @@ def _columns_of_tile(x: Alike, y: Alike) -> int:
     return max(1, min(_MOST_COLUMNS, int(np.sqrt(_TILE_PRODUCTS / widest))))
 
 
-def measure(x: Alike, y: Alike, shuffles: Shuffles, /) -> Found:
+def compare(x: Alike, y: Alike, shuffles: Shuffles, /) -> Found:
     """All pairs of a tile; of a group with itself those above the diagonal."""
     if y is x:
         i, j = np.triu_indices(len(x.positions), 1)

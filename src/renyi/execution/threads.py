@@ -1,11 +1,12 @@
 """Independent pieces of work on the cores of one machine."""
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-__all__ = ["ahead", "available_cores", "in_threads"]
+__all__ = ["ahead", "available_cores", "in_threads", "stream"]
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -26,6 +27,28 @@ def in_threads(function: Callable[[Item], Outcome], items: Iterable[Item], /) ->
         return [function(item) for item in work]
     with ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(function, work))
+
+
+def stream(function: Callable[[Item], Outcome], items: Iterable[Item], /) -> Iterator[Outcome]:
+    """The outcomes for all items in their order, worked on in threads that are never far ahead.
+
+    Every thread has one core: libraries that would use several of their own are held back meanwhile. An interruption,
+    or an error, lets go of what has not begun.
+    """
+    from threadpoolctl import threadpool_limits
+
+    n_threads = available_cores()
+    with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:
+        pending: deque[Future[Outcome]] = deque()
+        try:
+            for item in items:
+                pending.append(pool.submit(function, item))
+                if len(pending) > 2 * n_threads:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 def ahead(items: Iterator[Item], /) -> Iterator[Item]:

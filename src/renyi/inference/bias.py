@@ -11,12 +11,13 @@ from renyi.execution.roots import root_between
 from renyi.inference.roy import null_median
 from renyi.spectrum import canonical_correlations, canonical_directions, cross_products
 
-__all__ = ["debias", "null_level", "standard_error"]
+__all__ = ["LARGEST_LEVERAGE", "LARGEST_LEVERAGE_OF_NUMBERS", "debias", "null_level", "standard_error"]
 
 Array: TypeAlias = NDArray[np.float64]
 
-# Roy's law is trusted while the product of the largest leverages stays below this; docs/design.md, "Leverage".
-_LARGEST_LEVERAGE = 0.03
+# Roy's law is trusted while the product of the largest leverages stays below this; smooth functions of a number, on
+# either side, spread what single rows weigh. docs/design.md, "Leverage".
+LARGEST_LEVERAGE, LARGEST_LEVERAGE_OF_NUMBERS = 0.03, 0.5
 # As many shuffles as a budget of multiplications allows, within bounds; each counts twice.
 _FEWEST_SHUFFLES, _MOST_SHUFFLES, _SHUFFLED_WORK = 100, 500, 10**8
 
@@ -39,7 +40,8 @@ def null_level(x: Basis, y: Basis, /) -> float:
     The median of Roy's law, unless single rows weigh heavily on both sides: then the law fails, and the level comes
     from random pairings of the rows.
     """
-    if x.largest_leverage * y.largest_leverage <= _LARGEST_LEVERAGE:
+    limit = LARGEST_LEVERAGE_OF_NUMBERS if x.is_of_number or y.is_of_number else LARGEST_LEVERAGE
+    if x.largest_leverage * y.largest_leverage <= limit:
         return null_median(x.rank, y.rank, x.n_samples)
     # Rows are put into an order of their own first, so that the order of the data does not matter.
     ordered = x.in_order(), y.in_order()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from renyi.columns import check_choice
 from renyi.errors import InputError
 
-__all__ = ["adjust"]
+__all__ = ["Correction", "adjust"]
 
 Correction = Literal["bh", "by", "holm", "bonferroni"]
 

@@ -1,0 +1,381 @@
+"""What the user holds after comparing the columns of a table."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Real
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.edges import Edges
+from renyi.errors import InputError
+from renyi.inference.discovery import Correction, adjust
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from renyi.frames import Table
+
+__all__ = ["DependenceMatrix", "Screening"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+
+# Columns this close to one another are told as one.
+_ALIAS = 0.99
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _OfTable:
+    """What results on tables share: the pairs that were looked at, and where they came from."""
+
+    edges: Edges = field(repr=False)
+    types: Mapping[str, str]
+    skipped: Mapping[str, str]
+    pooled: Mapping[str, int]
+    n_rows: int
+    correction: Correction
+    new_frame: Callable[[dict[str, Any]], Any] = field(repr=False)
+
+    @cached_property
+    def edge_qvalues(self) -> Array:
+        """Adjusted p-values of the pairs, over the tests really made."""
+        return adjust(self.edges.pvalues, self.correction)
+
+    @property
+    def n_tests(self) -> int:
+        """Tests made."""
+        return int(np.count_nonzero(np.isfinite(self.edges.pvalues)))
+
+    def n_found(self, q: float = 0.05) -> int:
+        """Dependences at a false discovery rate of q."""
+        return int(np.count_nonzero(self.edge_qvalues <= _checked_rate(q)))
+
+    def ranked(self, q: float | None = None, /) -> Index:
+        """Positions of the pairs, strongest first by the debiased coefficient, those at a rate of q alone."""
+        edges, found = self.edges, self.edges.found
+        kept = np.arange(len(edges)) if q is None else np.flatnonzero(self.edge_qvalues <= _checked_rate(q))
+        # What could not be measured comes last, equal ones in the order of the table.
+        strength = np.where(np.isnan(edges.debiased), -np.inf, edges.debiased)
+        order = np.lexsort((found.j[kept], found.i[kept], found.log_pvalue[kept], -strength[kept]))
+        return np.asarray(kept[order])
+
+    def _frame(self, which: Index) -> Any:
+        return self.edges.take(which).to_frame(self.new_frame, qvalues=self.edge_qvalues[which])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DependenceMatrix(_OfTable):
+    """Dependence of all pairs of columns, from `renyi.matrix`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Columns that were compared; `other_names` those of the other table, if there was one.
+    values : ndarray
+        Coefficients in [0, 1], 1 on the diagonal; NaN where two columns have too few rows in common.
+    debiased : ndarray
+        The same, less what independent data would show.
+    pvalues, qvalues : ndarray
+        P-values, and adjusted for the tests really made; NaN on the diagonal and where no test was made.
+    n_samples : ndarray
+        Rows that both columns have.
+    pearson, spearman : ndarray
+        Linear and monotone correlation beside it; NaN for categories of more than two levels, and vectors. With missing
+        cells Spearman's ranks are those over each column's own rows.
+    types, skipped : mapping
+        What each column was taken for, and why others were left out.
+    pooled : mapping
+        Categories of which rare levels were taken together, and how many.
+    n_rows : int
+        Rows of the table.
+    """
+
+    names: tuple[str, ...] = ()
+    other_names: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, table: "Table", other: "Table | None", edges: Edges, /, *, correction: Correction) -> "DependenceMatrix":
+        """From the pairs of one table, or of two."""
+        parts = (table,) if other is None else (table, other)
+        return cls(
+            edges=edges,
+            types=MappingProxyType({name: kind for part in parts for name, kind in part.types.items()}),
+            skipped=MappingProxyType({name: reason for part in parts for name, reason in part.skipped.items()}),
+            pooled=MappingProxyType({name: n for part in parts for name, n in part.pooled.items()}),
+            n_rows=table.n_rows,
+            correction=correction,
+            new_frame=table.new_frame,
+            names=tuple(column.name for column in table.columns),
+            other_names=None if other is None else tuple(column.name for column in other.columns),
+        )
+
+    @cached_property
+    def values(self) -> Array:
+        """Coefficients."""
+        return self._spread(self.edges.found.coefficient, 1.0)
+
+    @cached_property
+    def debiased(self) -> Array:
+        """Coefficients, less what independent data would show."""
+        return self._spread(self.edges.debiased, 1.0)
+
+    @cached_property
+    def pvalues(self) -> Array:
+        """P-values of independence."""
+        return self._spread(self.edges.pvalues, np.nan)
+
+    @cached_property
+    def qvalues(self) -> Array:
+        """P-values, adjusted."""
+        return self._spread(self.edge_qvalues, np.nan)
+
+    @cached_property
+    def pearson(self) -> Array:
+        """Pearson's correlation."""
+        return self._spread(self.edges.found.pearson, 1.0)
+
+    @cached_property
+    def spearman(self) -> Array:
+        """Spearman's correlation."""
+        return self._spread(self.edges.found.spearman, 1.0)
+
+    @cached_property
+    def n_samples(self) -> NDArray[np.intp]:
+        """Rows that both columns have."""
+        own = [variable.prepared.basis.n_samples for variable in self.edges.x]
+        return self._spread(self.edges.found.n, own if self.other_names is None else 0).astype(np.intp)
+
+    def _spread(self, values: NDArray[Any], diagonal: Any) -> Array:
+        """Values of the pairs as a matrix that cannot be written to."""
+        i, j = self.edges.found.i, self.edges.found.j
+        if self.other_names is not None:
+            spread = np.full((len(self.names), len(self.other_names)), np.nan)
+            spread[i, j] = values
+        else:
+            spread = np.full((len(self.names), len(self.names)), np.nan)
+            spread[i, j] = spread[j, i] = values
+            np.fill_diagonal(spread, diagonal)
+        spread.setflags(write=False)
+        return spread
+
+    def top(self, n: int = 20, *, q: float = 0.05, fold: bool = True) -> Any:
+        """The strongest dependences at a false discovery rate of q, as a frame.
+
+        Parameters
+        ----------
+        n : int, default 20
+            Rows at most.
+        q : float, default 0.05
+            False discovery rate.
+        fold : bool, default True
+            Tell columns that are nearly the same (coefficient above 0.99) as one: the first of them speaks for all, and
+            one row names the others.
+
+        Returns
+        -------
+        frame
+            In the kind of frame that came in, sorted by the debiased coefficient: `x`, `y`, `coefficient`, `debiased`,
+            `pearson`, `spearman`, `nonlinear` (a linear coefficient would have missed it), `p`, `q`, `n`; folded also
+            `stands_for`, the number of pairs that a row stands for.
+        """
+        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+            raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
+        ranked = self.ranked(q)
+        if not fold:
+            return self._frame(ranked[:n])
+        kept, names, sizes = self.folded(ranked)
+        shown = slice(0, int(n))
+        edges = self.edges.take(kept[shown])
+
+        def with_aliases(columns: dict[str, Any]) -> Any:
+            return self.new_frame(
+                {**columns, "y": np.array(names[shown], dtype=str), "stands_for": np.array(sizes[shown], dtype=np.intp)}
+            )
+
+        return edges.to_frame(with_aliases, qvalues=self.edge_qvalues[kept[shown]])
+
+    def folded(self, ranked: Index, /) -> tuple[Index, list[str], list[int]]:
+        """Of ranked pairs one for each pair of clusters; what to call its second side, and how many pairs it is."""
+        if self.other_names is not None:
+            return ranked, [self.other_names[j] for j in self.edges.found.j[ranked]], [1] * len(ranked)
+        leaders = self._leaders(ranked)
+        lines: dict[tuple[int, int], list[int]] = {}
+        for edge in ranked.tolist():
+            ends = leaders[self.edges.found.i[edge]], leaders[self.edges.found.j[edge]]
+            lines.setdefault((min(ends), max(ends)), []).append(edge)
+        by_pair = {(int(i), int(j)): k for k, (i, j) in enumerate(zip(self.edges.found.i, self.edges.found.j, strict=True))}
+        kept, names = [], []
+        for (a, b), edges in lines.items():
+            first = by_pair.get((a, b), edges[0]) if a != b else edges[0]
+            kept.append(first if first in edges else edges[0])
+            members = [name for name, leader in zip(self.names, leaders, strict=True) if leader == a][1:]
+            names.append(", ".join(members) if a == b else self.names[self.edges.found.j[kept[-1]]])
+        return np.array(kept, dtype=np.intp), names, [len(edges) for edges in lines.values()]
+
+    def _leaders(self, ranked: Index) -> list[int]:
+        """For every column the first one that it is nearly the same as, which may be itself."""
+        near: dict[int, set[int]] = {}
+        found = self.edges.found
+        for edge in ranked[found.coefficient[ranked] > _ALIAS].tolist():
+            i, j = int(found.i[edge]), int(found.j[edge])
+            near.setdefault(i, set()).add(j)
+            near.setdefault(j, set()).add(i)
+        leaders: list[int] = []
+        for column in range(len(self.names)):
+            closest = (k for k in sorted(near.get(column, ())) if k < column and leaders[k] == k)
+            leaders.append(next(closest, column))
+        return leaders
+
+    def to_frame(self) -> Any:
+        """The coefficients as a frame, as `df.corr()` has them; frames without an index have the names in front."""
+        columns = self.names if self.other_names is None else self.other_names
+        frame = self.new_frame(
+            {"": np.array(self.names, dtype=str), **{name: self.values[:, j] for j, name in enumerate(columns)}}
+        )
+        return frame.set_index("").rename_axis(None) if hasattr(frame, "set_index") else frame
+
+    def to_edges(self) -> Any:
+        """All pairs as rows of a frame, strongest first by the debiased coefficient."""
+        return self._frame(self.ranked())
+
+    def plot(self, *, ax: Any = None) -> "Figure":
+        """Draw the coefficients as a heatmap, similar columns beside one another.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from renyi.report.heatmap import plot_matrix
+
+        return plot_matrix(self, ax=ax)
+
+    def __repr__(self) -> str:
+        from renyi.report.terminal import text_of_matrix
+
+        return text_of_matrix(self)
+
+    def _repr_html_(self) -> str:
+        from renyi.report.notebook import html_of_matrix
+
+        return html_of_matrix(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Screening(_OfTable):
+    """Dependence of every column on one target, strongest first, from `renyi.screen`.
+
+    Attributes
+    ----------
+    target : str
+        The target; `given` what was held fixed.
+    names : tuple of str
+        The other columns, strongest first by the debiased coefficient.
+    values, debiased, pvalues, qvalues, n_samples, pearson, spearman : ndarray
+        As in `DependenceMatrix`, in the order of `names`.
+    types, skipped, pooled, n_rows
+        As in `DependenceMatrix`.
+    """
+
+    target: str = ""
+    given: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, table: "Table", target: str, given: tuple[str, ...], edges: Edges, /, *, correction: Correction
+    ) -> "Screening":
+        """From the pairs of every column with the target."""
+        return cls(
+            edges=edges,
+            types=MappingProxyType(dict(table.types)),
+            skipped=MappingProxyType(dict(table.skipped)),
+            pooled=MappingProxyType(dict(table.pooled)),
+            n_rows=table.n_rows,
+            correction=correction,
+            new_frame=table.new_frame,
+            target=target,
+            given=given,
+        )
+
+    @cached_property
+    def _order(self) -> Index:
+        return self.ranked()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns, strongest first."""
+        return tuple(self.edges.x[i].column.name for i in self.edges.found.i[self._order])
+
+    @property
+    def values(self) -> Array:
+        """Coefficients."""
+        return self._sorted(self.edges.found.coefficient)
+
+    @property
+    def debiased(self) -> Array:
+        """Coefficients, less what independent data would show."""
+        return self._sorted(self.edges.debiased)
+
+    @property
+    def pvalues(self) -> Array:
+        """P-values of independence, given what is held fixed."""
+        return self._sorted(self.edges.pvalues)
+
+    @property
+    def qvalues(self) -> Array:
+        """P-values, adjusted."""
+        return self._sorted(self.edge_qvalues)
+
+    @property
+    def n_samples(self) -> NDArray[Any]:
+        """Rows used."""
+        return self._sorted(self.edges.found.n)
+
+    @property
+    def pearson(self) -> Array:
+        """Pearson's correlation."""
+        return self._sorted(self.edges.found.pearson)
+
+    @property
+    def spearman(self) -> Array:
+        """Spearman's correlation."""
+        return self._sorted(self.edges.found.spearman)
+
+    def _sorted(self, values: NDArray[Any]) -> NDArray[Any]:
+        ordered = values[self._order]
+        ordered.setflags(write=False)
+        return ordered
+
+    def to_frame(self) -> Any:
+        """One row a column, strongest first, in the kind of frame that came in."""
+        return self._frame(self._order)
+
+    def top(self, n: int = 20, *, q: float = 0.05) -> Any:
+        """The strongest columns at a false discovery rate of q, as a frame."""
+        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+            raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
+        return self._frame(self.ranked(q)[:n])
+
+    def __repr__(self) -> str:
+        from renyi.report.terminal import text_of_screening
+
+        return text_of_screening(self)
+
+    def _repr_html_(self) -> str:
+        from renyi.report.notebook import html_of_screening
+
+        return html_of_screening(self)
+
+
+def _checked_rate(q: Any) -> float:
+    if not isinstance(q, Real) or isinstance(q, bool) or not 0.0 < q <= 1.0:
+        raise InputError(f"q={q!r} is no false discovery rate: pass a number above 0, at most 1")
+    return float(q)

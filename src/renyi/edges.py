@@ -1,0 +1,120 @@
+"""Pairs of columns with what was found on them: the effect beside the p-value."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.alike import Variable
+from renyi.independence import together
+from renyi.inference.bias import LARGEST_LEVERAGE, LARGEST_LEVERAGE_OF_NUMBERS, debias, null_level
+from renyi.inference.roy import null_median
+from renyi.tiles import Found
+
+__all__ = ["MISSED", "Edges"]
+
+Array: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+# A dependence is marked as nonlinear where no linear coefficient is more than this share of the debiased one.
+MISSED = 0.5
+_SMALLEST = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Pairs of variables of x and y, with what was found; `y` is `x` where a table is compared with itself.
+
+    `known` are debiased coefficients where the test that was made has said them.
+    """
+
+    x: Sequence[Variable]
+    y: Sequence[Variable]
+    found: Found
+    known: Array | None = None
+
+    @classmethod
+    def of(cls, x: Sequence[Variable], y: Sequence[Variable], parts: Sequence[Found], /) -> "Edges":
+        """From what the tiles have found."""
+        return cls(x, y, Found(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS}))
+
+    def __len__(self) -> int:
+        return len(self.found.i)
+
+    def take(self, which: NDArray[Any], /) -> "Edges":
+        """Some of the pairs, in the order given."""
+        found = Found(**{name: getattr(self.found, name)[which] for name in _FIELDS})
+        return Edges(self.x, self.y, found, known=self.debiased[which])
+
+    @cached_property
+    def pvalues(self) -> Array:
+        """P-values, NaN where no test was made; none is 0."""
+        log_p = self.found.log_pvalue
+        return np.where(np.isnan(log_p), np.nan, np.maximum(np.exp(log_p), _SMALLEST))
+
+    @cached_property
+    def debiased(self) -> Array:
+        """Coefficients, less what independent data would show."""
+        if self.known is not None:
+            return self.known
+        values = zip(self.found.coefficient.tolist(), self._levels().tolist(), strict=True)
+        return np.array([debias(value, level) if np.isfinite(value) else np.nan for value, level in values])
+
+    def _levels(self) -> Array:
+        """What independent data would show: by the law, or by random pairings where single rows weigh too much."""
+        levels = np.full(len(self), np.nan)
+        ranks_x, weights_x, numbers_x = (values[self.found.i] for values in _traits(self.x))
+        ranks_y, weights_y, numbers_y = (values[self.found.j] for values in _traits(self.y))
+        limit = np.where(numbers_x | numbers_y, LARGEST_LEVERAGE_OF_NUMBERS, LARGEST_LEVERAGE)
+        n = self.found.n.astype(np.float64)
+        is_known = np.isfinite(self.found.coefficient)
+        # What a row weighs among a column's own rows it weighs among those that are left, which are fewer.
+        has_law = is_known & (weights_x * weights_y <= limit * n**2) & (ranks_x + ranks_y < n)
+        keys = np.column_stack((ranks_x, ranks_y, self.found.n))[has_law]
+        if len(keys):
+            distinct, which = np.unique(keys, axis=0, return_inverse=True)
+            levels[has_law] = np.array([null_median(*key) for key in distinct.tolist()])[which.ravel()]
+        for k in np.flatnonzero(is_known & ~has_law):
+            x, y = self.x[self.found.i[k]], self.y[self.found.j[k]]
+            bases = together((x.column, y.column), (x.prepared, y.prepared))
+            levels[k] = null_level(bases[0].basis, bases[1].basis)
+        return levels
+
+    @cached_property
+    def is_nonlinear(self) -> Mask:
+        """Where Pearson's and Spearman's coefficients would have missed what is there."""
+        linear = np.fmax(np.abs(self.found.pearson), np.abs(self.found.spearman))
+        return np.asarray(linear <= MISSED * self.debiased)
+
+    def to_frame(self, new_frame: Callable[[dict[str, Any]], Any], /, *, qvalues: Array) -> Any:
+        """The pairs as rows of a frame."""
+        return new_frame(
+            {
+                "x": np.array([self.x[i].column.name for i in self.found.i.tolist()], dtype=str),
+                "y": np.array([self.y[j].column.name for j in self.found.j.tolist()], dtype=str),
+                "coefficient": self.found.coefficient,
+                "debiased": self.debiased,
+                "pearson": self.found.pearson,
+                "spearman": self.found.spearman,
+                "nonlinear": self.is_nonlinear,
+                "p": self.pvalues,
+                "q": qvalues,
+                "n": self.found.n,
+            }
+        )
+
+
+_FIELDS = tuple(field.name for field in fields(Found))
+
+
+def _traits(variables: Sequence[Variable]) -> tuple[NDArray[np.intp], Array, Mask]:
+    """Rank of every basis, what its heaviest row weighs (leverage times rows), and whether it is of a number."""
+    bases = [variable.prepared.basis for variable in variables]
+    return (
+        np.array([basis.rank for basis in bases]),
+        np.array([basis.largest_leverage * basis.n_samples for basis in bases]),
+        np.array([basis.is_of_number for basis in bases]),
+    )

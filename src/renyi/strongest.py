@@ -1,0 +1,71 @@
+"""The strongest of very many pairs, kept while they come in, and false discovery rates that count all of them."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.alike import Variable
+from renyi.edges import Edges
+from renyi.inference.discovery import Correction
+from renyi.tiles import Found
+
+__all__ = ["Strongest"]
+
+Array: TypeAlias = NDArray[np.float64]
+
+# Cells of log p: a q-value from their upper edges is too large by 0.2 % at most, never too small.
+_WIDTH, _LOWEST = 0.002, -750.0
+_N_CELLS = round(-_LOWEST / _WIDTH)
+
+
+class Strongest:
+    """Takes what tiles have found and keeps the pairs with the largest debiased coefficients."""
+
+    def __init__(self, variables: Sequence[Variable], /, *, top: int | None, threshold: float | None) -> None:
+        self._variables = variables
+        self._top, self._threshold = top, threshold
+        self._kept: list[Edges] = []
+        self._n_kept = 0
+        self._histogram = np.zeros(_N_CELLS, dtype=np.int64)
+
+    def update(self, found: Found, /) -> None:
+        """Look at some more pairs."""
+        tested = found.log_pvalue[np.isfinite(found.log_pvalue)]
+        self._histogram += np.bincount(_cells(tested), minlength=_N_CELLS)
+        edges = Edges(self._variables, self._variables, found)
+        # NaN is smaller than any threshold.
+        edges = edges.take(np.flatnonzero(edges.debiased >= (-1.0 if self._threshold is None else self._threshold)))
+        self._kept.append(edges)
+        self._n_kept += len(edges)
+        if self._top is not None and self._n_kept > 4 * self._top:
+            self._kept = [self.edges()]
+            self._n_kept = len(self._kept[0])
+
+    def edges(self) -> Edges:
+        """The pairs kept, strongest first; equal ones in the order of the table."""
+        edges = Edges.of(self._variables, self._variables, [part.found for part in self._kept])
+        order = np.lexsort((edges.found.j, edges.found.i, edges.found.log_pvalue, -edges.debiased))
+        return edges.take(order[: self._top])
+
+    def qvalues(self, log_pvalue: Array, correction: Correction, /) -> Array:
+        """Adjusted p-values, counting every pair that was tested."""
+        n_tests = int(self._histogram.sum())
+        upper = np.exp(_LOWEST + _WIDTH * np.arange(1, _N_CELLS + 1))
+        if correction == "bonferroni":
+            adjusted = upper * n_tests
+        else:
+            factor = float(np.sum(1.0 / np.arange(1, n_tests + 1))) if correction == "by" else 1.0
+            rates = factor * n_tests * upper / np.maximum(np.cumsum(self._histogram), 1)
+            # A larger p-value never has a smaller rate, so the best one from here on counts.
+            adjusted = np.minimum.accumulate(rates[::-1])[::-1]
+        found = np.full(len(log_pvalue), np.nan)
+        made = np.isfinite(log_pvalue)
+        found[made] = np.minimum(adjusted[_cells(log_pvalue[made])], 1.0)
+        return found
+
+
+def _cells(log_pvalue: Array) -> NDArray[np.intp]:
+    """The cell of every logarithm, whose upper edge is not below it."""
+    return np.clip(np.ceil((log_pvalue - _LOWEST) / _WIDTH).astype(np.intp) - 1, 0, _N_CELLS - 1)

@@ -1,0 +1,324 @@
+"""The path for many columns: `matrix`, `screen` and `pairs`."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi import features
+from renyi.alignment import Missing
+from renyi.alike import Alike, Variable
+from renyi.columns import Column, check_choice, count
+from renyi.conditional import conditional_test
+from renyi.dependence import DependenceMatrix, Screening
+from renyi.edges import Edges
+from renyi.errors import InputError
+from renyi.execution.progress import watched
+from renyi.execution.threads import stream
+from renyi.frames import Table, as_table, closest, observed
+from renyi.independence import Shuffles, prepare
+from renyi.inference.discovery import Correction
+from renyi.results import TestResult
+from renyi.strongest import Strongest
+from renyi.tiles import Found, compare, groups, tiles_of
+
+__all__ = ["matrix", "pairs", "screen"]
+
+Array: TypeAlias = NDArray[np.float64]
+Measure = Literal["rdc"]
+Types: TypeAlias = Mapping[str, str] | None
+Vectors: TypeAlias = Mapping[str, Sequence[str]] | None
+
+_N_RESAMPLES = 9999
+_DEFAULT_TOP = 1000
+(_SEED,) = features.seeds(None, n_draws=1)
+_SHUFFLES = Shuffles(_N_RESAMPLES, _SEED, None)
+
+
+def matrix(
+    table: Any,
+    other: Any = None,
+    *,
+    measure: Measure = "rdc",
+    missing: Missing = "pairwise",
+    types: Types = None,
+    vectors: Vectors = None,
+    correction: Correction = "bh",
+    progress: bool = False,
+) -> DependenceMatrix:
+    """Dependence of every pair of columns of a table, with p-values and false discovery control.
+
+    Like `df.corr()`, for dependence of any form and columns of any type. Columns that say nothing (constant, empty,
+    identifiers) are left out and named in `.skipped`.
+
+    Parameters
+    ----------
+    table : frame, dict of columns, or array of shape (n, d)
+        A frame of pandas, Polars or Arrow, a dict of columns, or a matrix whose columns are the variables.
+    other : the same, optional
+        A second table over the same rows: its columns take the place of the table's own as partners.
+    measure : {"rdc"}, default "rdc"
+        The coefficient.
+    missing : {"pairwise", "listwise", "raise"}, default "pairwise"
+        "pairwise" ranks every column over its own observed rows and compares two on the rows both have; "listwise"
+        drops rows with any missing cell first; "raise" refuses them.
+    types : mapping of str to {"number", "category", "skip"}, optional
+        What columns are, where the decision shown in `.types` is not the one wanted.
+    vectors : mapping of str to sequence of str, optional
+        Columns that are one variable together: {"location": ["lat", "lon"]}. They leave the table.
+    correction : {"bh", "by", "holm", "bonferroni"}, default "bh"
+        How p-values are adjusted for the number of tests, as in `renyi.adjust`.
+    progress : bool, default False
+        Show a progress bar if this runs in a terminal.
+
+    Returns
+    -------
+    DependenceMatrix
+        With `values`, `debiased`, `pvalues`, `qvalues`, `n_samples`, `pearson`, `spearman`, `types`, `skipped`, `top()`,
+        `to_frame()`, `to_edges()` and `plot()`.
+
+    Raises
+    ------
+    InputError
+        For a table without two columns to compare, duplicate names, or settings that make no sense.
+
+    Notes
+    -----
+    `values[i, j]` is `renyi.rdc` and `pvalues[i, j]` the p-value of `renyi.independence_test` for the two columns. Every
+    column is prepared once; all pairs are then products of matrices. Where cells are missing for a reason that has to do
+    with both columns, the rows that are left are a selection, and selection can create dependence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import renyi
+    >>> x = np.linspace(-1, 1, 500)
+    >>> found = renyi.matrix({"x": x, "x squared": x**2, "noise": np.random.default_rng(0).random(500)})
+    >>> found.values.round(2)[0, 1]
+    np.float64(1.0)
+    >>> found.qvalues[0, 1] < 1e-9 < found.qvalues[0, 2]
+    np.True_
+    """
+    _check(measure, correction)
+    if other is None:
+        rows = _comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), at_least=2)
+        variables = _prepared(rows.columns, progress=progress)
+        edges = _every_pair(variables, None, progress=progress)
+        return DependenceMatrix.of(rows, None, edges, correction=correction)
+    rows, columns = _side_by_side(table, other, types, vectors, missing)
+    of_rows, of_columns = (_prepared(side.columns, progress=progress) for side in (rows, columns))
+    edges = _every_pair(of_rows, of_columns, progress=progress)
+    return DependenceMatrix.of(rows, columns, edges, correction=correction)
+
+
+def pairs(
+    table: Any,
+    *,
+    top: int | None = None,
+    threshold: float | None = None,
+    measure: Measure = "rdc",
+    missing: Missing = "pairwise",
+    types: Types = None,
+    vectors: Vectors = None,
+    correction: Correction = "bh",
+    progress: bool = False,
+) -> Any:
+    """The strongest pairs of a table too wide for a matrix.
+
+    The pairs are ranked by their debiased coefficient while they are computed and only the strongest are kept. Their
+    q-values count every test that was made.
+
+    Parameters
+    ----------
+    table, measure, missing, types, vectors, progress
+        As in `renyi.matrix`.
+    top : int, optional
+        Pairs to keep at most; 1,000 where neither this nor a threshold is given.
+    threshold : float, optional
+        Smallest debiased coefficient of a pair that is kept.
+    correction : {"bh", "by", "bonferroni"}, default "bh"
+        As in `renyi.adjust`.
+
+    Returns
+    -------
+    frame
+        In the kind of frame that came in, strongest first: the two columns, coefficient, debiased coefficient, Pearson's
+        and Spearman's, whether a linear coefficient would have missed it, p, q, and the rows used.
+
+    Raises
+    ------
+    InputError
+        As `renyi.matrix`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import renyi
+    >>> x = np.linspace(-1, 1, 500)
+    >>> renyi.pairs({"x": x, "y": x**2, "z": np.random.default_rng(0).random(500)}, top=1)["y"]
+    array(['y'], dtype='<U1')
+    """
+    _check(measure, correction)
+    if correction == "holm":
+        raise InputError("correction='holm' needs all p-values at once: pass 'bh', 'by' or 'bonferroni'")
+    if top is not None and not (isinstance(top, (int, np.integer)) and not isinstance(top, bool) and top >= 1):
+        raise InputError(f"top={top!r} makes no sense: pass a whole number of pairs, 1 or more")
+    if threshold is not None and not (isinstance(threshold, (int, float)) and -1 <= threshold <= 1):
+        raise InputError(f"threshold={threshold!r} makes no sense: pass a coefficient between -1 and 1")
+    rows = _comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), at_least=2)
+    variables = _prepared(rows.columns, progress=progress)
+    strongest = Strongest(variables, top=top or (None if threshold is not None else _DEFAULT_TOP), threshold=threshold)
+    for found in _found(variables, None, progress=progress):
+        strongest.update(found)
+    edges = strongest.edges()
+    return edges.to_frame(rows.new_frame, qvalues=strongest.qvalues(edges.found.log_pvalue, correction))
+
+
+def screen(
+    table: Any,
+    target: str | Sequence[str],
+    *,
+    given: str | Sequence[str] | None = None,
+    measure: Measure = "rdc",
+    missing: Missing = "pairwise",
+    types: Types = None,
+    vectors: Vectors = None,
+    correction: Correction = "bh",
+    progress: bool = False,
+) -> Screening:
+    """Dependence of every column of a table on one target.
+
+    Parameters
+    ----------
+    table, measure, missing, types, vectors, correction, progress
+        As in `renyi.matrix`.
+    target : str or list of str
+        The column of interest, of any type, or several numeric ones as one vector.
+    given : str or list of str, optional
+        Columns to hold fixed: every test is then `renyi.conditional_test` given these, on the rows that have all of
+        them.
+
+    Returns
+    -------
+    Screening
+        Strongest first, with `names`, `values`, `debiased`, `pvalues`, `qvalues`, `n_samples`, `pearson`, `spearman`,
+        `types`, `skipped` and `to_frame()`.
+
+    Raises
+    ------
+    InputError
+        For a target or a given column that is not there or says nothing; else as `renyi.matrix`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import renyi
+    >>> x = np.linspace(-1, 1, 500)
+    >>> found = renyi.screen({"x": x, "y": x**2, "z": np.random.default_rng(0).random(500)}, "y")
+    >>> found.names
+    ('x', 'z')
+    """
+    _check(measure, correction)
+    names = [target] if isinstance(target, str) else list(target)
+    held = [] if given is None else [given] if isinstance(given, str) else list(given)
+    if not names:
+        raise InputError("target names no column: pass one, or several as a vector")
+    if set(names) & set(held):
+        raise InputError(f"{sorted(set(names) & set(held))[0]!r} is both the target and given: leave it out of one")
+    goal = " & ".join(names)
+    if len(names) > 1:
+        vectors = {**(vectors or {}), goal: names}
+    rows = observed(as_table(table, types=types, vectors=vectors), missing=missing)
+    targets = [_column(rows, goal, "target")]
+    fixed = [_column(rows, name, "given") for name in held]
+    left_out = {goal, *held}
+    candidates = replace(rows, columns=tuple(c for c in rows.columns if c.name not in left_out))
+    candidates = _comparable(candidates, at_least=1)
+    x, y = (_prepared(side, progress=progress) for side in (candidates.columns, targets))
+    edges = _given(x, y, fixed, progress=progress) if fixed else _every_pair(x, y, progress=progress)
+    return Screening.of(candidates, goal, tuple(held), edges, correction=correction)
+
+
+def _check(measure: Any, correction: Any) -> None:
+    check_choice(measure, Measure, "measure")
+    check_choice(correction, Correction, "correction")
+
+
+def _comparable(table: Table, *, at_least: int) -> Table:
+    """The table, if it has columns to compare."""
+    if len(table.columns) < at_least:
+        reasons = "; ".join(f"{name!r}: {reason}" for name, reason in list(table.skipped.items())[:5])
+        left = f" ({count(len(table.skipped), 'column')} left out: {reasons})" if reasons else ""
+        raise InputError(
+            f"the table has {count(len(table.columns), 'column')} to compare, fewer than the {at_least} it takes{left}: "
+            "pass more columns, or say what they are by types={name: 'category'}"
+        )
+    return table
+
+
+def _side_by_side(table: Any, other: Any, types: Types, vectors: Vectors, missing: Missing) -> tuple[Table, Table]:
+    """Two tables over the same rows."""
+    rows, columns = (
+        as_table(part, name, types=_of(part, types), vectors=_of(part, vectors))
+        for part, name in ((table, "the table"), (other, "other"))
+    )
+    if rows.n_rows != columns.n_rows:
+        raise InputError(f"the table has {rows.n_rows:,} rows and other has {columns.n_rows:,}: pass as many")
+    return tuple(_comparable(observed(side, missing=missing), at_least=1) for side in (rows, columns))  # type: ignore[return-value]
+
+
+def _column(table: Table, name: Any, role: str) -> Column:
+    for column in table.columns:
+        if column.name == name:
+            return column
+    if name in table.skipped:
+        raise InputError(f"{role} {name!r} was left out: {table.skipped[name]}")
+    raise InputError(f"{role} {name!r} is no column: {closest(name, [c.name for c in table.columns])}")
+
+
+def _prepared(columns: Sequence[Column], *, progress: bool) -> list[Variable]:
+    def prepare_one(column: Column) -> Variable:
+        return Variable(column, prepare(column, _SEED))
+
+    return list(watched(stream(prepare_one, columns), len(columns), "Preparing columns", shown=progress))
+
+
+def _found(x: Sequence[Variable], y: Sequence[Variable] | None, *, progress: bool) -> Iterator[Found]:
+    """All pairs, a tile at a time."""
+    tiles = list(tiles_of(groups(x), None if y is None else groups(y)))
+
+    def compare_one(tile: tuple[Alike, Alike]) -> Found:
+        return compare(*tile, _SHUFFLES)
+
+    return watched(stream(compare_one, tiles), len(tiles), "Comparing pairs", shown=progress)
+
+
+def _every_pair(x: Sequence[Variable], y: Sequence[Variable] | None, *, progress: bool) -> Edges:
+    return Edges.of(x, x if y is None else y, list(_found(x, y, progress=progress)))
+
+
+def _given(x: Sequence[Variable], y: Sequence[Variable], fixed: Sequence[Column], *, progress: bool) -> Edges:
+    """Every column against the target, given those that are held fixed, on the rows that have them all."""
+
+    def test(variable: Variable) -> TestResult | None:
+        try:
+            return conditional_test(variable.column, y[0].column, list(fixed), missing="listwise")
+        except InputError:
+            return None
+
+    results = list(watched(stream(test, x), len(x), "Testing columns", shown=progress))
+    n = [0 if result is None else result.n_samples for result in results]
+    unknown = np.full(len(x), np.nan)
+    found = Found(
+        i=np.arange(len(x)),
+        j=np.zeros(len(x), dtype=np.intp),
+        n=np.array(n, dtype=np.intp),
+        coefficient=np.array([np.nan if result is None else result.coefficient for result in results]),
+        log_pvalue=np.array([np.nan if result is None else result.log_pvalue for result in results]),
+        pearson=unknown,
+        spearman=unknown,
+    )
+    debiased = np.array([np.nan if result is None else result.debiased for result in results])
+    return Edges(x, y, found, known=debiased)
