@@ -347,3 +347,28 @@ def test_several_columns_keep_their_own_types(rng):
     for single in (numbers, list(numbers), numbers[:, np.newaxis], [[1.0, 2.0], [3.0, 5.0]], pd.Series(numbers)):
         assert len(as_columns(single, "z")) == 1
     assert as_columns([[1.0, 2.0], [3.0, 5.0]], "z")[0].kind == "vector"
+
+
+def test_times_and_decimals_of_the_libraries():
+    clock = [datetime.time(3, 0, 0, 5), None, datetime.time(1)]
+    for series in (pl.Series(clock), pa.array(clock), pd.Series(clock, dtype=pd.ArrowDtype(pa.time64("us"))),
+                   pa.array([10_800, None, 3600], pa.time32("s"))):  # fmt: skip
+        column = as_column(series, "x")
+        assert column.complete().values.tolist()[1] == 3600 * 10**9
+        assert column.values[0] // 10**9 == 10_800
+    price = [decimal.Decimal("1.5"), None, decimal.Decimal("0.25")]
+    for series in (pl.Series(price), pa.array(price), pd.Series(price, dtype=pd.ArrowDtype(pa.decimal128(9, 2)))):
+        assert as_column(series, "x").complete().values.tolist() == [1.5, 0.25]
+    assert as_column(pl.Series([1, None, 3], dtype=pl.Int128), "x").complete().values.tolist() == [1.0, 3.0]
+
+
+def test_categories_of_every_library_have_the_same_levels():
+    labels = ["b", None, "a", "b"]
+    for x in (
+        pd.Series(pd.Categorical(labels, ["never", "b", "a"])), pl.Series(labels, dtype=pl.Categorical),
+        pl.Series(labels, dtype=pl.Enum(["never", "b", "a"])), pa.array(labels).dictionary_encode(),
+        pa.chunked_array([pa.array(labels[:2]).dictionary_encode(), pa.array(labels[2:]).dictionary_encode()]),
+    ):  # fmt: skip
+        column = as_column(x, "x")
+        assert column.levels == ("a", "b")
+        assert column.complete().values.tolist() == [1, 0, 1]

@@ -8,9 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.errors import InputError
-from renyi.labels import Encoded, encode, encode_array
+from renyi.labels import Encoded, encode, encode_array, encode_series, tidy
 
-__all__ = ["Column", "Kind", "as_column", "as_columns", "categorical", "check_choice", "count", "encode_labels"]
+__all__ = [
+    "Column",
+    "Kind",
+    "Mask",
+    "as_column",
+    "as_columns",
+    "categorical",
+    "check_choice",
+    "count",
+    "encode_labels",
+    "read_categories",
+    "read_cells",
+]
 
 Kind = Literal["number", "vector", "category"]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -86,12 +98,12 @@ def as_column(data: Any, argument: str, /) -> Column:
     if isinstance(data, Column):
         return replace(data, argument=argument, name=data.name or argument)
     if isinstance(data, np.ndarray):
-        return _from_array(data, argument)
+        return _from_array(data, None, argument)
     if isinstance(data, (list, tuple, range)):
         return _from_sequence(data, argument)
     wrapped = _as_narwhals(data, argument)
     if wrapped is None:
-        return _from_array(_to_array(data, argument), argument)
+        return _from_array(_to_array(data, argument), None, argument)
     if hasattr(wrapped, "columns"):
         return _from_frame(wrapped, argument)
     return _from_series(wrapped, argument)
@@ -149,8 +161,8 @@ def _from_sequence(data: Sequence[Any], argument: str) -> Column:
         observed = [value for value in data if value is not None]
         if not observed:
             raise InputError(f"{argument} has no observed value: there is nothing to measure")
-        return _with_gaps(_exact_array(observed, argument), missing, argument)
-    return _from_array(_exact_array(data, argument), argument)
+        return _from_array(_with_gaps(_exact_array(observed, argument), missing), missing, argument)
+    return _from_array(_exact_array(data, argument), None, argument)
 
 
 def _exact_array(data: Sequence[Any], argument: str) -> NDArray[Any]:
@@ -164,11 +176,11 @@ def _exact_array(data: Sequence[Any], argument: str) -> NDArray[Any]:
     return array
 
 
-def _with_gaps(observed: NDArray[Any], missing: Mask, argument: str) -> Column:
-    """A column from its observed values, which keep their type, and the places where there are none."""
+def _with_gaps(observed: NDArray[Any], missing: Mask) -> NDArray[Any]:
+    """The observed values, which keep their type, with zeros in the places where there are none."""
     values = np.zeros((len(missing), *observed.shape[1:]), dtype=observed.dtype)
     values[~missing] = observed
-    return _from_array(values, argument, missing)
+    return values
 
 
 def _from_frame(frame: Any, argument: str) -> Column:
@@ -213,15 +225,47 @@ def _from_series(series: Any, argument: str) -> Column:
 
 
 def _from_values(series: Any, label: str) -> Column:
+    column = _from_array(*read_cells(series), label)
+    if column.missing is not None and column.missing.all():
+        raise InputError(f"{label} has no observed value: there is nothing to measure")
+    return column
+
+
+def read_cells(series: Any, /) -> tuple[NDArray[Any], Mask | None]:
+    """The cells of a narwhals Series as an array that keeps their type, and where it only holds their place.
+
+    Decimals and integers of 128 bits are floats, times of the day nanoseconds since midnight; NaN speaks for itself.
+    """
+    import narwhals.stable.v2 as nw
+
+    dtype = series.dtype
+    if dtype.is_decimal() or isinstance(dtype, (nw.Int128, nw.UInt128)):
+        series, dtype = series.cast(nw.Float64), nw.Float64()
+    elif isinstance(dtype, nw.Time):
+        series = _nanoseconds(series)
+    if dtype.is_float():
+        array = series.to_numpy()
+        if array.dtype.kind == "f":
+            return array, None
     missing = np.array(series.is_null().to_numpy())
     if not missing.any():
-        return _from_array(series.to_numpy(), label)
+        return series.to_numpy(), None
     if missing.all():
-        raise InputError(f"{label} has no observed value: there is nothing to measure")
-    return _with_gaps(series.filter(~series.is_null()).to_numpy(), missing, label)
+        return np.zeros(len(missing)), missing
+    return _with_gaps(series.filter(~series.is_null()).to_numpy(), missing), missing
 
 
-def _from_array(array: NDArray[Any], label: str, missing: Mask | None = None) -> Column:
+def _nanoseconds(series: Any) -> Any:
+    import narwhals.stable.v2 as nw
+
+    native = series.to_native()
+    if nw.dependencies.is_pandas_like_series(native):
+        # Only Arrow has times in pandas, and narwhals leaves them in the unit they have.
+        series = nw.from_native(native.astype("time64[ns][pyarrow]"), series_only=True)
+    return series.cast(nw.Time).cast(nw.Int64)
+
+
+def _from_array(array: NDArray[Any], missing: Mask | None, label: str) -> Column:
     if array.ndim == 0:
         raise InputError(
             f"{label} is a single {type(array.item()).__name__}: pass an array of values, one for each row"
@@ -369,22 +413,28 @@ def _category(codes: NDArray[np.intp], missing: Mask, levels: tuple[Hashable, ..
 
 def _from_categories(series: Any) -> Column:
     """A categorical column; an ordered one as numbers that rise with its levels."""
+    (codes, missing, levels), ordered = read_categories(series)
+    if ordered:
+        return Column("", "number", codes, missing if missing.any() else None, levels)
+    return _category(*tidy(codes, missing, levels), series.name or "")
+
+
+def read_categories(series: Any, /) -> tuple[Encoded, bool]:
+    """The codes, missing mask and levels of a categorical narwhals Series, and whether the levels are ordered."""
     import narwhals.stable.v2 as nw
 
     native = series.to_native()
     if nw.dependencies.is_pandas_like_series(native) and hasattr(native.dtype, "categories"):
         codes, levels = native.cat.codes.to_numpy().astype(np.intp), tuple(native.cat.categories.tolist())
-        missing, ordered = codes < 0, native.cat.ordered
-        codes = np.where(missing, 0, codes)
-    else:
-        codes, missing, levels = encode(series.to_list())
-        ordered = getattr(getattr(native, "type", None), "ordered", False)
-        if ordered:
-            levels = tuple(native.combine_chunks().dictionary.to_pylist())
-            codes = np.array([0 if label is None else levels.index(label) for label in series.to_list()])
-    if ordered:
-        return Column("", "number", codes, missing if missing.any() else None, levels)
-    return _category(codes, missing, levels, series.name or "")
+        missing = codes < 0
+        return (np.where(missing, 0, codes), missing, levels), bool(native.cat.ordered)
+    if hasattr(native, "unify_dictionaries"):
+        merged = native.unify_dictionaries().combine_chunks()
+        codes = merged.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.intp)
+        return (codes, series.is_null().to_numpy(), tuple(merged.dictionary.to_pylist())), native.type.ordered
+    if nw.dependencies.is_polars_series(native):
+        return encode_series(series.cast(nw.String)), False
+    return encode(series.to_list()), False
 
 
 def _labels(x: Any) -> tuple[list[Any], str]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from renyi.errors import InputError
 
-__all__ = ["Encoded", "encode", "encode_array"]
+__all__ = ["Encoded", "encode", "encode_array", "encode_series", "is_missing", "tidy"]
 
 # Codes, missing mask and levels; codes of missing labels are 0 and mean nothing.
 Encoded: TypeAlias = tuple[NDArray[np.intp], NDArray[np.bool_], tuple[Hashable, ...]]
@@ -25,21 +25,50 @@ def encode_array(labels: NDArray[Any], /) -> Encoded:
 
 def encode(labels: list[Any], /) -> Encoded:
     """Encode arbitrary labels, sorted within each of their types."""
-    missing = np.fromiter((_is_missing(label) for label in labels), dtype=bool, count=len(labels))
+    missing = np.fromiter((is_missing(label) for label in labels), dtype=bool, count=len(labels))
     try:
-        levels = list({label for label, absent in zip(labels, missing, strict=True) if not absent})
+        levels: list[Any] = list({label for label, absent in zip(labels, missing, strict=True) if not absent})
     except TypeError as error:
         raise InputError("some labels are lists or arrays, which cannot be told apart: use text or numbers") from error
-    try:
-        levels.sort(key=lambda label: (type(label).__name__, label))
-    except TypeError:
-        levels.sort(key=lambda label: (type(label).__name__, repr(label)))
+    levels = _in_order(levels)
     index = {label: code for code, label in enumerate(levels)}
     codes = [0 if absent else index[label] for label, absent in zip(labels, missing, strict=True)]
     return np.array(codes, dtype=np.intp), missing, tuple(levels)
 
 
-def _is_missing(label: Any) -> bool:
+def encode_series(text: Any, /) -> Encoded:
+    """Encode a narwhals Series of text by the means of its own library."""
+    import narwhals.stable.v2 as nw
+
+    missing = np.array(text.is_null().to_numpy())
+    observed = text.filter(~text.is_null())
+    # Sorted here and not by the library, so that the order is the same for all of them.
+    levels = sorted(observed.unique().to_list())
+    codes = np.zeros(len(missing), dtype=np.intp)
+    if levels:
+        numbers = observed.replace_strict(levels, list(range(len(levels))), return_dtype=nw.Int64)
+        codes[~missing] = numbers.to_numpy()
+    return codes, missing, tuple(levels)
+
+
+def tidy(codes: NDArray[np.intp], missing: NDArray[np.bool_], levels: tuple[Hashable, ...], /) -> Encoded:
+    """The same labels with only the levels that occur, in order."""
+    position = {levels[code]: code for code in np.unique(codes[~missing]).tolist()}
+    kept = _in_order(list(position))
+    moved = np.zeros(len(levels), dtype=np.intp)
+    moved[[position[level] for level in kept]] = np.arange(len(kept))
+    return (moved[codes] if kept else codes), missing, tuple(kept)
+
+
+def _in_order(levels: list[Any]) -> list[Any]:
+    """Levels sorted within each of their types."""
+    try:
+        return sorted(levels, key=lambda label: (type(label).__name__, label))
+    except TypeError:
+        return sorted(levels, key=lambda label: (type(label).__name__, repr(label)))
+
+
+def is_missing(label: Any) -> bool:
     """None, NaN, NaT, the NA of pandas and masked cells: what differs from itself, or refuses to say."""
     if label is None or label is np.ma.masked:
         return True
