@@ -3,6 +3,8 @@ from .coefficient import transformations as transformations
 from .columns import Column as Column
 from .columns import categorical as categorical
 from .conditional import conditional_test as conditional_test
+from .dependence import DependenceMatrix as DependenceMatrix
+from .dependence import Screening as Screening
 from .errors import CalibrationWarning as CalibrationWarning
 from .errors import InputError as InputError
 from .errors import MissingExtraError as MissingExtraError
@@ -11,20 +13,28 @@ from .independence import independence_test as independence_test
 from .inference.discovery import adjust as adjust
 from .results import TestResult as TestResult
 from .results import Transformations as Transformations
+from .table import matrix as matrix
+from .table import pairs as pairs
+from .table import screen as screen
 
 __all__ = [
     "CalibrationWarning",
     "Column",
+    "DependenceMatrix",
     "InputError",
     "MissingExtraError",
     "RenyiError",
+    "Screening",
     "TestResult",
     "Transformations",
     "adjust",
     "categorical",
     "conditional_test",
     "independence_test",
+    "matrix",
+    "pairs",
     "rdc",
+    "screen",
     "transformations",
 ]
 

@@ -98,7 +98,9 @@ class DependenceMatrix(_OfTable):
     other_names: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, table: "Table", other: "Table | None", edges: Edges, /, *, correction: Correction) -> "DependenceMatrix":
+    def of(
+        cls, table: "Table", other: "Table | None", edges: Edges, /, *, correction: Correction
+    ) -> "DependenceMatrix":
         """From the pairs of one table, or of two."""
         parts = (table,) if other is None else (table, other)
         return cls(
@@ -202,18 +204,18 @@ class DependenceMatrix(_OfTable):
         """Of ranked pairs one for each pair of clusters; what to call its second side, and how many pairs it is."""
         if self.other_names is not None:
             return ranked, [self.other_names[j] for j in self.edges.found.j[ranked]], [1] * len(ranked)
-        leaders = self._leaders(ranked)
+        leaders, found = self._leaders(ranked), self.edges.found
         lines: dict[tuple[int, int], list[int]] = {}
         for edge in ranked.tolist():
-            ends = leaders[self.edges.found.i[edge]], leaders[self.edges.found.j[edge]]
+            ends = leaders[found.i[edge]], leaders[found.j[edge]]
             lines.setdefault((min(ends), max(ends)), []).append(edge)
-        by_pair = {(int(i), int(j)): k for k, (i, j) in enumerate(zip(self.edges.found.i, self.edges.found.j, strict=True))}
         kept, names = [], []
         for (a, b), edges in lines.items():
-            first = by_pair.get((a, b), edges[0]) if a != b else edges[0]
-            kept.append(first if first in edges else edges[0])
-            members = [name for name, leader in zip(self.names, leaders, strict=True) if leader == a][1:]
-            names.append(", ".join(members) if a == b else self.names[self.edges.found.j[kept[-1]]])
+            # The leaders speak for their clusters, if their own pair is among the ranked ones.
+            spoken = (edge for edge in edges if found.i[edge] == a and (a == b or found.j[edge] == b))
+            kept.append(next(spoken, edges[0]))
+            aliases = [name for name, leader in zip(self.names, leaders, strict=True) if leader == a][1:]
+            names.append(", ".join(aliases) if a == b else self.names[found.j[kept[-1]]])
         return np.array(kept, dtype=np.intp), names, [len(edges) for edges in lines.values()]
 
     def _leaders(self, ranked: Index) -> list[int]:

@@ -38,8 +38,11 @@ class Edges:
 
     @classmethod
     def of(cls, x: Sequence[Variable], y: Sequence[Variable], parts: Sequence[Found], /) -> "Edges":
-        """From what the tiles have found."""
-        return cls(x, y, Found(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS}))
+        """From what the tiles have found; pairs of one table have their columns in its order."""
+        values = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS}
+        if y is x:
+            values["i"], values["j"] = np.minimum(values["i"], values["j"]), np.maximum(values["i"], values["j"])
+        return cls(x, y, Found(**values))
 
     def __len__(self) -> int:
         return len(self.found.i)

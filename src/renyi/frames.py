@@ -2,7 +2,7 @@
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from renyi.columns import Column, check_choice, count
 from renyi.errors import InputError
 from renyi.kinds import SkipError, Wish, as_vector, check_varies, convert, pool, read
 
-__all__ = ["Table", "as_table", "observed"]
+__all__ = ["Table", "as_table", "check_known", "names_of", "observed"]
 
 _PASS = "pass a frame of pandas, Polars or Arrow, a dict of columns, or a 2-D array"
 
@@ -148,6 +148,11 @@ def _refuse_missing(table: Table) -> None:
         f"{count(len(holes), 'column')} with missing cells: {said}{more}, and missing='raise': drop them, or pass "
         "missing='pairwise' or missing='listwise'"
     )
+
+
+def names_of(data: Any, argument: str = "the table", /) -> list[str]:
+    """Names of all columns of a table."""
+    return list(_parts(data, argument)[0])
 
 
 # The parts of a table: named arrays, columns, or Series of narwhals.
@@ -297,7 +302,7 @@ def _check_types(types: Any, parts: dict[str, Any], argument: str) -> dict[str, 
         raise InputError(f"types={types!r} is no mapping: pass a dict, such as {{'zip': 'category'}}")
     wishes = {str(name): wish for name, wish in (types or {}).items()}
     for name, wish in wishes.items():
-        _check_known(name, parts, argument, "types")
+        check_known(name, parts, argument, "types")
         check_choice(wish, Wish, f"types[{name!r}]")
     return wishes
 
@@ -314,7 +319,7 @@ def _check_vectors(vectors: Any, parts: dict[str, Any], argument: str) -> dict[s
         if len(groups[str(vector)]) < 2:
             raise InputError(f"vectors[{vector!r}] has {count(len(groups[str(vector)]), 'column')}: pass at least 2")
         for member in groups[str(vector)]:
-            _check_known(member, parts, argument, f"vectors[{vector!r}]")
+            check_known(member, parts, argument, f"vectors[{vector!r}]")
             if member in taken:
                 where = "twice" if taken[member] == str(vector) else f"in {taken[member]!r} as well"
                 raise InputError(f"vectors[{vector!r}] has {member!r} {where}: a column is part of one vector, once")
@@ -325,7 +330,8 @@ def _check_vectors(vectors: Any, parts: dict[str, Any], argument: str) -> dict[s
     return groups
 
 
-def _check_known(name: str, parts: dict[str, Any], argument: str, where: str) -> None:
+def check_known(name: str, parts: Collection[str], argument: str, where: str, /) -> None:
+    """Refuse a name that no column has, with those that come close."""
     if name in parts:
         return
     folded: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Coefficients and p-values of all pairs of two groups of alike columns, on the rows that both columns of a pair have."""
+"""Coefficients and p-values of all pairs of two groups of alike columns, each on the rows that both columns have."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -171,7 +171,7 @@ class CommonPairs:
 
 
 def _orthonormal(sums: Array, x: Whitened, y: Whitened, n: Index) -> Array:
-    """Sums of products (leading functions of x, of y, pairs) to correlations of bases orthonormal on the common rows."""
+    """Sums of products (leading functions of x, of y, pairs) to correlations of bases orthonormal on common rows."""
     with np.errstate(divide="ignore", invalid="ignore"):
         central = sums / n - x.means[: len(sums), np.newaxis] * y.means[: sums.shape[1]]
         return np.swapaxes(y.solve(np.swapaxes(x.solve(central), 0, 1)), 0, 1)
@@ -242,7 +242,7 @@ class _Side:
         return np.array([v.scales.ties > 0 or v.scales.kind != "number" for v in self.group.variables])[self._columns]
 
     def fewest_log_arrangements(self) -> Array:
-        """What the number of arrangements is at least: the most frequent value has no more rows than it has anywhere."""
+        """What the number of arrangements is at least: no value has more rows than the most frequent one has at all."""
         most = np.array([v.most_frequent for v in self.group.variables])[self._columns]
         most = np.clip(most, self.n / 2, self.n)
         return np.asarray(gammaln(self.n + 1.0) - gammaln(most + 1.0) - gammaln(self.n - most + 1.0))

@@ -68,7 +68,13 @@ class Restricted:
 
     @classmethod
     def of_numbers(
-        cls, smooth: Sequence[Smooth], codes: Sequence[NDArray[Any]], observed: NDArray[np.bool_], masks: Masks, n: Array, /
+        cls,
+        smooth: Sequence[Smooth],
+        codes: Sequence[NDArray[Any]],
+        observed: NDArray[np.bool_],
+        masks: Masks,
+        n: Array,
+        /,
     ) -> "Restricted":
         """The same for whole bases of smooth functions; `observed` (columns, rows) are the columns' own rows."""
         n_rows = len(masks)
@@ -97,7 +103,9 @@ def _fine_chunks(n_rows: int, bytes_of_row: int) -> "list[slice]":
     """Chunks whose products of functions stay small."""
     step = max(64, _CHUNK_BYTES // bytes_of_row)
     return [
-        slice(start, min(start + step, rows.stop)) for rows in chunks(n_rows) for start in range(rows.start, rows.stop, step)
+        slice(start, min(start + step, rows.stop))
+        for rows in chunks(n_rows)
+        for start in range(rows.start, rows.stop, step)
     ]
 
 
@@ -131,12 +139,9 @@ class Whitened:
             self.is_regular[columns, masks],
         )
 
-
     def pairs(self, which: Index, /) -> "Whitened":
         """Some of the pairs."""
-        return Whitened(
-            self.means[:, which], self.factor[:, :, which], self.gram[:, :, which], self.is_regular[which]
-        )
+        return Whitened(self.means[:, which], self.factor[:, :, which], self.gram[:, :, which], self.is_regular[which])
 
     def is_of_full_rank(self) -> Mask:
         """Whether no direction at all falls below the cut, however it is mixed from the functions."""

@@ -1,6 +1,6 @@
 """The path for many columns: `matrix`, `screen` and `pairs`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -17,7 +17,7 @@ from renyi.edges import Edges
 from renyi.errors import InputError
 from renyi.execution.progress import watched
 from renyi.execution.threads import stream
-from renyi.frames import Table, as_table, closest, observed
+from renyi.frames import Table, as_table, check_known, names_of, observed
 from renyi.independence import Shuffles, prepare
 from renyi.inference.discovery import Correction
 from renyi.results import TestResult
@@ -260,13 +260,25 @@ def _comparable(table: Table, *, at_least: int) -> Table:
 
 def _side_by_side(table: Any, other: Any, types: Types, vectors: Vectors, missing: Missing) -> tuple[Table, Table]:
     """Two tables over the same rows."""
+    names = [names_of(table), names_of(other, "other")]
+    for name in [*(types or {}), *(member for members in (vectors or {}).values() for member in members)]:
+        check_known(str(name), [*names[0], *names[1]], "either table", "types or vectors")
     rows, columns = (
-        as_table(part, name, types=_of(part, types), vectors=_of(part, vectors))
-        for part, name in ((table, "the table"), (other, "other"))
+        as_table(
+            part,
+            argument,
+            types={name: kind for name, kind in (types or {}).items() if name in known},
+            vectors={name: parts for name, parts in (vectors or {}).items() if set(parts) & set(known)},
+        )
+        for part, argument, known in ((table, "the table", names[0]), (other, "other", names[1]))
     )
     if rows.n_rows != columns.n_rows:
         raise InputError(f"the table has {rows.n_rows:,} rows and other has {columns.n_rows:,}: pass as many")
-    return tuple(_comparable(observed(side, missing=missing), at_least=1) for side in (rows, columns))  # type: ignore[return-value]
+    if missing == "listwise":
+        raise InputError("missing='listwise' would drop different rows of two tables: drop them first")
+    return _comparable(observed(rows, missing=missing), at_least=1), _comparable(
+        observed(columns, missing=missing), at_least=1
+    )
 
 
 def _column(table: Table, name: Any, role: str) -> Column:
@@ -274,8 +286,9 @@ def _column(table: Table, name: Any, role: str) -> Column:
         if column.name == name:
             return column
     if name in table.skipped:
-        raise InputError(f"{role} {name!r} was left out: {table.skipped[name]}")
-    raise InputError(f"{role} {name!r} is no column: {closest(name, [c.name for c in table.columns])}")
+        raise InputError(f"{role} {name!r} cannot be measured, it was left out: {table.skipped[name]}")
+    check_known(str(name), [*table.types, *table.skipped], "the table", role)
+    raise InputError(f"{role} {name!r} is part of a vector: name the vector, or leave it out of vectors")
 
 
 def _prepared(columns: Sequence[Column], *, progress: bool) -> list[Variable]:

@@ -88,9 +88,7 @@ def compare(x: Alike, y: Alike, shuffles: Shuffles, /) -> Found:
     for k in np.flatnonzero(np.isnan(log_pvalue) | np.isnan(coefficient)):
         coefficient[k], log_pvalue[k] = _by_itself(x.variables[i[k]], y.variables[j[k]], shuffles)
     signs = np.array([v.trend for v in x.variables])[i] * np.array([v.trend for v in y.variables])[j]
-    return Found(
-        x.positions[i], y.positions[j], pairs.n, coefficient, log_pvalue, pairs.pearson, signs * pairs.first
-    )
+    return Found(x.positions[i], y.positions[j], pairs.n, coefficient, log_pvalue, pairs.pearson, signs * pairs.first)
 
 
 def _by_itself(x: Variable, y: Variable, shuffles: Shuffles) -> tuple[float, float]:
@@ -101,5 +99,3 @@ def _by_itself(x: Variable, y: Variable, shuffles: Shuffles) -> tuple[float, flo
     except InputError:
         return np.nan, np.nan
     return result.coefficient, result.log_pvalue
-
-

@@ -75,10 +75,7 @@ def log_sf(roots: ArrayLike, rank_x: int, rank_y: int, n_samples: int, /) -> Arr
     a, b = _checked_ranks(rank_x, rank_y, n_samples)
     values = np.asarray(roots, dtype=np.float64)
     clipped = np.maximum(np.minimum(values.ravel(), LARGEST_BELOW_ONE), 0.0)
-    if a > 2:
-        log_p = _tabulated(a, b, n_samples).log_sf(clipped)
-    else:
-        log_p = _closed_form(clipped, a, b, n_samples)
+    log_p = _tabulated(a, b, n_samples).log_sf(clipped) if a > 2 else _closed_form(clipped, a, b, n_samples)
     return log_p.reshape(values.shape)
 
 
