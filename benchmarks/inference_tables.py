@@ -11,6 +11,7 @@ from tables import DOCS, provenance, renew, table
 
 METHODS = ("auto", "permutation", "roy", "bartlett", "spectral")
 LEVELS = (1, 3, 6, 10, 15, 20, 25, 30)
+FEW_ROWS_LEVELS = (0.05, 0.01, 1e-3, 1e-4, 1e-5)
 
 
 def recorded(name: str) -> dict[str, Any]:
@@ -91,9 +92,9 @@ def methods_table() -> str:
             ),
         )
         + f"\nAmong the pairs of which `roy` does not warn its size is {min(silent.values()):.3f} to "
-        f"{max(silent.values()):.3f} ({len(silent)} cells with 300 to 10,000 such pairs, n from 100 on). Above 0.065: "
-        + "; ".join(above)
-        + ".\n"
+        f"{max(silent.values()):.3f} ({len(silent)} cells with 300 to 10,000 such pairs, n from 100 on)."
+        + (f" Above 0.065: {'; '.join(above)}." if above else "")
+        + "\n"
     )
 
 
@@ -326,7 +327,7 @@ def few_rows_tables() -> str:
     kinds, lengths = list(dict.fromkeys(kind for kind, _ in cells)), list(dict.fromkeys(n for _, n in cells))
     pooled = (
         [kind, f"{sum(row['pairs by law'] for row in rows) / (100 * len(rows)):.0%}", f"{_draws(rows):,}"]
-        + [_ratio(rows, level) for level in (0.05, 0.01, 1e-3, 1e-4, 1e-5)]
+        + [_ratio(rows, level) for level in FEW_ROWS_LEVELS]
         for kind in kinds
         for rows in [[cells[kind, n] for n in lengths]]
     )
@@ -344,11 +345,18 @@ def few_rows_tables() -> str:
         "lowest values of x. *By law* is the share of pairs that have a trusted block, and only they are counted: "
         "others are shuffled. Share of p-values at or below a level, over the level, with the Monte Carlo error of "
         "the shuffles, all lengths together:\n\n"
-        + table(
-            ["both columns", "by law", "draws", *(f"{level:g}" for level in (0.05, 0.01, 1e-3, 1e-4, 1e-5))], pooled
-        )
+        + table(["both columns", "by law", "draws", *(f"{level:g}" for level in FEW_ROWS_LEVELS)], pooled)
         + "\n"
         + "\n".join(by_length)
+        + "\nZeros in half of the rows that a column has, and in most of those in common:\n\n"
+        + table(
+            ["both columns", "n", "by law", *(f"{level:g}" for level in FEW_ROWS_LEVELS)],
+            (
+                [row["data"], f"{row['n']:,}", f"{row['pairs by law'] / 100:.0%}"]
+                + [_ratio([row], level) for level in FEW_ROWS_LEVELS]
+                for row in results("few_rows")["chosen"]
+            ),
+        )
     )
 
 
