@@ -1,4 +1,4 @@
-"""How often the default test rejects independent numbers on few rows, with few ties or on a part of their rows.
+"""How often the default test rejects independent numbers on few rows, with few ties, or on a part of their rows.
 
 `python benchmarks/few_rows.py` takes about half an hour on one core and writes results/few_rows.json. Columns of every
 kind are drawn a hundred times in pairs, and the rows of one of each pair are shuffled two thousand times or more.
@@ -26,7 +26,7 @@ Kind: TypeAlias = Callable[[int, Rng], Scales]
 LENGTHS = (12, 15, 18, 23, 30, 40, 49)
 N_PAIRS = 100
 # More where 10⁻⁵ is to be seen.
-N_SHUFFLES = {n: 5_000 if n == 23 else 2_000 for n in LENGTHS}
+N_SHUFFLES, N_SHUFFLES_FOR_TAILS = 2_000, {23: 5_000}
 # The most ties with which p-values come from the law.
 MOST_TIES = 0.06
 
@@ -103,17 +103,32 @@ KINDS: dict[str, tuple[Kind, Kind]] = {
 }
 
 
+def zeros(share: float) -> Kind:
+    return lambda n, rng: number(np.where(np.arange(n) < share * n, 0.0, rng.exponential(size=n)))
+
+
+# Zeros in half of their own rows and in nearly all that are left: these are like rare events, the column is not.
+CHOSEN_LENGTHS = (100, 300, 1000)
+CHOSEN: dict[str, tuple[Kind, Kind]] = {
+    "90 % zeros by choice; no ties": (part(zeros(0.45), 2, lowest=True), part(without_ties, 2)),
+    "95 % zeros by choice; 70 % zeros": (part(zeros(0.475), 2, lowest=True), part(zeros(0.7), 2)),
+    "95 % zeros by choice, both": (part(zeros(0.475), 2, lowest=True),) * 2,
+    "90 % zeros by choice, both": (part(zeros(0.45), 2, lowest=True),) * 2,
+}
+
+
 def size(kind: str, n: int) -> dict[str, Any]:
     """Counts of p-values at or below the levels, and of the pairs that have a law at all."""
-    rng = np.random.default_rng([list(KINDS).index(kind), n, 2])
+    kinds = KINDS | CHOSEN
+    rng = np.random.default_rng([list(kinds).index(kind), n, 2])
     counts, n_drawn, n_blocks, worst = np.zeros(len(TAIL_LEVELS), dtype=int), 0, 0, 0.0
-    of_percent = list(TAIL_LEVELS).index(0.01)
+    of_percent, n_shuffles = list(TAIL_LEVELS).index(0.01), N_SHUFFLES_FOR_TAILS.get(n, N_SHUFFLES)
     for _ in range(N_PAIRS):
-        x, y = (make(n, rng) for make in KINDS[kind])
+        x, y = (make(n, rng) for make in kinds[kind])
         blocks = scale_blocks.trusted(scale_blocks.family(x, y), x, y)
         if not blocks:
             continue
-        order = rng.permuted(np.tile(np.arange(n), (N_SHUFFLES[n], 1)), axis=1)
+        order = rng.permuted(np.tile(np.arange(n), (n_shuffles, 1)), axis=1)
         means = log_means(x.basis.rows(0, n).T / n @ y.basis.rows(0, n)[order], blocks, n)
         found = below(scale_blocks.log_pvalue(means, blocks, x, y))
         counts, n_drawn, n_blocks = counts + found, n_drawn + len(order), n_blocks + len(blocks)
@@ -121,9 +136,9 @@ def size(kind: str, n: int) -> dict[str, Any]:
     row = {
         "data": kind,
         "n": n,
-        "pairs by law": n_drawn // N_SHUFFLES[n],
+        "pairs by law": n_drawn // n_shuffles,
         "draws": n_drawn,
-        "mean blocks": n_blocks / max(1, n_drawn // N_SHUFFLES[n]),
+        "mean blocks": n_blocks / max(1, n_drawn // n_shuffles),
         "levels": list(TAIL_LEVELS),
         "counts": counts.tolist(),
         "highest size of a pair at 0.01": float(worst),
@@ -133,4 +148,12 @@ def size(kind: str, n: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    record("few_rows", {"sizes": [size(kind, n) for n in LENGTHS for kind in KINDS]}, "numpy", "scipy")
+    record(
+        "few_rows",
+        {
+            "sizes": [size(kind, n) for n in LENGTHS for kind in KINDS],
+            "chosen": [size(kind, n) for n in CHOSEN_LENGTHS for kind in CHOSEN],
+        },
+        "numpy",
+        "scipy",
+    )

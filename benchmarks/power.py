@@ -19,7 +19,7 @@ from renyi.experiments.patterns import N_LEVELS, PATTERNS, Pattern
 from renyi.features import draw, seeds, sines_and_cosines
 from renyi.inference.blocks import WEIGHT_FALL as FALL
 from renyi.inference.blocks import Block, block_roots, log_evidence, log_harmonic_mean
-from renyi.scales import MOST_FUNCTIONS
+from renyi.smooth import MOST_FUNCTIONS
 from renyi.whitening import ordered_whitening, triangular_factor
 
 Array: TypeAlias = NDArray[np.float64]

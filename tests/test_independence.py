@@ -166,6 +166,14 @@ def test_roy_warns_where_single_rows_weigh_too_much(rng):
         renyi.independence_test(rare, rng.permutation(rare))
 
 
+def test_roy_warns_of_vectors_earlier(rng):
+    with pytest.warns(renyi.CalibrationWarning):
+        renyi.independence_test(*rng.standard_normal((2, 1000, 5)), method="roy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        renyi.independence_test(*rng.standard_normal((2, 300, 20)), method="roy")
+
+
 # Rows that belong together.
 
 

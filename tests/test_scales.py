@@ -6,7 +6,8 @@ from scipy.special import gammaln
 from renyi.basis import vector_basis
 from renyi.copula import quantise
 from renyi.features import draw, seeds
-from renyi.scales import MOST_FUNCTIONS, category_scales, number_scales, vector_scales
+from renyi.scales import category_scales, number_scales, vector_scales
+from renyi.smooth import MOST_FUNCTIONS
 from renyi.spectrum import cross_products
 
 (FIXED,) = seeds(None, n_draws=1)
@@ -105,22 +106,27 @@ def test_few_ties_are_at_most_six_in_a_hundred_pairs(rng):
     assert not vector(rng.standard_normal((50, 2))).has_few_ties
 
 
-def test_a_part_of_the_rows_inherits_ties_and_levels(rng):
+def test_a_part_of_the_rows_has_its_own_ties(rng):
     x = rng.standard_normal(200)
     rows = rng.random(200) < 0.3
-    for values in (x, np.where(rng.random(200) < 0.95, 0.0, x), np.round(x, 1)):
-        whole = number(values)
-        part = whole.on(rows)
-        assert (part.ties, part.has_levels) == (whole.ties, whole.has_levels)
-    assert number(x).on(rows).has_few_ties
+    for values in (x, np.where(rng.random(200) < 0.95, 0.0, x), np.round(x, 1), np.round(x)):
+        part, alone = number(values).on(rows), number(values[rows])
+        assert part.ties == alone.ties
+        assert part.has_few_ties == alone.has_few_ties
+        assert part.has_levels == alone.has_levels
+        assert part.log_arrangements == pytest.approx(alone.log_arrangements)
     assert number(x).on(rows).log_arrangements == pytest.approx(gammaln(np.count_nonzero(rows) + 1))
 
 
-def test_rows_that_are_left_for_what_they_hold_are_counted_again():
+def test_ties_are_counted_again_only_where_they_could_matter():
     values = np.maximum(np.arange(100.0), 20.0)  # 21 equal ones, 0.04 of the pairs
-    assert number(values).has_few_ties
-    assert number(values).on(np.arange(100) > 15).has_few_ties
-    assert not number(values).on(np.arange(100) < 45).has_few_ties
+    many, few = number(values).on(np.arange(100) > 10), number(values).on(np.arange(100) < 45)
+    assert many.has_few_ties
+    assert not few.has_few_ties
+    assert "ties" not in vars(many)
+    assert "ties" in vars(few)
+    assert not few.has_levels
+    assert number(values).on(np.arange(100) < 22).has_levels
 
 
 def test_leverages_are_those_of_the_hat_matrix(rng):

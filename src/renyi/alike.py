@@ -42,7 +42,7 @@ class Variable:
     def most_frequent(self) -> int:
         """Rows of the most frequent value."""
         codes = self.scales.basis.codes
-        return 1 if codes is None or not self.scales.ties else int(np.bincount(codes).max())
+        return 1 if codes is None or not self.scales.equal_pairs else int(np.bincount(codes).max())
 
     @property
     def trend(self) -> float:

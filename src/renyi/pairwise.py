@@ -13,7 +13,8 @@ from renyi.inference import blocks as scale_blocks
 from renyi.inference.batches import NestedProducts, log_pvalues, roots_of
 from renyi.inference.blocks import Block, largest_root
 from renyi.restricted import Restricted, Whitened, distinct_masks, exact_leverages, leverage_bounds
-from renyi.scales import MOST_FUNCTIONS, Scales
+from renyi.scales import FEW_TIES, TIES_OF_LEVELS, Scales
+from renyi.smooth import MOST_FUNCTIONS
 from renyi.stacks import Joined, Stack, Values, products
 
 __all__ = ["CommonPairs", "CompletePairs"]
@@ -134,7 +135,7 @@ class CommonPairs:
         family = scale_blocks.family(groups[0].scales, groups[1].scales, n=groups[0].coefficient.n_rows)
         roots = roots_of(nested, family)
         bounds = [side.leverage_bounds(white) for side, white in zip(self._sides, (x, y), strict=True)]
-        is_known = x.is_regular & y.is_regular & ~(self._has_ties() & (self.n < scale_blocks.FEW_ROWS))
+        is_known = x.is_regular & y.is_regular & ~self._sides[0].may_be_tied & ~self._sides[1].may_be_tied
         found, is_clear = self._by_law(roots, family, bounds, np.flatnonzero(is_known))
         doubtful = np.flatnonzero(is_known & ~is_clear)
         if len(doubtful):
@@ -158,9 +159,6 @@ class CommonPairs:
             log_arrangements=np.full(len(rows), np.inf),
         )
         return found, is_clear
-
-    def _has_ties(self) -> Mask:
-        return np.logical_or(*(side.has_ties for side in self._sides))
 
     def _above_floor(self, log_pvalue: Array) -> Array:
         """No p-value is below one over the number of arrangements of the common rows."""
@@ -237,9 +235,13 @@ class _Side:
         return largest
 
     @cached_property
-    def has_ties(self) -> Mask:
-        """Whether the column of a pair has ties."""
-        return np.array([v.scales.ties > 0 or v.scales.kind != "number" for v in self.group.variables])[self._columns]
+    def may_be_tied(self) -> Mask:
+        """Whether there may be so many ties on the common rows that they must be counted."""
+        limit = np.where(self.n < scale_blocks.FEW_ROWS, FEW_TIES, TIES_OF_LEVELS)
+        if self.group.scales.kind != "number":
+            return np.asarray(limit == FEW_TIES)
+        equal = np.array([variable.scales.equal_pairs for variable in self.group.variables])[self._columns]
+        return np.asarray(equal > limit * self.n * (self.n - 1.0))
 
     def fewest_log_arrangements(self) -> Array:
         """What the number of arrangements is at least: no value has more rows than the most frequent one has at all."""

@@ -25,7 +25,8 @@ from renyi.smooth import functions as smooth_functions
 from renyi.whitening import ordered_whitening, own_features, triangular_factor
 
 __all__ = [
-    "MOST_FUNCTIONS",
+    "FEW_TIES",
+    "TIES_OF_LEVELS",
     "Scales",
     "category_scales",
     "leverages_without_ties",
@@ -38,10 +39,10 @@ Array: TypeAlias = NDArray[np.float64]
 # Of a vector each coordinate has its first functions to itself, and products with the others while these are few.
 _WAVES = (3, 4, 5, 6)
 _MOST_COORDINATES_TO_MULTIPLY = 6
-# A number with more ties than this, as from one value in 80 % of the rows, is told from a rare event by little.
-_TIES_OF_LEVELS = 0.64
-# With no more ties than this the law of columns without any holds on few rows too; benchmarks/few_rows.py.
-_FEW_TIES = 0.06
+# A number with more equal pairs of rows, as from one value in 80 % of them, is told from a rare event by little.
+TIES_OF_LEVELS = 0.64
+# With no more of them the law of columns without ties holds on few rows too; benchmarks/few_rows.py.
+FEW_TIES = 0.06
 # Levels that are frequent have at least so many times √n rows: with 2 the law holds for two categories, with a half
 # for a category and a number.
 _FREQUENT = (2.0, 0.5)
@@ -53,15 +54,15 @@ _CUT = 1e-2
 class Scales:
     """A nested basis, with the sizes of its leading parts that are looked at (a number's are given by its family).
 
-    `ties` is the share of equal ones among all pairs of rows that the column has. A random part of its rows is expected
-    to have the same share, and inherits it. Of vectors nothing is counted. `smooth` says how the basis of a number is
-    made of smooth functions.
+    `equal_pairs` counts the pairs (i, j) of different rows that are equal, among all rows that the column has; a part
+    of these inherits it as a bound. Of vectors nothing is counted. `smooth` says how the basis
+    of a number is made of smooth functions.
     """
 
     basis: Basis
     kind: Kind
     sizes: tuple[int, ...] = ()
-    ties: float = 0.0
+    equal_pairs: int = 0
     smooth: Smooth | None = None
 
     @cached_property
@@ -70,26 +71,34 @@ class Scales:
         squares = np.cumsum(self.basis.distinct_rows**2, axis=1)
         return np.asarray(squares.max(axis=0) / self.basis.n_samples)
 
-    @cached_property
+    @property
     def has_few_ties(self) -> bool:
-        """Whether this is a number of which hardly any two rows are equal, counted on the very rows that are left.
-
-        Rows that are missing by what they hold can leave the equal ones, for which no law of few rows would do.
-        """
-        if self.kind != "number" or self.basis.codes is None:
-            return False
-        return not self.ties or _ties(np.bincount(self.basis.codes)) <= _FEW_TIES
+        """Whether this is a number of which hardly any two rows are equal."""
+        return self.kind == "number" and not self._has_more_ties_than(FEW_TIES)
 
     @property
     def has_levels(self) -> bool:
         """Whether this is a category, or a number that hardly ever leaves one value."""
-        return self.kind == "category" or self.ties > _TIES_OF_LEVELS
+        return self.kind == "category" or self._has_more_ties_than(TIES_OF_LEVELS)
+
+    def _has_more_ties_than(self, share: float) -> bool:
+        n = self.basis.n_samples
+        # Rows that are left have no more equal pairs than the column; which of them it kept, only counting can tell.
+        return self.equal_pairs > share * n * (n - 1) and self.ties > share
+
+    @cached_property
+    def ties(self) -> float:
+        """Share of equal ones among all pairs of rows of a number or category."""
+        n, codes = self.basis.n_samples, self.basis.codes
+        if codes is None or not self.equal_pairs or n < 2:
+            return 0.0
+        return _equal_pairs(np.bincount(codes)) / (n * (n - 1))
 
     @cached_property
     def log_arrangements(self) -> float:
         """Logarithm of the number of distinct orders of the rows."""
         codes, n = self.basis.codes, self.basis.n_samples
-        repeated = 0.0 if codes is None or not self.ties else float(np.sum(gammaln(np.bincount(codes) + 1.0)))
+        repeated = 0.0 if codes is None or not self.equal_pairs else float(np.sum(gammaln(np.bincount(codes) + 1.0)))
         return float(gammaln(n + 1.0)) - repeated
 
     def on(self, rows: NDArray[np.bool_], /) -> "Scales":
@@ -102,7 +111,8 @@ def number_scales(copula: Copula, /) -> Scales:
     """Functions of the ranks of a number; columns without ties share them, with all they have computed."""
     if copula.has_ties:
         table, smooth = _smooth_table(copula.counts)
-        return Scales(Basis(table, copula.codes, None), "number", ties=_ties(copula.counts), smooth=smooth)
+        basis = Basis(table, copula.codes, None)
+        return Scales(basis, "number", equal_pairs=_equal_pairs(copula.counts), smooth=smooth)
     shared = _tie_free_scales(len(copula.codes), copula.n_cells)
     basis = Basis(shared.basis.table, copula.codes, None, ordered=shared.basis)
     scales = Scales(basis, "number", smooth=shared.smooth)
@@ -124,10 +134,8 @@ def leverages_without_ties(n: int, /) -> Array:
     return _tie_free_scales(n, None).leverages
 
 
-def _ties(counts: NDArray[np.intp]) -> float:
-    """Share of pairs of rows that are equal."""
-    n = int(counts.sum())
-    return float(counts / n @ (counts - 1.0)) / max(n - 1, 1)
+def _equal_pairs(counts: NDArray[np.intp]) -> int:
+    return int(np.sum(counts.astype(np.int64) * (counts - 1)))
 
 
 def _smooth_table(counts: NDArray[np.intp]) -> tuple[Array, Smooth]:
@@ -165,7 +173,7 @@ def category_scales(codes: NDArray[np.integer[Any]], /) -> Scales:
     counts = np.sort(np.bincount(codes))[::-1]
     sizes = [_frequent(counts, share * np.sqrt(len(codes))) for share in _FREQUENT]
     distinct = tuple(size for size in dict.fromkeys((*sizes, basis.rank)) if size)
-    return Scales(basis, "category", distinct, ties=_ties(counts))
+    return Scales(basis, "category", distinct, equal_pairs=_equal_pairs(counts))
 
 
 def _frequent(counts: NDArray[np.intp], fewest: float) -> int:
