@@ -286,20 +286,29 @@ def test_types_can_be_said(rng):
         }
 
 
+@pytest.mark.parametrize("wish", ["number", "category"])
+def test_wishes_for_columns_without_values(wish):
+    for data in (pl.DataFrame({"a": [None, None]}, schema={"a": pl.String}), {"a": [None, None]}):
+        assert as_table(data, types={"a": wish}).skipped == {"a": "no observed value"}
+
+
 @pytest.mark.parametrize(
     ("types", "said"),
     [
         ({"Agee": "skip"}, "types names 'Agee', which is no column of the table: did you mean 'age'?"),
         ({"AGE": "skip"}, "did you mean 'age'?"),
-        ({"qqqq": "skip"}, "it has 'age', 'text', 'v'"),
+        ({"qqqq": "skip"}, "it has 'age', 'text', 'v', 'code'"),
         ({"age": "float"}, "types['age']='float' is unknown: choose one of 'number', 'category', 'skip'"),
         ({"text": "number"}, "types asks for numbers in 'text', and row 1 holds '?'"),
         ({"v": "number"}, "'v' holds vectors"),
+        ({"code": "number"}, "row 0 holds '1_0'"),
         (["age"], "is no mapping"),
     ],
 )
 def test_wishes_that_cannot_be_met_are_refused(types, said):
-    assert said in refusal({"age": [1, 2, 3], "text": ["1", "?", "2"], "v": np.eye(3)}, types=types)
+    assert said in refusal(
+        {"age": [1, 2, 3], "text": ["1", "?", "2"], "v": np.eye(3), "code": ["1_0", "2", "2"]}, types=types
+    )
 
 
 def test_vectors_of_several_columns(rng):

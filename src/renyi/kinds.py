@@ -223,13 +223,13 @@ def _plain(values: NDArray[Any]) -> NDArray[Any]:
 
 def _parsed(column: Column) -> Column:
     """The numbers that the labels of a category spell."""
+    if not column.levels:
+        return replace(column, kind="number")
     numbers = np.full(len(column.levels), np.nan)
     wrong = np.zeros(len(column.levels), dtype=bool)
     for code, level in enumerate(column.levels):
-        try:
-            numbers[code] = float(level)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            wrong[code] = True
+        wrong[code] = not _spells(float, level)
+        numbers[code] = np.nan if wrong[code] else float(level)  # type: ignore[arg-type]
     bad = wrong[column.values] if column.missing is None else wrong[column.values] & ~column.missing
     if bad.any():
         row = int(bad.argmax())
@@ -237,7 +237,7 @@ def _parsed(column: Column) -> Column:
             f"types asks for numbers in {column.name!r}, and row {row:,} holds {column.levels[column.values[row]]!r}: "
             "make such cells missing, or leave the column as a category"
         )
-    values = numbers[column.values] if column.levels else np.zeros(len(column))
+    values = numbers[column.values]
     return _number(values, _not_finite(values, column.missing), column.name)
 
 
@@ -329,6 +329,7 @@ def _refuse_identifier(n_levels: int, n_observed: int, sample: Sequence[Any]) ->
 
 def _spells(kind: Callable[[Any], Any], cell: Any) -> bool:
     try:
-        return kind(cell) is not None
+        # Python reads '1_0' as 10, and nobody else does.
+        return kind(cell) is not None and "_" not in str(cell)
     except (TypeError, ValueError):
         return False
