@@ -10,8 +10,8 @@ from scipy.special import gammaln
 
 from renyi.alike import Alike
 from renyi.inference import blocks as scale_blocks
-from renyi.inference.batches import NestedProducts, log_pvalues, roots_of
-from renyi.inference.blocks import Block, largest_root
+from renyi.inference.batches import log_pvalues
+from renyi.inference.blocks import Block, NestedProducts, largest_root
 from renyi.restricted import Restricted, Whitened, distinct_masks, exact_leverages, leverage_bounds
 from renyi.scales import FEW_TIES, TIES_OF_LEVELS, Scales
 from renyi.smooth import MOST_FUNCTIONS
@@ -41,7 +41,7 @@ class CompletePairs:
         self.log_pvalue, _ = _log_pvalues(
             x.scales,
             y.scales,
-            roots_of(nested, family),
+            nested.roots(family),
             family,
             n=self.n,
             leverages=(x.leverages[:, i], y.leverages[:, j]),
@@ -104,23 +104,26 @@ class CommonPairs:
         self.pearson = self._pearson()
         of_x, of_y = self._sides[0].both_whitened(self._sides[1], _Side.whitened_nested)
         nested = self._nested(of_x, of_y)
-        self.first = nested.corner[:, 0, 0]
+        self.first = np.where(of_x.is_regular & of_y.is_regular, nested.corner[:, 0, 0], np.nan)
         self.log_pvalue = self._log_pvalues(nested, of_x, of_y)
 
     def _coefficients(self) -> Array:
         x, y = self._sides[0].both_whitened(self._sides[1], lambda side: side.whitened(side.group.coefficient))
         i, j = self._index
-        groups = [side.group.coefficient for side in self._sides]
-        white = _orthonormal(np.moveaxis(products(*groups)[i, j], 0, -1), x, y, self.n)
+        sums = products(*(side.group.coefficient for side in self._sides))[i, j]
+        white = _orthonormal(np.moveaxis(sums, 0, -1), x, y, self.n)
         found = np.sqrt(np.clip(largest_root(np.ascontiguousarray(np.moveaxis(white, -1, 0))), 0.0, 1.0))
-        has_freedom = groups[0].rank + groups[1].rank < self.n
-        return np.where(x.is_of_full_rank() & y.is_of_full_rank() & has_freedom, found, np.nan)
+        ranks = np.full(len(found), sum(sums.shape[1:]))
+        low = np.flatnonzero(~(x.is_of_full_rank() & y.is_of_full_rank()))
+        found[low], ranks[low] = _of_low_rank(sums[low], x.pairs(low), y.pairs(low), self.n[low])
+        return np.where(ranks < self.n, found, np.nan)
 
     def _pearson(self) -> Array:
         x, y = self._sides[0].both_whitened(self._sides[1], lambda side: side.whitened(side.group.standardised))
         i, j = self._index
         sums = products(*(side.group.standardised for side in self._sides))[i, j, :, 0].T
-        return np.clip(_orthonormal(sums[:, np.newaxis], x, y, self.n)[0, 0], -1.0, 1.0)
+        found = np.clip(_orthonormal(sums[:, np.newaxis], x, y, self.n)[0, 0], -1.0, 1.0)
+        return np.where(x.is_regular & y.is_regular, found, np.nan)
 
     def _nested(self, x: Whitened, y: Whitened) -> NestedProducts:
         i, j = self._index
@@ -133,7 +136,7 @@ class CommonPairs:
     def _log_pvalues(self, nested: NestedProducts, x: Whitened, y: Whitened) -> Array:
         groups = [side.group for side in self._sides]
         family = scale_blocks.family(groups[0].scales, groups[1].scales, n=groups[0].coefficient.n_rows)
-        roots = roots_of(nested, family)
+        roots = nested.roots(family)
         bounds = [side.leverage_bounds(white) for side, white in zip(self._sides, (x, y), strict=True)]
         is_known = x.is_regular & y.is_regular & ~self._sides[0].may_be_tied & ~self._sides[1].may_be_tied
         found, is_clear = self._by_law(roots, family, bounds, np.flatnonzero(is_known))
@@ -170,9 +173,19 @@ class CommonPairs:
 
 def _orthonormal(sums: Array, x: Whitened, y: Whitened, n: Index) -> Array:
     """Sums of products (leading functions of x, of y, pairs) to correlations of bases orthonormal on common rows."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        central = sums / n - x.means[: len(sums), np.newaxis] * y.means[: sums.shape[1]]
-        return np.swapaxes(y.solve(np.swapaxes(x.solve(central), 0, 1)), 0, 1)
+    central = sums / np.maximum(n, 1) - x.means[: len(sums), np.newaxis] * y.means[: sums.shape[1]]
+    return np.swapaxes(y.solve(np.swapaxes(x.solve(central), 0, 1)), 0, 1)
+
+
+def _of_low_rank(sums: Array, x: Whitened, y: Whitened, n: Index) -> tuple[Array, Index]:
+    """Coefficients where directions drop out on the common rows, by principal whitening; and what ranks are left."""
+    central = sums / np.maximum(n, 1)[:, np.newaxis, np.newaxis] - np.einsum("ip,jp->pij", x.means, y.means)
+    (of_x, ranks_x), (of_y, ranks_y) = (side.principal() for side in (x, y))
+    roots = largest_root(np.swapaxes(of_x, 1, 2) @ central @ of_y)
+    # A side that is left with nothing shows nothing.
+    return np.sqrt(np.clip(roots, 0.0, 1.0)), np.where(
+        (ranks_x > 0) & (ranks_y > 0), ranks_x + ranks_y, np.iinfo(int).max
+    )
 
 
 class _Side:

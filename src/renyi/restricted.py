@@ -122,13 +122,17 @@ class Whitened:
     def of(cls, restricted: Restricted, /) -> "Whitened":
         gram = restricted.gram
         factor = np.zeros_like(gram)
+        # Where two columns have no row in common there is nothing at all.
         is_regular = np.isfinite(gram).all(axis=(0, 1))
+        gram[:, :, ~is_regular] = 0.0
         for j in range(len(gram)):
             rest = gram[j:, j] - np.einsum("ik...,k...->i...", factor[j:, :j], factor[j, :j])
             # What the functions before it leave of this one; the pair alone decides by the same cut.
             is_regular &= rest[0] > RESTRICTED_CUT**2
             factor[j:, j] = rest / np.sqrt(np.where(is_regular, rest[0], 1.0))
-        return cls(restricted.means, factor, gram, is_regular)
+        # What is not regular must not spoil the batch that it is in.
+        factor[:, :, ~is_regular] = np.eye(len(gram))[:, :, np.newaxis]
+        return cls(np.where(np.isfinite(restricted.means), restricted.means, 0.0), factor, gram, is_regular)
 
     def at(self, columns: Index, masks: Index, /) -> "Whitened":
         """One column and mask for every pair."""
@@ -152,6 +156,13 @@ class Whitened:
             smallest = np.linalg.eigvalsh(np.moveaxis(self.gram[:, :, doubtful], -1, 0))[:, 0]
             is_full[doubtful] = smallest > RESTRICTED_CUT**2
         return is_full
+
+    def principal(self) -> tuple[Array, NDArray[np.intp]]:
+        """Principal directions (pairs, rank, rank), orthonormal on the rows, 0 where they fall below the cut."""
+        squares, directions = np.linalg.eigh(np.moveaxis(self.gram, -1, 0))
+        is_kept = squares > RESTRICTED_CUT**2
+        scale = np.where(is_kept, 1.0, 0.0) / np.sqrt(np.where(is_kept, squares, 1.0))
+        return directions * scale[:, np.newaxis, :], is_kept.sum(axis=1)
 
     def solve(self, right: Array, /) -> Array:
         """The leading functions (size, …, pairs), centred, made orthonormal."""
@@ -186,9 +197,7 @@ def exact_leverages(basis: Basis, observed: Mask | None, masks: NDArray[np.bool_
     """Largest leverages (rank, masks) of one column over the rows of each mask."""
     own = masks if observed is None else masks[observed]
     present = own if basis.codes is None else _cells_present(basis, own)
-    # What is not regular is not asked for.
-    factor = np.where(side.is_regular, side.factor, np.eye(basis.rank)[:, :, np.newaxis])
-    inverse = np.linalg.inv(np.moveaxis(factor, -1, 0))
+    inverse = np.linalg.inv(np.moveaxis(side.factor, -1, 0))
     largest = np.empty((basis.rank, masks.shape[1]))
     step = max(1, _CHUNK_BYTES // (8 * basis.table.size))
     for start in range(0, masks.shape[1], step):

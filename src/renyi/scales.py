@@ -20,7 +20,7 @@ from scipy.special import gammaln
 from renyi.basis import Basis, category_basis, restrict
 from renyi.columns import Kind
 from renyi.copula import Copula, middles, quantise, tie_free_cells
-from renyi.smooth import MOST_FUNCTIONS, Smooth
+from renyi.smooth import Smooth
 from renyi.smooth import functions as smooth_functions
 from renyi.whitening import ordered_whitening, own_features, triangular_factor
 

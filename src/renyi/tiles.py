@@ -84,18 +84,20 @@ def compare(x: Alike, y: Alike, shuffles: Shuffles, /) -> Found:
     else:
         i, j = (index.ravel() for index in np.indices((len(x.positions), len(y.positions))))
     pairs = CompletePairs(x, y, i, j) if x.is_complete and y.is_complete else CommonPairs(x, y, i, j)
-    log_pvalue, coefficient = pairs.log_pvalue, pairs.coefficient
-    for k in np.flatnonzero(np.isnan(log_pvalue) | np.isnan(coefficient)):
-        coefficient[k], log_pvalue[k] = _by_itself(x.variables[i[k]], y.variables[j[k]], shuffles)
+    # Without a coefficient there are too few rows for the pair, and no test either.
+    log_pvalue = np.where(np.isnan(pairs.coefficient), np.nan, pairs.log_pvalue)
+    for k in np.flatnonzero(np.isnan(pairs.log_pvalue) & ~np.isnan(pairs.coefficient)):
+        log_pvalue[k] = _by_itself(x.variables[i[k]], y.variables[j[k]], shuffles)
     signs = np.array([v.trend for v in x.variables])[i] * np.array([v.trend for v in y.variables])[j]
-    return Found(x.positions[i], y.positions[j], pairs.n, coefficient, log_pvalue, pairs.pearson, signs * pairs.first)
+    return Found(
+        x.positions[i], y.positions[j], pairs.n, pairs.coefficient, log_pvalue, pairs.pearson, signs * pairs.first
+    )
 
 
-def _by_itself(x: Variable, y: Variable, shuffles: Shuffles) -> tuple[float, float]:
-    """Coefficient and logarithm of the p-value by the way of a single pair; NaN where there is no answer."""
+def _by_itself(x: Variable, y: Variable, shuffles: Shuffles) -> float:
+    """Logarithm of the p-value by the way of a single pair; NaN where there is no answer."""
     try:
         pair = together((x.column, y.column), (x.prepared, y.prepared))
-        result = on_every_scale(*pair, shuffles)
+        return on_every_scale(*pair, shuffles).log_pvalue
     except InputError:
-        return np.nan, np.nan
-    return result.coefficient, result.log_pvalue
+        return np.nan

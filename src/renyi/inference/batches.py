@@ -1,7 +1,6 @@
 """P-values of many pairs at once, by the law: what `blocks` says of one pair, over arrays."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -13,51 +12,18 @@ from renyi.inference.blocks import (
     LEVEL,
     MOST_FITTED,
     Block,
-    largest_root,
     leverages_on_few_rows,
     log_harmonic_mean,
     log_pvalue,
     log_weights,
 )
-from renyi.inference.roy import log_sf_of_many
+from renyi.inference.roy import MANY_ROOTS, log_sf, log_sf_of_many
 
-__all__ = ["NestedProducts", "log_pvalues", "roots_of"]
+__all__ = ["log_pvalues"]
 
 Array: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class NestedProducts:
-    """Products of two nested bases for many pairs, as far as their blocks reach.
-
-    `corner` (pairs, a, b) has the leading functions of both sides, `of_x` (pairs, rank) all of x with the first of y,
-    `of_y` all of y with the first of x.
-    """
-
-    corner: Array
-    of_x: Array
-    of_y: Array
-
-    @classmethod
-    def whole(cls, cross: Array, /) -> "NestedProducts":
-        """From complete products."""
-        return cls(cross, cross[:, :, 0], cross[:, 0, :])
-
-
-def roots_of(products: NestedProducts, blocks: Sequence[Block], /) -> Array:
-    """Largest squared canonical correlation of every block (pairs, blocks)."""
-    squares_of_x, squares_of_y = (np.cumsum(edge**2, axis=1) for edge in (products.of_x, products.of_y))
-    roots = np.empty((len(products.corner), len(blocks)))
-    for i, (a, b) in enumerate(blocks):
-        if b == 1:
-            roots[:, i] = squares_of_x[:, a - 1]
-        elif a == 1:
-            roots[:, i] = squares_of_y[:, b - 1]
-        else:
-            roots[:, i] = largest_root(np.ascontiguousarray(products.corner[:, :a, :b]))
-    return np.clip(roots, 0.0, LARGEST_ROOT)
 
 
 def log_pvalues(
@@ -105,7 +71,8 @@ def _law_and_trust(roots: Array, bounds: Array, block: Block, n: int) -> tuple[A
     # The critical root is above the mean of a beta law with as many degrees of freedom as the longer side has.
     is_trusted = bounds <= max(block) / (n - 1)
     near = np.flatnonzero(~is_trusted & (bounds < 1.0))
-    log_p = log_sf_of_many(np.concatenate((roots, np.minimum(bounds[near], LARGEST_ROOT))), *block, n)
+    law = log_sf_of_many if len(roots) >= MANY_ROOTS else log_sf
+    log_p = law(np.concatenate((roots, np.minimum(bounds[near], LARGEST_ROOT))), *block, n)
     is_trusted[near] = log_p[len(roots) :] >= np.log(LEVEL)
     return log_p[: len(roots)], is_trusted
 

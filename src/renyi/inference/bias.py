@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from renyi.basis import Basis
 from renyi.execution.roots import root_between
+from renyi.inference.blocks import largest_root
 from renyi.inference.roy import null_median
-from renyi.spectrum import canonical_correlations, canonical_directions, cross_products
+from renyi.spectrum import canonical_directions, cross_products
 
 __all__ = ["LARGEST_LEVERAGE", "LARGEST_LEVERAGE_OF_NUMBERS", "debias", "null_level", "standard_error"]
 
@@ -19,7 +20,7 @@ Array: TypeAlias = NDArray[np.float64]
 # either side, spread what single rows weigh. docs/design.md, "Leverage".
 LARGEST_LEVERAGE, LARGEST_LEVERAGE_OF_NUMBERS = 0.03, 0.5
 # As many shuffles as a budget of multiplications allows, within bounds; each counts twice.
-_FEWEST_SHUFFLES, _MOST_SHUFFLES, _SHUFFLED_WORK = 100, 500, 10**8
+_FEWEST_SHUFFLES, _MOST_SHUFFLES, _SHUFFLED_WORK = 50, 200, 10**7
 
 
 def debias(correlation: float, level: float, /) -> float:
@@ -63,13 +64,11 @@ def _paired_at_random(x: Basis, y: Basis) -> Array:
     n = x.n_samples
     work = n * x.rank * y.rank
     rng = np.random.default_rng(n)
-    squares = []
+    crosses = []
     for _ in range(min(_MOST_SHUFFLES, max(_FEWEST_SHUFFLES, _SHUFFLED_WORK // work))):
         shuffle = rng.permutation(n)
-        squares += [
-            canonical_correlations(cross_products(x, y.take(rows)))[0] ** 2 for rows in (shuffle, np.argsort(shuffle))
-        ]
-    return np.array(squares)
+        crosses += [cross_products(x, y.take(rows)) for rows in (shuffle, np.argsort(shuffle))]
+    return np.clip(largest_root(np.array(crosses)), 0.0, 1.0)
 
 
 def _zero_mean_level(squares: Array) -> float:

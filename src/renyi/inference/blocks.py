@@ -6,7 +6,8 @@ changes of spread, square blocks what is no function either way. The blocks are 
 mean, and the law of that mean depends on them through one number.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -27,6 +28,8 @@ __all__ = [
     "TRUSTED_SHARE",
     "WEIGHT_FALL",
     "Block",
+    "Law",
+    "NestedProducts",
     "block_roots",
     "effective_number",
     "family",
@@ -47,6 +50,8 @@ __all__ = [
 Array: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.intp]
 Block: TypeAlias = tuple[int, int]
+# Roots, ranks and rows to logarithms of p-values.
+Law: TypeAlias = Callable[[Array, int, int, int], Array]
 
 OF_NUMBERS: tuple[Block, ...] = (
     *((1, 1), (3, 1), (1, 3), (6, 1), (1, 6), (20, 1), (1, 20)),
@@ -156,10 +161,35 @@ def products(x: Scales, y: Scales, /) -> Array:
     return cross_products(x.basis, y.basis)
 
 
+@dataclass(frozen=True, eq=False)
+class NestedProducts:
+    """Products of two nested bases for a batch of pairs, as far as their blocks reach.
+
+    `corner` (…, a, b) has the leading functions of both sides, `of_x` (…, rank) all of x with the first of y, `of_y`
+    all of y with the first of x.
+    """
+
+    corner: Array
+    of_x: Array
+    of_y: Array
+
+    def roots(self, blocks: Sequence[Block], /) -> Array:
+        """Largest squared canonical correlation of every block, as the last axis."""
+        squares_of_x, squares_of_y = (np.cumsum(edge**2, axis=-1) for edge in (self.of_x, self.of_y))
+        roots = np.empty((*self.of_x.shape[:-1], len(blocks)))
+        for i, (a, b) in enumerate(blocks):
+            if b == 1:
+                roots[..., i] = squares_of_x[..., a - 1]
+            elif a == 1:
+                roots[..., i] = squares_of_y[..., b - 1]
+            else:
+                roots[..., i] = largest_root(np.ascontiguousarray(self.corner[..., :a, :b]))
+        return np.clip(roots, 0.0, LARGEST_ROOT)
+
+
 def block_roots(cross: Array, blocks: Sequence[Block], /) -> Array:
     """Largest squared canonical correlation of every block, as the last axis; `cross` may be a batch of products."""
-    roots = np.stack([largest_root(cross[..., :a, :b]) for a, b in blocks], axis=-1)
-    return np.clip(roots, 0.0, LARGEST_ROOT)
+    return NestedProducts(cross, cross[..., :, 0], cross[..., 0, :]).roots(blocks)
 
 
 def largest_root(block: Array, /) -> Array:
@@ -175,9 +205,9 @@ def largest_root(block: Array, /) -> Array:
     return np.asarray(np.linalg.eigvalsh(gram)[..., -1])
 
 
-def log_evidence(roots: Array, blocks: Sequence[Block], n: int, /) -> Array:
+def log_evidence(roots: Array, blocks: Sequence[Block], n: int, /, *, law: Law = log_sf) -> Array:
     """Logarithm of the weight of every block over its p-value; their sum is 1/H, and the largest one spoke."""
-    log_p = np.stack([log_sf(roots[..., i], a, b, n) for i, (a, b) in enumerate(blocks)], axis=-1)
+    log_p = np.stack([law(roots[..., i], a, b, n) for i, (a, b) in enumerate(blocks)], axis=-1)
     return np.asarray(log_weights(blocks) - log_p)
 
 

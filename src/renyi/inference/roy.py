@@ -11,7 +11,7 @@ from renyi.errors import InputError
 from renyi.execution.roots import root_between
 from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_beta, log_tail
 
-__all__ = ["LARGEST_RANK", "critical_root", "log_sf", "log_sf_of_many", "null_median"]
+__all__ = ["LARGEST_RANK", "MANY_ROOTS", "critical_root", "log_sf", "log_sf_of_many", "null_median"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -25,7 +25,8 @@ _TRACY_WIDOM_MEDIAN = -1.2685
 _SMALLEST_P = 1e-290
 _LOWEST_LOGIT, _HIGHEST_LOGIT = -90.0, 36.7
 # The closed forms take 1 to 4 µs a root, which a table of them pays for from so many roots on.
-_MANY_ROOTS, _KNOTS, _LARGEST_KNOT, _LARGEST_INTERPOLATED = 4096, 2048, 1.0 - 1e-9, 20
+MANY_ROOTS = 4096
+_KNOTS, _LARGEST_KNOT, _LARGEST_INTERPOLATED = 2048, 1.0 - 1e-9, 20
 
 
 def log_sf(roots: ArrayLike, rank_x: int, rank_y: int, n_samples: int, /) -> Array:
@@ -80,9 +81,12 @@ def log_sf(roots: ArrayLike, rank_x: int, rank_y: int, n_samples: int, /) -> Arr
 
 
 def log_sf_of_many(roots: Array, rank_x: int, rank_y: int, n_samples: int, /) -> Array:
-    """`log_sf` of very many roots up to 1 − 10⁻⁹: the closed forms are tabulated as well, which moves p by 3e-9."""
+    """`log_sf` of very many roots up to 1 − 10⁻⁹: the closed forms are tabulated as well, which moves p by 3e-9.
+
+    Worth it from `MANY_ROOTS` roots on.
+    """
     a, b = _checked_ranks(rank_x, rank_y, n_samples)
-    if a > 2 or b > _LARGEST_INTERPOLATED or roots.size < _MANY_ROOTS:
+    if a > 2 or b > _LARGEST_INTERPOLATED:
         return log_sf(roots, a, b, n_samples)
     return _interpolated(a, b, n_samples)(roots)
 
@@ -189,7 +193,7 @@ class _Interpolated:
         return np.asarray(np.arcsinh(np.sqrt(self._n * odds)))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _interpolated(a: int, b: int, n_samples: int) -> _Interpolated:
     return _Interpolated(a, b, n_samples)
 

@@ -34,7 +34,7 @@ _ENOUGH = 100
 # `block_roots` ends at 1 − 10⁻⁹, where this is enough.
 _TOLERANCE = 1e-6
 _BATCH_BYTES = 2**21
-_MOST_IN_A_BATCH = 256
+_MOST_IN_A_BATCH = 512
 # A random contingency table takes as long for a cell as a shuffle for this many rows.
 _ROWS_PER_CELL = 8
 
@@ -132,13 +132,60 @@ def _shuffled_products(
     x: Basis, y: Basis, n_resamples: int, rng: np.random.Generator, groups: Groups | None
 ) -> Iterator[Array]:
     """Products of x with shuffled rows of y, in batches."""
-    if groups is None and _n_cells(x) * _n_cells(y) <= x.n_samples // _ROWS_PER_CELL:
+    if groups is not None:
+        return _products_of_rows(x, y, n_resamples, rng, groups)
+    if _n_cells(x) * _n_cells(y) <= x.n_samples // _ROWS_PER_CELL:
         return _products_of_tables(x, y, n_resamples, rng)
-    return _products_of_rows(x, y, n_resamples, rng, groups)
+    exceptions = [_exceptional_rows(basis) for basis in (x, y)]
+    fewest = min(len(rows) for rows in exceptions)
+    if fewest**2 > x.n_samples:
+        return _products_of_rows(x, y, n_resamples, rng, groups)
+    if len(exceptions[1]) == fewest:
+        return _products_of_exceptions(x, y, exceptions[1], n_resamples, rng)
+    turned = _products_of_exceptions(y, x, exceptions[0], n_resamples, rng)
+    return (np.swapaxes(cross, 1, 2) for cross in turned)
+
+
+def _batch_size(n_numbers: int) -> int:
+    """Shuffles of so many numbers that are worked on together."""
+    return min(_MOST_IN_A_BATCH, _BATCH_BYTES // (8 * n_numbers))
 
 
 def _n_cells(basis: Basis) -> float:
     return np.inf if basis.codes is None else len(basis.table)
+
+
+def _exceptional_rows(basis: Basis) -> Index:
+    """Rows that are not in the most frequent cell."""
+    if basis.codes is None:
+        return np.arange(basis.n_samples)
+    return np.flatnonzero(basis.codes != np.bincount(basis.codes).argmax())
+
+
+def _products_of_exceptions(
+    x: Basis, y: Basis, rows: Index, n_resamples: int, rng: np.random.Generator
+) -> Iterator[Array]:
+    """By the few rows of y that leave its most frequent cell: where these fall among the rows of x is all there is.
+
+    The rows of a basis add up to 0, so that the frequent cell can be taken off all of them.
+    """
+    if y.codes is None:
+        raise ValueError("a basis of exceptions has cells")
+    n = x.n_samples
+    rows_of_x = x.rows(0, n) / n
+    away = y.table[y.codes[rows]] - y.table[np.bincount(y.codes).argmax()]
+    size = _batch_size(len(rows) * x.rank)
+    for start in range(0, n_resamples, size):
+        places = _distinct_places(n, (min(size, n_resamples - start), len(rows)), rng)
+        yield np.swapaxes(np.take(rows_of_x, places, axis=0), 1, 2) @ away
+
+
+def _distinct_places(n: int, shape: tuple[int, int], rng: np.random.Generator) -> Index:
+    """Distinct numbers below n in every row: rows with a repetition are drawn again."""
+    places = rng.integers(0, n, shape)
+    while len(repeated := np.flatnonzero((np.diff(np.sort(places, axis=1), axis=1) == 0).any(axis=1))):
+        places[repeated] = rng.integers(0, n, (len(repeated), shape[1]))
+    return places
 
 
 def _products_of_tables(x: Basis, y: Basis, n_resamples: int, rng: np.random.Generator) -> Iterator[Array]:
@@ -147,7 +194,7 @@ def _products_of_tables(x: Basis, y: Basis, n_resamples: int, rng: np.random.Gen
 
     counts = [np.bincount(basis.codes, minlength=len(basis.table)) for basis in (x, y) if basis.codes is not None]
     tables = random_table(*counts)
-    size = max(1, min(_MOST_IN_A_BATCH, _BATCH_BYTES // (8 * len(x.table) * len(y.table))))
+    size = max(1, _batch_size(len(x.table) * len(y.table)))
     for start in range(0, n_resamples, size):
         drawn = tables.rvs(size=min(size, n_resamples - start), method="patefield", random_state=rng)
         yield x.table.T @ drawn.reshape(-1, len(x.table), len(y.table)) @ y.table / x.n_samples
@@ -157,7 +204,7 @@ def _products_of_rows(
     x: Basis, y: Basis, n_resamples: int, rng: np.random.Generator, groups: Groups | None
 ) -> Iterator[Array]:
     n = x.n_samples
-    size = min(_MOST_IN_A_BATCH, _BATCH_BYTES // (8 * n * y.rank))
+    size = _batch_size(n * y.rank)
     if size < 2:
         for _ in range(n_resamples):
             rows = rng.permutation(n) if groups is None else groups.shuffle(rng)
