@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from renyi.frames import Table
 
-__all__ = ["DependenceMatrix", "Screening"]
+__all__ = ["DependenceMatrix", "Screening", "checked_rate"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -52,12 +51,12 @@ class _OfTable:
 
     def n_found(self, q: float = 0.05) -> int:
         """Dependences at a false discovery rate of q."""
-        return int(np.count_nonzero(self.edge_qvalues <= _checked_rate(q)))
+        return int(np.count_nonzero(self.edge_qvalues <= checked_rate(q)))
 
     def ranked(self, q: float | None = None, /) -> Index:
         """Positions of the pairs, strongest first by the debiased coefficient, those at a rate of q alone."""
         edges, found = self.edges, self.edges.found
-        kept = np.arange(len(edges)) if q is None else np.flatnonzero(self.edge_qvalues <= _checked_rate(q))
+        kept = np.arange(len(edges)) if q is None else np.flatnonzero(self.edge_qvalues <= checked_rate(q))
         # What could not be measured comes last, equal ones in the order of the table.
         strength = np.where(np.isnan(edges.debiased), -np.inf, edges.debiased)
         order = np.lexsort((found.j[kept], found.i[kept], found.log_pvalue[kept], -strength[kept]))
@@ -377,7 +376,8 @@ class Screening(_OfTable):
         return html_of_screening(self)
 
 
-def _checked_rate(q: Any) -> float:
-    if not isinstance(q, Real) or isinstance(q, bool) or not 0.0 < q <= 1.0:
+def checked_rate(q: Any, /) -> float:
+    """A false discovery rate, if it is one."""
+    if not isinstance(q, (int, float, np.number)) or isinstance(q, bool) or not 0.0 < q <= 1.0:
         raise InputError(f"q={q!r} is no false discovery rate: pass a number above 0, at most 1")
     return float(q)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from renyi.alike import Variable
 from renyi.independence import together
-from renyi.inference.bias import LARGEST_LEVERAGE, LARGEST_LEVERAGE_OF_NUMBERS, debias, null_level
+from renyi.inference.bias import debias_all, largest_leverage, null_level
 from renyi.inference.roy import null_median
 from renyi.tiles import Found
 
@@ -63,15 +63,14 @@ class Edges:
         """Coefficients, less what independent data would show."""
         if self.known is not None:
             return self.known
-        values = zip(self.found.coefficient.tolist(), self._levels().tolist(), strict=True)
-        return np.array([debias(value, level) if np.isfinite(value) else np.nan for value, level in values])
+        return debias_all(self.found.coefficient, self._levels())
 
     def _levels(self) -> Array:
         """What independent data would show: by the law, or by random pairings where single rows weigh too much."""
         levels = np.full(len(self), np.nan)
         ranks_x, weights_x, numbers_x = (values[self.found.i] for values in _traits(self.x))
         ranks_y, weights_y, numbers_y = (values[self.found.j] for values in _traits(self.y))
-        limit = np.where(numbers_x | numbers_y, LARGEST_LEVERAGE_OF_NUMBERS, LARGEST_LEVERAGE)
+        limit = np.array([largest_leverage(k) for k in range(3)])[numbers_x.astype(int) + numbers_y]
         n = self.found.n.astype(np.float64)
         is_known = np.isfinite(self.found.coefficient)
         # What a row weighs among a column's own rows it weighs among those that are left, which are fewer.

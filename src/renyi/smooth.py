@@ -1,7 +1,7 @@
 """Smooth functions of the ranks of a number, and the few means that give all products of two of them.
 
-The functions are v, v², cos 3πu, cos 4πu, … with u the mean rank in [0, 1] and v = 2u − 1. A product of two cosines is a
-sum of two cosines, so that 80 means take the place of 210 products of 20 functions.
+The functions are v, v², cos 3πu, cos 4πu, … with u the mean rank in [0, 1] and v = 2u − 1. A product of two cosines is
+a sum of two cosines, so that 80 means take the place of 210 products of 20 functions.
 """
 
 from functools import lru_cache

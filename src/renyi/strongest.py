@@ -18,16 +18,29 @@ Array: TypeAlias = NDArray[np.float64]
 # Cells of log p: a q-value from their upper edges is too large by 0.2 % at most, never too small.
 _WIDTH, _LOWEST = 0.002, -750.0
 _N_CELLS = round(-_LOWEST / _WIDTH)
+# Which p-value has the rate that is asked for is known in the end only. The strongest of every stratum of this many
+# cells are kept until then, so that those without a chance cannot crowd out the others.
+_STRATUM = 50
+_LEAST_TO_SORT = 2**17
 
 
 class Strongest:
     """Takes what tiles have found and keeps the pairs with the largest debiased coefficients."""
 
-    def __init__(self, variables: Sequence[Variable], /, *, top: int | None, threshold: float | None) -> None:
+    def __init__(
+        self,
+        variables: Sequence[Variable],
+        /,
+        *,
+        top: int | None,
+        threshold: float | None,
+        q: float,
+        correction: Correction,
+    ) -> None:
         self._variables = variables
-        self._top, self._threshold = top, threshold
+        self._top, self._threshold, self._q, self._correction = top, threshold, q, correction
         self._kept: list[Edges] = []
-        self._n_kept = 0
+        self._n_kept = self._n_sorted = 0
         self._histogram = np.zeros(_N_CELLS, dtype=np.int64)
 
     def update(self, found: Found, /) -> None:
@@ -35,19 +48,34 @@ class Strongest:
         tested = found.log_pvalue[np.isfinite(found.log_pvalue)]
         self._histogram += np.bincount(_cells(tested), minlength=_N_CELLS)
         edges = Edges(self._variables, self._variables, found)
-        # NaN is smaller than any threshold.
-        edges = edges.take(np.flatnonzero(edges.debiased >= (-1.0 if self._threshold is None else self._threshold)))
+        # A q-value is never below its p-value. NaN is smaller than any threshold.
+        weakest = -1.0 if self._threshold is None else self._threshold
+        edges = edges.take(np.flatnonzero((found.log_pvalue <= np.log(self._q)) & (edges.debiased >= weakest)))
         self._kept.append(edges)
         self._n_kept += len(edges)
-        if self._top is not None and self._n_kept > 4 * self._top:
-            self._kept = [self.edges()]
-            self._n_kept = len(self._kept[0])
+        if self._top is not None and self._n_kept > max(_LEAST_TO_SORT, 2 * self._n_sorted):
+            self._kept = [self._strongest_of_strata()]
+            self._n_kept = self._n_sorted = len(self._kept[0])
 
-    def edges(self) -> Edges:
-        """The pairs kept, strongest first; equal ones in the order of the table."""
-        edges = Edges.of(self._variables, self._variables, [part.found for part in self._kept])
+    def _all_kept(self) -> Edges:
+        return Edges.of(self._variables, self._variables, [part.found for part in self._kept])
+
+    def _strongest_of_strata(self) -> Edges:
+        """As many of every stratum as are asked for in all."""
+        edges = self._all_kept()
+        strata = _cells(edges.found.log_pvalue) // _STRATUM
+        order = np.lexsort((-edges.debiased, strata))
+        starts = np.flatnonzero(np.diff(strata[order], prepend=-1))
+        place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+        return edges.take(order[place < self._top])
+
+    def result(self) -> tuple[Edges, Array]:
+        """The pairs at the rate that was asked for, strongest first, and their q-values."""
+        edges = self._all_kept()
+        rates = self.qvalues(edges.found.log_pvalue, self._correction)
         order = np.lexsort((edges.found.j, edges.found.i, edges.found.log_pvalue, -edges.debiased))
-        return edges.take(order[: self._top])
+        which = order[rates[order] <= self._q][: self._top]
+        return edges.take(which), rates[which]
 
     def qvalues(self, log_pvalue: Array, correction: Correction, /) -> Array:
         """Adjusted p-values, counting every pair that was tested."""

@@ -12,7 +12,7 @@ from renyi.alignment import Missing
 from renyi.alike import Alike, Variable
 from renyi.columns import Column, check_choice, count
 from renyi.conditional import conditional_test
-from renyi.dependence import DependenceMatrix, Screening
+from renyi.dependence import DependenceMatrix, Screening, checked_rate
 from renyi.edges import Edges
 from renyi.errors import InputError
 from renyi.execution.progress import watched
@@ -76,8 +76,8 @@ def matrix(
     Returns
     -------
     DependenceMatrix
-        With `values`, `debiased`, `pvalues`, `qvalues`, `n_samples`, `pearson`, `spearman`, `types`, `skipped`, `top()`,
-        `to_frame()`, `to_edges()` and `plot()`.
+        With `values`, `debiased`, `pvalues`, `qvalues`, `n_samples`, `pearson`, `spearman`, `types`, `skipped`,
+        `top()`, `to_frame()`, `to_edges()` and `plot()`.
 
     Raises
     ------
@@ -86,9 +86,9 @@ def matrix(
 
     Notes
     -----
-    `values[i, j]` is `renyi.rdc` and `pvalues[i, j]` the p-value of `renyi.independence_test` for the two columns. Every
-    column is prepared once; all pairs are then products of matrices. Where cells are missing for a reason that has to do
-    with both columns, the rows that are left are a selection, and selection can create dependence.
+    `values[i, j]` is `renyi.rdc` and `pvalues[i, j]` the p-value of `renyi.independence_test` for the two columns.
+    Every column is prepared once; all pairs are then products of matrices. Where cells are missing for a reason that
+    has to do with both columns, the rows that are left are a selection, and selection can create dependence.
 
     Examples
     --------
@@ -118,6 +118,7 @@ def pairs(
     *,
     top: int | None = None,
     threshold: float | None = None,
+    q: float = 0.05,
     measure: Measure = "rdc",
     missing: Missing = "pairwise",
     types: Types = None,
@@ -138,14 +139,16 @@ def pairs(
         Pairs to keep at most; 1,000 where neither this nor a threshold is given.
     threshold : float, optional
         Smallest debiased coefficient of a pair that is kept.
+    q : float, default 0.05
+        False discovery rate: pairs with a larger q-value are left out. Pass 1 to see all.
     correction : {"bh", "by", "bonferroni"}, default "bh"
         As in `renyi.adjust`.
 
     Returns
     -------
     frame
-        In the kind of frame that came in, strongest first: the two columns, coefficient, debiased coefficient, Pearson's
-        and Spearman's, whether a linear coefficient would have missed it, p, q, and the rows used.
+        In the kind of frame that came in, strongest first: the two columns, coefficient, debiased coefficient,
+        Pearson's and Spearman's, whether a linear coefficient would have missed it, p, q, and the rows used.
 
     Raises
     ------
@@ -169,11 +172,12 @@ def pairs(
         raise InputError(f"threshold={threshold!r} makes no sense: pass a coefficient between -1 and 1")
     rows = _comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), at_least=2)
     variables = _prepared(rows.columns, progress=progress)
-    strongest = Strongest(variables, top=top or (None if threshold is not None else _DEFAULT_TOP), threshold=threshold)
+    most = _DEFAULT_TOP if top is None and threshold is None else top
+    strongest = Strongest(variables, top=most, threshold=threshold, q=checked_rate(q), correction=correction)
     for found in _found(variables, None, progress=progress):
         strongest.update(found)
-    edges = strongest.edges()
-    return edges.to_frame(rows.new_frame, qvalues=strongest.qvalues(edges.found.log_pvalue, correction))
+    edges, rates = strongest.result()
+    return edges.to_frame(rows.new_frame, qvalues=rates)
 
 
 def screen(
@@ -252,7 +256,7 @@ def _comparable(table: Table, *, at_least: int) -> Table:
         reasons = "; ".join(f"{name!r}: {reason}" for name, reason in list(table.skipped.items())[:5])
         left = f" ({count(len(table.skipped), 'column')} left out: {reasons})" if reasons else ""
         raise InputError(
-            f"the table has {count(len(table.columns), 'column')} to compare, fewer than the {at_least} it takes{left}: "
+            f"the table has {count(len(table.columns), 'column')} to compare and needs {at_least}{left}: "
             "pass more columns, or say what they are by types={name: 'category'}"
         )
     return table

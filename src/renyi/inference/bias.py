@@ -1,6 +1,5 @@
 """What chance alone would show, taken off a coefficient, and how sure the rest is."""
 
-from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -12,13 +11,13 @@ from renyi.inference.blocks import largest_root
 from renyi.inference.roy import null_median
 from renyi.spectrum import canonical_directions, cross_products
 
-__all__ = ["LARGEST_LEVERAGE", "LARGEST_LEVERAGE_OF_NUMBERS", "debias", "null_level", "standard_error"]
+__all__ = ["debias", "debias_all", "largest_leverage", "null_level", "standard_error"]
 
 Array: TypeAlias = NDArray[np.float64]
 
-# Roy's law is trusted while the product of the largest leverages stays below this; smooth functions of a number, on
-# either side, spread what single rows weigh. docs/design.md, "Leverage".
-LARGEST_LEVERAGE, LARGEST_LEVERAGE_OF_NUMBERS = 0.03, 0.5
+# Roy's law is trusted while the product of the largest leverages stays below this. Smooth functions of a number spread
+# what single rows weigh: of one number it may be larger, and two need no limit. docs/design.md, "Leverage".
+_LARGEST_LEVERAGES = (0.03, 0.5, np.inf)
 # As many shuffles as a budget of multiplications allows, within bounds; each counts twice.
 _FEWEST_SHUFFLES, _MOST_SHUFFLES, _SHUFFLED_WORK = 50, 200, 10**7
 
@@ -29,10 +28,15 @@ def debias(correlation: float, level: float, /) -> float:
     With m the level of ρ₁² under independence, v = (ρ₁² − m)/(1 − m) takes the place of ρ₁² as the adjusted R² takes
     that of R², and sign(v)·√|v| is its correlation.
     """
-    if level >= 1.0:
-        return 0.0  # chance alone correlates the two perfectly: the data say nothing
-    excess = max(-1.0, (correlation**2 - level) / (1.0 - level))
-    return float(np.copysign(np.sqrt(abs(excess)), excess))
+    return float(debias_all(np.array([correlation]), np.array([level]))[0])
+
+
+def debias_all(correlations: Array, levels: Array, /) -> Array:
+    """The same for many; NaN stays NaN."""
+    # Where chance alone correlates two perfectly the data say nothing.
+    has_room = levels < 1.0
+    excess = np.maximum((correlations**2 - levels) / np.where(has_room, 1.0 - levels, 1.0), -1.0)
+    return np.where(has_room | np.isnan(levels), np.copysign(np.sqrt(np.abs(excess)), excess), 0.0)
 
 
 def null_level(x: Basis, y: Basis, /) -> float:
@@ -41,19 +45,15 @@ def null_level(x: Basis, y: Basis, /) -> float:
     The median of Roy's law, unless single rows weigh heavily on both sides: then the law fails, and the level comes
     from random pairings of the rows.
     """
-    limit = LARGEST_LEVERAGE_OF_NUMBERS if x.is_of_number or y.is_of_number else LARGEST_LEVERAGE
-    if x.largest_leverage * y.largest_leverage <= limit:
+    if x.largest_leverage * y.largest_leverage <= largest_leverage(x.is_of_number + y.is_of_number):
         return null_median(x.rank, y.rank, x.n_samples)
     # Rows are put into an order of their own first, so that the order of the data does not matter.
-    ordered = x.in_order(), y.in_order()
-    is_shared = x.ordered is not None and y.ordered is not None
-    return _shared_level(*ordered) if is_shared else _zero_mean_level(_paired_at_random(*ordered))
+    return _zero_mean_level(_paired_at_random(x.in_order(), y.in_order()))
 
 
-@lru_cache(maxsize=64)
-def _shared_level(x: Basis, y: Basis) -> float:
-    """The level of two columns without ties, which all such columns of this length share."""
-    return _zero_mean_level(_paired_at_random(x, y))
+def largest_leverage(n_numbers: int, /) -> float:
+    """Up to which product of the largest leverages the law holds if so many of two variables are numbers."""
+    return _LARGEST_LEVERAGES[n_numbers]
 
 
 def _paired_at_random(x: Basis, y: Basis) -> Array:
@@ -75,7 +75,7 @@ def _zero_mean_level(squares: Array) -> float:
     """The level that makes the debiased values of a null sample average to zero; 1 if none does."""
 
     def mean(level: float) -> float:
-        return float(np.mean([debias(np.sqrt(square), level) for square in squares]))
+        return float(np.mean(debias_all(np.sqrt(squares), np.full(len(squares), level))))
 
     low, high = float(squares.min()), min(float(squares.max()), 1.0 - 1e-9)
     if low >= high:
