@@ -5,6 +5,7 @@ float64. From `ROWS_FOR_FLOAT32` rows on stacks are float32, which halves the ti
 its standard deviation under independence; on fewer rows the products are not what takes the time.
 """
 
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -60,13 +61,32 @@ class Stack:
         """The first columns of every basis."""
         return Stack(tuple(table[:, :size] for table in self.tables), self.codes, self.n_rows, size)
 
-    def rows(self, rows: slice, /) -> NDArray[Any]:
-        """All columns at some rows, side by side."""
-        stacked = np.empty((rows.stop - rows.start, len(self), self.rank), dtype=self.tables[0].dtype)
+    def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
+        """All columns at some rows, side by side, in a workspace that the next call for this place overwrites."""
+        stacked = _workspace(place, (rows.stop - rows.start, len(self), self.rank), self.tables[0].dtype)
         for j, (table, codes) in enumerate(zip(self.tables, self.codes, strict=True)):
             # The last row of a table is for missing cells; "clip" spares a second look at the codes.
             stacked[:, j] = table[rows] if codes is None else np.take(table, codes[rows], axis=0, mode="clip")
         return stacked.reshape(len(stacked), -1)
+
+
+class _Workspaces(threading.local):
+    """Memory that one thread uses again and again: fresh pages cost more than what is written to them."""
+
+    def __init__(self) -> None:
+        self.places: dict[tuple[str, Any], NDArray[Any]] = {}
+
+
+_workspaces = _Workspaces()
+
+
+def _workspace(place: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """An array of this shape with anything in it, at the same place as the last one of this name."""
+    size = int(np.prod(shape))
+    memory = _workspaces.places.get((place, np.dtype(dtype)))
+    if memory is None or memory.size < size:
+        memory = _workspaces.places[place, np.dtype(dtype)] = np.empty(size, dtype=dtype)
+    return memory[:size].reshape(shape)
 
 
 def precision(n_rows: int, /) -> Any:
@@ -109,7 +129,7 @@ class Values:
         split = self.numbers.reshape(len(self.numbers), len(self), self.rank)
         return Values(np.ascontiguousarray(split[:, :, :size]).reshape(len(split), -1), size)
 
-    def rows(self, rows: slice, /) -> NDArray[Any]:
+    def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
         """All columns at some rows."""
         return self.numbers[rows]
 
@@ -134,9 +154,9 @@ class Joined:
         """Rows of the table."""
         return self.leading.n_rows
 
-    def rows(self, rows: slice, /) -> NDArray[Any]:
+    def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
         """All columns at some rows, side by side."""
-        parts = [stack.rows(rows) for stack in (self.leading, self.following)]
+        parts = [stack.rows(rows, place=f"{place} {k}") for k, stack in enumerate((self.leading, self.following))]
         split = [part.reshape(len(part), len(self), -1) for part in parts]
         return np.concatenate(split, axis=2).reshape(len(split[0]), -1)
 
@@ -150,8 +170,8 @@ def products(x: Stack | Values, y: Stack | Values, /) -> Array:
     """Sums of products (columns of x, columns of y, rank of x, rank of y) over the rows."""
     total = np.zeros((len(x) * x.rank, len(y) * y.rank))
     for rows in chunks(x.n_rows):
-        left = x.rows(rows)
+        left = x.rows(rows, place="left")
         # The same array twice is recognised by BLAS as half the work.
-        right = left if y is x else y.rows(rows)
-        total += left.T @ right
+        right = left if y is x else y.rows(rows, place="right")
+        total += np.matmul(left.T, right, out=_workspace("product", total.shape, left.dtype))
     return total.reshape(len(x), x.rank, len(y), y.rank).swapaxes(1, 2)
