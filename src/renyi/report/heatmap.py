@@ -38,7 +38,7 @@ def plot_matrix(matrix: DependenceMatrix, /, ax: Any = None) -> "Figure":
     at, marks = np.ix_(rows_first, columns_first), _nonlinear(matrix)
     with pyplot.rc_context(STYLE):
         if ax is None:
-            _, ax = pyplot.subplots(figsize=_size(len(matrix.names), len(columns)), layout="constrained")
+            _, ax = pyplot.subplots(figsize=_size(len(matrix.names), len(columns)), layout="compressed")
         figure = ax.figure
         ax.imshow(_shades(pyplot, matrix)[at], interpolation="nearest", aspect="equal")
         widest = max(len(matrix.names), len(columns))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["table_of_lines", "text_of_matrix", "text_of_screening"]
+__all__ = ["legend", "table_of_lines", "text_of_matrix", "text_of_screening"]
 
 _SHOWN = 10
 _LONGEST_NAME = 28
@@ -20,7 +20,7 @@ _BAR = 6
 _SILENT = ("bar", "trend", "mark")
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 # Names in fewer cells cannot be told apart: what says least gives way to them.
-_NARROWEST_NAME = 12
+_NARROWEST_NAME = 16
 
 
 # Plain text.
@@ -101,9 +101,10 @@ def table_of_lines(lines: list[Line], console: "Console", /, *, by_target: bool 
     if not by_target:
         names.append([("= " if line.is_same else "") + line.y for line in lines])
     parts = _parts_of(lines, draws=console.encoding.startswith("utf"))
+    least = sum(min(_longest(column), _NARROWEST_NAME) for column in names)
     room = console.width - _taken(parts, len(names))
     for header in ("bar", "p", "n"):
-        if room < len(names) * _NARROWEST_NAME:
+        if room < least:
             parts = [part for part in parts if part.header != header]
             room = console.width - _taken(parts, len(names))
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
@@ -112,12 +113,23 @@ def table_of_lines(lines: list[Line], console: "Console", /, *, by_target: bool 
         table.add_column(header, no_wrap=True)
     for part in parts:
         table.add_column("" if part.header in _SILENT else part.header, justify=part.justify, no_wrap=True)
-    shown = _fitted(names, max(room, len(names) * _NARROWEST_NAME))
+    shown = _fitted(names, max(room, least))
     for row, line in enumerate(lines):
         cells = [Text(column[row], style="dim" if line.is_same and j else "") for j, column in enumerate(shown)]
         # As Text, in which brackets of a name are brackets.
         table.add_row(*cells, *(Text(part.cells[row], style=part.style) for part in parts))
     return table
+
+
+def legend(lines: list[Line], /, *, by_target: bool = False) -> list[str]:
+    """What the signs in a table mean, of those that are there."""
+    signs = {
+        "= one gives the other": not by_target and any(line.is_same for line in lines),
+        "arrows: monotone trend": any(line.trend for line in lines),
+        "nonlinear: Pearson and Spearman miss most of it": any(line.is_nonlinear for line in lines),
+    }
+    said = "; ".join(sign for sign, is_there in signs.items() if is_there)
+    return [said] if said else []
 
 
 def _parts_of(lines: list[Line], *, draws: bool) -> list[_Part]:
@@ -136,19 +148,20 @@ def _parts_of(lines: list[Line], *, draws: bool) -> list[_Part]:
 
 
 def _taken(parts: list[_Part], n_names: int) -> int:
-    """Cells that the numbers take, and the two blanks after each column."""
-    return sum(part.wide for part in parts) + 2 * (len(parts) + n_names)
+    """Cells that the numbers take, and the two blanks between columns."""
+    return sum(part.wide for part in parts) + 2 * (len(parts) + n_names - 1)
+
+
+def _longest(names: list[str]) -> int:
+    return max((width(short(name, 10**6)) for name in names), default=0)
 
 
 def _fitted(names: list[list[str]], room: int) -> list[list[str]]:
     """Names shortened to the room there is; a column that needs less than its share leaves it to the other."""
-    needs = [max((width(short(name, 10**6)) for name in column), default=0) for column in names]
-    share = room // len(names)
-    spare = sum(max(share - need, 0) for need in needs)
-    return [
-        [short(name, share if need <= share else share + spare) for name in column]
-        for column, need in zip(names, needs, strict=True)
-    ]
+    share = -(-room // len(names))
+    taken = [min(_longest(column), share) for column in names]
+    limits = [room - (sum(taken) - own) for own in taken]
+    return [[short(name, limit) for name in column] for column, limit in zip(names, limits, strict=True)]
 
 
 def _bar(value: float, cells: int = _BAR) -> str:
