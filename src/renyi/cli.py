@@ -141,14 +141,14 @@ def _show(found: "Result", *, top: int, q: float, fold: bool) -> None:
     from renyi.report.terminal import legend, table_of_lines
 
     console, by_target = _console(), isinstance(found, Screening)
-    lines = lines_of(found, top, q=q, fold=fold)
+    lines = lines_of(found, top + 1, q=q, fold=fold)
+    more = [f"the {top:,} strongest are shown: --top and --csv have more"] if len(lines) > top else []
+    lines = lines[:top]
     console.print(headline(found, q=q), markup=False, highlight=False, soft_wrap=True)
     if lines:
         console.print()
         console.print(table_of_lines(lines, console, by_target=by_target))
         console.print()
-    n_found = found.n_found(q)
-    more = [f"the {len(lines):,} strongest are shown: --top and --csv have more"] if n_found > len(lines) else []
     for sentence in [*legend(lines, by_target=by_target), *more, *remarks(found)]:
         console.print(sentence, style="dim", markup=False, highlight=False, soft_wrap=True)
 

@@ -27,15 +27,15 @@ def html_of_screening(screening: Screening, /) -> str:
 
 
 def _html(result: Result, names: list[str]) -> str:
-    lines = lines_of(result, _SHOWN)
+    lines = lines_of(result, _SHOWN + 1)
     said = [f"<div><b>{escape(headline(result))}</b></div>"]
     if lines:
         head = "".join(_cell(name, _NAME, "th") for name in names)
         head += "".join(_cell(name, _NUMBER, "th") for name in ("debiased", "trend", "p", "q", "n"))
-        rows = "".join(f"<tr>{_row(line, len(names))}</tr>" for line in lines)
+        rows = "".join(f"<tr>{_row(line, len(names))}</tr>" for line in lines[:_SHOWN])
         table = f"<thead><tr>{head}{_cell('', _NAME, 'th')}</tr></thead><tbody>{rows}</tbody>"
         said.append(f'<table style="border-collapse:collapse;margin:6px 0">{table}</table>')
-    more = ["more: .top(n)"] if result.n_found() > len(lines) else []
+    more = [".top(n) has more"] if len(lines) > _SHOWN else []
     small = "".join(f"<div>{escape(remark)}</div>" for remark in [*more, *remarks(result)])
     return f'<div>{"".join(said)}<div style="opacity:0.7;font-size:90%">{small}</div></div>'
 

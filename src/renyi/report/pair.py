@@ -119,4 +119,4 @@ def _words_of_numbers(x: str, y: str, scale: tuple[int, int]) -> str:
             return f"{x} follows a curve over {y}"
         case (2, 2):
             return "the spread changes, or the points form a ring"
-    return f"a finer pattern ({count(scale[0], 'function')} of {x}, {scale[1]} of {y})"
+    return f"curved or more complex ({count(scale[0], 'function')} of {x}, {scale[1]} of {y})"

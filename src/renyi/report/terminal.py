@@ -28,18 +28,18 @@ _NARROWEST_NAME = 16
 
 def text_of_matrix(matrix: DependenceMatrix, /) -> str:
     """A matrix on a screen: what was looked at, the strongest dependences, what was left out."""
-    return _text(matrix, "DependenceMatrix", "found.top(n) has more, found.plot() draws all")
+    return _text(matrix, "DependenceMatrix", ".top(n) has more, .plot() draws all")
 
 
 def text_of_screening(screening: Screening, /) -> str:
     """A screening on a screen."""
-    return _text(screening, "Screening", "found.top(n) has more")
+    return _text(screening, "Screening", ".top(n) has more")
 
 
 def _text(result: Result, title: str, hint: str) -> str:
-    lines = lines_of(result, _SHOWN)
-    rows = [_header(result), *(_plain(line, result) for line in lines)] if lines else []
-    more = [hint] if result.n_found() > len(lines) else []
+    lines = lines_of(result, _SHOWN + 1)
+    rows = [_header(result), *(_plain(line, result) for line in lines[:_SHOWN])] if lines else []
+    more = [hint] if len(lines) > _SHOWN else []
     return "\n".join([f"{title}: {headline(result)}", *_aligned(rows), *more, *remarks(result)])
 
 
