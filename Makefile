@@ -17,7 +17,7 @@ endif
 .PHONY: help demo test test-all lint bench clean
 
 help:
-	@echo "make demo      the paper's fourteen associations, as a table and a picture"
+	@echo "make demo      a made-up table is scanned, then the paper's fourteen associations as a table and a picture"
 	@echo "make test      the tests"
 	@echo "make test-all  the tests on every supported Python that is installed, and on the oldest NumPy and SciPy"
 	@echo "make lint      format, lint, types, layers"
@@ -25,7 +25,9 @@ help:
 	@echo "make clean     remove what the other commands made"
 
 demo: $(VENV)/.demo
-	@$(BIN)/renyi demo --picture $(ROOT)renyi-demo.png
+	@$(BIN)/renyi demo
+	@echo
+	@$(BIN)/renyi gallery --picture $(ROOT)renyi-demo.png
 
 test: $(VENV)/.test
 	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests

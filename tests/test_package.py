@@ -56,10 +56,10 @@ def test_help_loads_no_numpy():
     assert "demo" in run.stdout
 
 
-def test_demo_prints_the_table_and_draws_the_picture(tmp_path):
+def test_gallery_prints_the_table_and_draws_the_picture(tmp_path):
     picture = tmp_path / "demo.png"
     run = subprocess.run(
-        [sys.executable, "-m", "renyi", "demo", "--picture", str(picture), "-n", "300"],
+        [sys.executable, "-m", "renyi", "gallery", "--picture", str(picture), "-n", "300"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert run.stdout.count("normal, ρ") == 7
@@ -77,7 +77,7 @@ def test_command_without_its_extra_says_so_in_one_line(missing):
 
 def test_command_that_cannot_write_says_so_in_one_line(tmp_path):
     target = tmp_path / "nowhere" / "demo.png"
-    run = python(f"import sys; sys.argv = ['renyi', 'demo', '--picture', {str(target)!r}]\n"
+    run = python(f"import sys; sys.argv = ['renyi', 'gallery', '--picture', {str(target)!r}]\n"
                  "from renyi.__main__ import main; main()")  # fmt: skip
     assert run.returncode == 2
     assert run.stderr.startswith("renyi: ")
@@ -86,7 +86,7 @@ def test_command_that_cannot_write_says_so_in_one_line(tmp_path):
 
 @pytest.mark.parametrize("picture", ["demo.xyz", "demo"])
 def test_command_that_cannot_draw_says_so_before_any_work(picture, tmp_path):
-    run = python(f"import sys; sys.argv = ['renyi', 'demo', '--picture', {picture!r}]\n"
+    run = python(f"import sys; sys.argv = ['renyi', 'gallery', '--picture', {picture!r}]\n"
                  "from renyi.__main__ import main; main()", cwd=tmp_path)  # fmt: skip
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr.startswith(f"renyi: {picture} does not name a kind of picture")
@@ -94,7 +94,7 @@ def test_command_that_cannot_draw_says_so_before_any_work(picture, tmp_path):
 
 def test_output_survives_a_narrow_alphabet(tmp_path):
     run = subprocess.run(
-        [sys.executable, "-m", "renyi", "demo", "--picture", str(tmp_path / "a.png"), "-n", "100"],
+        [sys.executable, "-m", "renyi", "gallery", "--picture", str(tmp_path / "a.png"), "-n", "100"],
         capture_output=True, check=False, env=os.environ | {"PYTHONIOENCODING": "ascii"},
     )  # fmt: skip
     assert run.returncode == 0

@@ -1,28 +1,56 @@
 """The `renyi` command, also as `python -m renyi`."""
 
 import io
+import signal
 import sys
 
 from renyi.errors import RenyiError
 
 
 def main() -> None:
-    """Run the command line; what the user can mend is one line and exit code 2."""
+    """Run the command line: exit code 2 and one line for what the user can mend, 1 for what we have to."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal or file that cannot hold a letter gets a question mark, not a traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    if hasattr(signal, "SIGPIPE"):
+        # Whoever reads may stop reading, as head does.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        from renyi.extras import load
+        sys.exit(_run())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except RenyiError as error:
+        _fail(str(error), code=2)
+    except OSError as error:
+        _fail(f"{error.filename or 'the system'}: {error.strerror or error}", code=2)
+    except Exception as error:
+        # Whatever Typer has to say of the arguments: its exceptions have no public root in all of its versions.
+        if hasattr(error, "format_message"):
+            _fail(f"{error.format_message()} (see renyi --help)", code=2)
+        _fail(f"unexpected failure ({type(error).__name__}: {error}), run with --debug for the traceback", code=1)
 
-        load("typer", extra="cli")
-        load("rich", extra="cli")
-        from renyi.cli import app
 
-        app()
-    except (RenyiError, OSError) as error:
-        print(f"renyi: {error}", file=sys.stderr)
-        sys.exit(2)
+def _run() -> int:
+    from renyi.extras import load
+
+    typer = load("typer", extra="cli")
+    load("rich", extra="cli")
+    from renyi.cli import app
+
+    try:
+        return int(app(prog_name="renyi", standalone_mode=False) or 0)
+    except typer.Abort:
+        return 130
+
+
+def _fail(message: str, *, code: int) -> None:
+    if "--debug" in sys.argv:
+        import traceback
+
+        traceback.print_exc()
+    print(f"renyi: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

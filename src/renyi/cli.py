@@ -1,25 +1,46 @@
 """The command line: parse, call, print. Numbers are computed elsewhere, and loaded only when a command runs."""
 
+import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    from renyi.columns import Column
     from renyi.experiments.gallery import Scored
+    from renyi.frames import Table
+    from renyi.report.pair import PairFound
+    from renyi.report.summary import Result
 
 __all__ = ["app"]
 
 app = typer.Typer(
     name="renyi",
     help="Find, measure and test non-linear dependence in data.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
+
+_SHOWN = 20
+
+# What several commands take.
+File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, JSON, Parquet or Arrow, plain or gzip; - is stdin.")]
+Separator = Annotated[str | None, typer.Option("--sep", help="Separator of a CSV; found by itself.")]
+Nulls = Annotated[list[str] | None, typer.Option("--null", help="Cells that mean missing, beside NA. Repeatable.")]
+Encoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of the text.")]
+Types = Annotated[
+    list[str] | None, typer.Option("--type", metavar="COL=KIND", help="KIND: number, category or skip. Repeatable.")
+]
+Given = Annotated[list[str] | None, typer.Option("--given", metavar="COL", help="Column to hold fixed. Repeatable.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+# __main__ looks for it, since it also matters where parsing fails.
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback if something fails.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -30,36 +51,244 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+# A whole table.
 
 
 @app.command()
-def demo(
-    picture: Annotated[Path, typer.Option(help="Where to write the picture.")] = Path("renyi-demo.png"),
+def scan(
+    file: File,
+    *,
+    target: Annotated[str | None, typer.Option(metavar="COL", help="Every column against this one only.")] = None,
+    given: Given = None,
+    measure: Annotated[str, typer.Option(help="The coefficient.")] = "rdc",
+    fdr: Annotated[float, typer.Option(help="False discovery rate.")] = 0.05,
+    top: Annotated[int | None, typer.Option(min=1, help="Dependences to show; 20, with --json all.")] = None,
+    csv: Annotated[str | None, typer.Option(metavar="F", help="Write all pairs as CSV; - is stdout.")] = None,
+    as_json: AsJson = False,
+    unfold: Annotated[bool, typer.Option("--unfold", help="Tell columns that are nearly the same one by one.")] = False,
+    missing: Annotated[str, typer.Option(help="pairwise, listwise or raise.")] = "pairwise",
+    sep: Separator = None,
+    null: Nulls = None,
+    encoding: Encoding = None,
+    types: Types = None,
+    debug: Debug = False,
+) -> None:
+    """Rank the dependences between all columns of a table, at a false discovery rate."""
+    _check_scan(target, given, fdr, csv, as_json)
+    frame, kinds = _read(file, sep, null, encoding, types)
+    import renyi
+
+    settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": kinds, "progress": True}
+    found = (
+        renyi.matrix(frame, **settings)
+        if target is None
+        else renyi.screen(frame, target, given=given or None, **settings)
+    )
+    if csv is not None:
+        _write_csv(found, csv)
+    if as_json:
+        from renyi.report.records import json_of, record_of
+
+        _print(json_of({"file": file} | record_of(found, q=fdr, top=top)))
+    elif csv != "-":
+        _show(found, top=top or _SHOWN, q=fdr, fold=not unfold)
+
+
+def _check_scan(target: str | None, given: list[str] | None, fdr: float, csv: str | None, as_json: bool) -> None:
+    """Refuse what cannot be met before any work is done."""
+    from renyi.errors import InputError
+
+    if given and target is None:
+        raise InputError("--given holds columns fixed for one target: name it by --target")
+    if not 0.0 < fdr <= 1.0:
+        raise InputError(f"--fdr {fdr:g} is no false discovery rate: pass a number above 0, at most 1")
+    if csv == "-" and as_json:
+        raise InputError("--csv - and --json would both write to standard output: name a file for the CSV")
+    if csv not in (None, "-"):
+        from renyi.report.files import check_writable
+
+        check_writable(Path(str(csv)))
+
+
+def _write_csv(found: "Result", target: str) -> None:
+    from renyi.dependence import Screening
+    from renyi.report.files import written_whole
+    from renyi.report.records import csv_of
+
+    text = csv_of(found.to_frame() if isinstance(found, Screening) else found.to_edges())
+    if target == "-":
+        _print(text.rstrip("\n"))
+        return
+    with written_whole(Path(target)) as part:
+        part.write_text(text, encoding="utf-8", newline="")
+
+
+def _show(found: "Result", *, top: int, q: float, fold: bool) -> None:
+    """The headline, the ranked table, and what a reader should know beside it."""
+    from renyi.dependence import Screening
+    from renyi.report.summary import headline, lines_of, remarks
+    from renyi.report.terminal import legend, table_of_lines
+
+    console, by_target = _console(), isinstance(found, Screening)
+    lines = lines_of(found, top + 1, q=q, fold=fold)
+    more = [f"the {top:,} strongest are shown: --top and --csv have more"] if len(lines) > top else []
+    lines = lines[:top]
+    console.print(headline(found, q=q), markup=False, highlight=False, soft_wrap=True)
+    if lines:
+        console.print()
+        console.print(table_of_lines(lines, console, by_target=by_target))
+        console.print()
+    for sentence in [*legend(lines, by_target=by_target), *more, *remarks(found)]:
+        console.print(sentence, style="dim", markup=False, highlight=False, soft_wrap=True)
+
+
+# One pair.
+
+
+@app.command()
+def pair(
+    file: File,
+    x: Annotated[str, typer.Argument(metavar="X", help="A column.")],
+    y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],
+    *,
+    given: Given = None,
+    plot: Annotated[Path | None, typer.Option(metavar="F", help="Draw the pair into a .png, .pdf or .svg.")] = None,
+    as_json: AsJson = False,
+    sep: Separator = None,
+    null: Nulls = None,
+    encoding: Encoding = None,
+    types: Types = None,
+    debug: Debug = False,
+) -> None:
+    """Test two columns of a table, and say what kind of dependence there is."""
+    if plot is not None:
+        from renyi.report.plots import check_picture
+
+        check_picture(plot)
+    frame, kinds = _read(file, sep, null, encoding, types)
+    found = _test_pair(_pick(frame, kinds, x, y, given or []))
+    if plot is not None:
+        import renyi
+        from renyi.report.plots import save
+
+        save(renyi.transformations(found.x, found.y, missing="pairwise").plot(), plot)
+    if as_json:
+        from renyi.report.records import json_of
+
+        _print(json_of({"file": file} | found.record()))
+        return
+    console = _console()
+    for label, text in found.lines():
+        console.print(f"{label:>12}  {text}", markup=False, highlight=False, soft_wrap=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Picked:
+    """The columns that a pair needs, typed as in a scan."""
+
+    table: "Table"
+    x: "Column"
+    y: "Column"
+    given: "list[Column]"
+
+
+def _pick(frame: Any, kinds: dict[str, str], x: str, y: str, given: list[str]) -> _Picked:
+    from renyi.errors import InputError
+    from renyi.frames import as_table, check_known
+
+    named = {"X": x, "Y": y} | {f"--given {name}": name for name in given}
+    for role, name in named.items():
+        check_known(name, frame.columns, "the table", role.partition(" ")[0])
+    if len(set(named.values())) < len(named):
+        raise InputError("X, Y and --given name one column twice: each has its own part")
+    for name in kinds:
+        check_known(name, frame.columns, "the table", "--type")
+    wanted = {name: kind for name, kind in kinds.items() if name in named.values()}
+    table = as_table(frame.select(list(named.values())), types=wanted)  # type: ignore[arg-type]
+    for name, reason in table.skipped.items():
+        raise InputError(f"{name!r} cannot be measured: {reason}")
+    columns = {column.name: column for column in table.columns}
+    return _Picked(table, columns[x], columns[y], [columns[name] for name in given])
+
+
+def _test_pair(picked: _Picked) -> "PairFound":
+    import renyi
+    from renyi.report.pair import PairFound
+
+    x, y, table = picked.x, picked.y, picked.table
+    if picked.given:
+        result = renyi.conditional_test(x, y, picked.given, missing="listwise")
+        given = tuple(column.name for column in picked.given)
+        return PairFound(x, y, table.types, result, table.n_rows, given)
+    result = renyi.independence_test(x, y, missing="pairwise")
+    linear = renyi.matrix({x.name: x, y.name: y}).edges.found
+    return PairFound(
+        x, y, table.types, result, table.n_rows, pearson=float(linear.pearson[0]), spearman=float(linear.spearman[0])
+    )
+
+
+# What needs no file.
+
+
+@app.command()
+def demo(debug: Debug = False) -> None:
+    """Scan a made-up table whose dependences are known, beside what Pearson's correlation sees of them."""
+    import renyi
+    from renyi.experiments.demo import RELATED, demo_table, n_by_pearson
+
+    found = renyi.matrix(demo_table(1000, seed=0), progress=True)
+    _show(found, top=_SHOWN, q=0.05, fold=True)
+    edges = found.edges.take(found.ranked(0.05)).found
+    pairs = {(found.names[i], found.names[j]) for i, j in zip(edges.i.tolist(), edges.j.tolist(), strict=True)}
+    right = len(pairs.intersection(RELATED))
+    _console().print(
+        f"\nBy construction {len(RELATED)} pairs are related and no others: renyi found {right} of them and "
+        f"{len(pairs) - right} others, Pearson's correlation at the same rate finds {n_by_pearson(found)}.",
+        highlight=False,
+    )
+
+
+@app.command()
+def gallery(
+    picture: Annotated[Path | None, typer.Option(metavar="F", help="Draw them into a .png, .pdf or .svg.")] = None,
     rows: Annotated[int, typer.Option("--rows", "-n", min=100, help="Rows of each association.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the data.")] = 0,
+    debug: Debug = False,
 ) -> None:
     """Show the paper's fourteen associations with Pearson, Spearman and RDC side by side."""
-    from renyi.experiments.figures import plot_gallery
-    from renyi.experiments.gallery import score_gallery
-    from renyi.report.plots import check_picture, save
+    if picture is not None:
+        from renyi.report.plots import check_picture
 
-    check_picture(picture)
+        check_picture(picture)
+    from renyi.experiments.gallery import score_gallery
+
     scored = score_gallery(rows, seed=seed)
-    console = Console()
+    console = _console()
     console.print(_gallery_table(scored, rows))
     console.print("Chance alone lifts RDC above 0; the debiased value is near 0 on average.", style="dim")
-    save(plot_gallery(scored), picture)
-    console.print(f"Picture: {picture}", soft_wrap=True)
+    if picture is not None:
+        from renyi.experiments.figures import plot_gallery
+        from renyi.report.plots import save
+
+        save(plot_gallery(scored), picture)
+        console.print(f"Picture: {picture}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _gallery_table(scored: "list[Scored]", rows: int) -> Table:
+def _gallery_table(scored: "list[Scored]", rows: int) -> "RichTable":
+    from rich import box
+    from rich.table import Table
+
     table = Table(title=f"Fourteen associations, {rows:,} rows each", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("association", no_wrap=True)
     for name in ("|Pearson|", "|Spearman|", "RDC", "debiased"):
@@ -84,3 +313,39 @@ def _remark(row: "Scored") -> str:
         return "[dim]independent[/]"
     missed = max(abs(row.pearson), abs(row.spearman)) < 0.2
     return "[green]nonlinear[/]" if missed else ""
+
+
+# Reading and printing.
+
+
+def _read(
+    file: str, separator: str | None, nulls: list[str] | None, encoding: str | None, types: list[str] | None
+) -> tuple[Any, dict[str, str]]:
+    """The table, and the types that were asked for; what reading had to decide goes to standard error."""
+    from renyi.errors import InputError
+    from renyi.sources import read_table
+
+    kinds = {}
+    for wish in types or []:
+        name, _, kind = wish.rpartition("=")
+        if not name or kind not in ("number", "category", "skip"):
+            raise InputError(f"--type {wish} is no type of a column: pass NAME=number, NAME=category or NAME=skip")
+        kinds[name] = kind
+    source = read_table(file, separator=separator, null_values=nulls or (), encoding=encoding)
+    console = _console(stderr=True)
+    for note in source.notes:
+        console.print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
+    return source.frame, kinds
+
+
+def _console(*, stderr: bool = False) -> "Console":
+    from rich.console import Console
+
+    return Console(stderr=stderr)
+
+
+def _print(text: str) -> None:
+    """Text for other programs, in UTF-8 whatever the terminal takes."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(f"{text}\n".encode())
+    sys.stdout.buffer.flush()

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from renyi.frames import Table
 
-__all__ = ["DependenceMatrix", "Screening", "checked_rate"]
+__all__ = ["ALIAS", "DependenceMatrix", "Screening", "checked_rate"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 
 # Columns this close to one another are told as one.
-_ALIAS = 0.99
+ALIAS = 0.99
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -221,8 +221,11 @@ class DependenceMatrix(_OfTable):
         """For every column the first one that it is nearly the same as, which may be itself."""
         near: dict[int, set[int]] = {}
         found = self.edges.found
-        for edge in ranked[found.coefficient[ranked] > _ALIAS].tolist():
+        ranks = [variable.prepared.basis.rank for variable in self.edges.x]
+        for edge in ranked[found.coefficient[ranked] > ALIAS].tolist():
             i, j = int(found.i[edge]), int(found.j[edge])
+            if ranks[i] != ranks[j]:  # one gives the other, which may say more
+                continue
             near.setdefault(i, set()).add(j)
             near.setdefault(j, set()).add(i)
         leaders: list[int] = []

@@ -10,6 +10,7 @@ from renyi.columns import Column
 from renyi.copula import joint_ranks
 from renyi.errors import InputError
 from renyi.extras import load
+from renyi.report.files import check_writable, written_whole
 from renyi.results import CategoryTransformation, RankTransformation, Transformations
 
 if TYPE_CHECKING:
@@ -44,14 +45,14 @@ def check_picture(path: Path, /) -> None:
     kinds = load("matplotlib.backend_bases", extra="report").FigureCanvasBase.filetypes
     if path.suffix.removeprefix(".").lower() not in kinds:
         raise InputError(f"{path} does not name a kind of picture: end it in .png, .pdf or .svg")
-    if not path.resolve().parent.is_dir():
-        raise InputError(f"{path} cannot be written: its folder does not exist")
+    check_writable(path)
 
 
 def save(figure: "Figure", path: Path, /) -> None:
     """Write a figure to a file, its kind named by the ending, and let it go."""
     pyplot = load("matplotlib.pyplot", extra="report")
-    figure.savefig(path)
+    with written_whole(path) as part:
+        figure.savefig(part, format=path.suffix.removeprefix(".").lower())
     pyplot.close(figure)
 
 

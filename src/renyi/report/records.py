@@ -1,0 +1,61 @@
+"""Results as plain records for other programs: strict JSON, and CSV with empty cells for what is not known."""
+
+import json
+import math
+from typing import Any
+
+from renyi.dependence import Screening
+from renyi.report.summary import Result
+
+__all__ = ["csv_of", "json_of", "record_of"]
+
+
+def record_of(result: Result, /, *, q: float, top: int | None = None) -> dict[str, Any]:
+    """A table's findings, strongest first: all at a false discovery rate of q, or the first of them."""
+    edges = result.edges.take(which := result.ranked(q)[:top])
+    found = edges.found
+    columns = {
+        "x": [edges.x[i].column.name for i in found.i.tolist()],
+        "y": [edges.y[j].column.name for j in found.j.tolist()],
+        "coefficient": found.coefficient.tolist(),
+        "debiased": edges.debiased.tolist(),
+        "pearson": found.pearson.tolist(),
+        "spearman": found.spearman.tolist(),
+        "nonlinear": edges.is_nonlinear.tolist(),
+        "p": edges.pvalues.tolist(),
+        "log10_p": (found.log_pvalue / math.log(10)).tolist(),
+        "q": result.edge_qvalues[which].tolist(),
+        "n": found.n.tolist(),
+    }
+    target, given = (result.target, list(result.given)) if isinstance(result, Screening) else (None, [])
+    return {
+        "rows": result.n_rows,
+        "columns": dict(result.types),
+        "skipped": dict(result.skipped),
+        "pooled": dict(result.pooled),
+        "target": target,
+        "given": given,
+        "tests": result.n_tests,
+        "fdr": q,
+        "found": result.n_found(q),
+        "pairs": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
+    }
+
+
+def json_of(record: Any, /) -> str:
+    """Strict JSON: what is no number is null."""
+    return json.dumps(_strict(record), allow_nan=False, indent=2)
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _strict(part) for key, part in value.items()}
+    return [_strict(part) for part in value] if isinstance(value, list) else value
+
+
+def csv_of(frame: Any, /) -> str:
+    """A Polars frame as CSV, with empty cells for NaN."""
+    text: str = frame.fill_nan(None).write_csv()
+    return text

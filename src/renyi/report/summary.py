@@ -1,0 +1,191 @@
+"""Results on tables as plain lines and sentences, for whoever shows them."""
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from renyi.columns import count
+from renyi.dependence import ALIAS, DependenceMatrix, Screening
+
+__all__ = ["Line", "Result", "headline", "lines_of", "number", "pvalue", "rate", "remarks", "short", "width"]
+
+Result: TypeAlias = DependenceMatrix | Screening
+
+# A trend is shown from this coefficient of Spearman on.
+_TREND = 0.1
+# Pairs that are folded for the sake of the few that are shown.
+_MOST_TO_FOLD = 2000
+_MOST_NAMED = 3
+_LONGEST_NAME = 32
+_LONGEST_REASON = 100
+_SMALLEST_SHOWN = 1e-300
+_JOINERS = "\u200c\u200d"  # hold letters and emoji together, and print nothing themselves
+
+
+@dataclass(frozen=True)
+class Line:
+    """One dependence as it is shown; where x and y are nearly the same, y may be several names."""
+
+    x: str
+    y: str
+    is_same: bool
+    debiased: float
+    trend: int
+    p: float
+    q: float
+    n: int
+    is_nonlinear: bool
+
+
+def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -> list[Line]:
+    """The n strongest dependences at a false discovery rate of q, columns that are nearly the same told as one."""
+    edges, ranked = result.edges, result.ranked(q)
+    found = edges.found
+    if fold and isinstance(result, DependenceMatrix):
+        # Columns that are nearly the same lead the ranking, so that its first part is enough to fold by.
+        near = np.flatnonzero(found.coefficient[ranked] > ALIAS)
+        ranked, partners, _ = result.folded(ranked[: max(n, _MOST_TO_FOLD, *(near[-1:] + 1))])
+    else:
+        partners = [edges.y[j].column.name for j in found.j[ranked[:n]].tolist()]
+    return [
+        Line(
+            x=edges.x[found.i[edge]].column.name,
+            y=partner,
+            is_same=bool(found.coefficient[edge] > ALIAS),
+            debiased=float(edges.debiased[edge]),
+            trend=_trend(float(found.spearman[edge])),
+            p=float(edges.pvalues[edge]),
+            q=float(result.edge_qvalues[edge]),
+            n=int(found.n[edge]),
+            is_nonlinear=bool(edges.is_nonlinear[edge]),
+        )
+        for edge, partner in zip(ranked[:n].tolist(), partners[:n], strict=True)
+    ]
+
+
+def _trend(spearman: float) -> int:
+    """Whether it rises or falls, 0 where it does neither or nobody knows."""
+    return 0 if math.isnan(spearman) or abs(spearman) < _TREND else 1 if spearman > 0 else -1
+
+
+# Sentences.
+
+
+def headline(result: Result, /, *, q: float = 0.05) -> str:
+    """What was looked at, and how much was found."""
+    if isinstance(result, Screening):
+        held = f" given {_some(result.given)}" if result.given else ""
+        columns = f"{count(len(result.edges), 'column')} against {short(result.target)}{held}"
+    elif result.other_names is not None:
+        columns = f"{count(len(result.names), 'column')} against {len(result.other_names):,}"
+    else:
+        columns = count(len(result.names), "column")
+    return (
+        f"{count(result.n_rows, 'row')}, {columns}, {count(result.n_tests, 'test')}: "
+        f"{count(result.n_found(q), 'dependence')} at a false discovery rate of {rate(q)}"
+    )
+
+
+def remarks(result: Result, /) -> list[str]:
+    """What was left out and why, which levels were taken together, and what could not be tested."""
+    said = []
+    if result.skipped:
+        by_reason: dict[str, list[str]] = {}
+        for name, reason in result.skipped.items():
+            by_reason.setdefault(short(reason, _LONGEST_REASON), []).append(name)
+        reasons = [f"{_some(names)}: {reason}" for reason, names in by_reason.items()]
+        said.append(f"left out: {'; '.join(reasons[:_MOST_NAMED])}{_rest(len(reasons), 'more reasons')}")
+    if result.pooled:
+        pooled = [f"{n:,} of {short(name)}" for name, n in result.pooled.items()]
+        said.append(f"rare levels pooled: {', '.join(pooled[:_MOST_NAMED])}{_rest(len(pooled), 'more')}")
+    untested = np.flatnonzero(np.isnan(result.edges.pvalues))
+    if len(untested):
+        names = [_called(result, edge) for edge in untested[:_MOST_NAMED].tolist()]
+        said.append(f"not tested, too little to go by: {', '.join(names)}{_rest(len(untested), 'more')}")
+    return said
+
+
+def _called(result: Result, edge: int) -> str:
+    """How a sentence names a pair."""
+    found = result.edges.found
+    name = short(result.edges.x[found.i[edge]].column.name)
+    if isinstance(result, Screening):
+        return name
+    return f"{name} with {short(result.edges.y[found.j[edge]].column.name)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(map(short, names[:_MOST_NAMED])) + _rest(len(names), "more")
+
+
+def _rest(number: int, noun: str) -> str:
+    return f" and {number - _MOST_NAMED:,} {noun}" if number > _MOST_NAMED else ""
+
+
+# Numbers.
+
+
+def number(value: float, /, digits: int = 3) -> str:
+    """A coefficient."""
+    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def pvalue(value: float, /, digits: int = 0) -> str:
+    """A p-value or q-value, with so many digits after the first."""
+    if math.isnan(value):
+        return "–"
+    if value < _SMALLEST_SHOWN:
+        return "<1e-300"
+    if value >= 0.001:
+        return f"{value:.3f}"
+    digit, _, exponent = f"{value:.{digits}e}".partition("e")
+    return f"{digit}e{int(exponent)}"
+
+
+def rate(q: float, /) -> str:
+    """A share in percent."""
+    return f"{100 * q:g} %"
+
+
+# Names, which may be anything.
+
+
+def width(text: str, /) -> int:
+    """Cells that a text takes in a terminal."""
+    return sum(_cells(character) for character in text)
+
+
+def short(text: str, /, limit: int = _LONGEST_NAME) -> str:
+    """A text on one line of at most so many cells, cut in the middle; what does not print is spelled out."""
+    spelled = "".join(map(_printable, text))
+    if width(spelled) <= limit:
+        return spelled
+    head, tail = _leading(spelled, limit // 2), _leading(spelled[::-1], limit - 1 - limit // 2)[::-1]
+    return f"{head}…{tail}"
+
+
+def _printable(character: str) -> str:
+    if character.isprintable() or character in _JOINERS:
+        return character
+    is_space = unicodedata.category(character) == "Zs"
+    return " " if is_space else character.encode("unicode_escape").decode("ascii")
+
+
+def _leading(text: str, limit: int) -> str:
+    """The first part of a text, of at most so many cells."""
+    taken = 0
+    for place, character in enumerate(text):
+        taken += _cells(character)
+        if taken > limit:
+            return text[:place]
+    return text
+
+
+def _cells(character: str) -> int:
+    if character in _JOINERS or unicodedata.combining(character) or unicodedata.category(character) == "Mn":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -1,0 +1,202 @@
+"""What results say in a console, whatever the names are."""
+
+import io
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+import renyi
+from renyi.report.summary import Line, lines_of, number, pvalue, remarks, short, width
+from renyi.report.terminal import legend, table_of_lines
+
+HOSTILE = [
+    "[bold]x[/]",
+    "<script>alert('1')</script>",
+    "two\nlines\tand\ra tab",
+    "\x1b[31mred\x1b[0m",
+    "quote \" and ' and \\",
+    "a very long name " * 20,
+    "שלום עולם",
+    "\u202eturned",
+    "👩‍🔬 emoji",
+    "漢字の列",
+    "[/]",
+    "$x^2$",
+]
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-1, 1, 300)
+    return {
+        "x": x,
+        "square": x**2 + 0.1 * rng.standard_normal(300),
+        "same": 2 * x + 1,
+        "falls": -x + 0.5 * rng.standard_normal(300),
+        "noise": rng.random(300),
+        "constant": np.ones(300),
+    }
+
+
+@pytest.fixture(scope="module")
+def matrix(table):
+    return renyi.matrix(table)
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal(200)
+    return renyi.matrix({name: x + 0.3 * rng.standard_normal(200) for name in HOSTILE} | {"\x07bell": np.ones(200)})
+
+
+def rendered(lines, total=80, encoding="utf-8", **options):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    console = Console(file=stream, width=total)
+    console.print(table_of_lines(lines, console, **options))
+    stream.flush()
+    return stream.buffer.getvalue().decode(encoding)
+
+
+def test_text_of_a_matrix_has_what_was_found_and_what_was_left_out(matrix):
+    lines = repr(matrix).splitlines()
+    assert lines[0] == (
+        "DependenceMatrix: 300 rows, 5 columns, 10 tests: 6 dependences at a false discovery rate of 5 %"
+    )
+    assert lines[1].split() == ["x", "y", "debiased", "trend", "p", "q", "n"]
+    assert lines[2].split()[:4] == ["x", "=", "same", "1.000"]
+    assert lines[-1] == "left out: constant: constant (always 1.0)"
+    square = next(line for line in lines if " square " in line)
+    assert square.endswith("nonlinear")
+    falls = next(line for line in lines[2:] if " falls " in line and " x " in line)
+    assert " -  " in falls
+    assert "nan" not in repr(matrix).lower()
+
+
+def test_columns_of_the_text_are_aligned(hostile):
+    lines = repr(hostile).splitlines()[1:12]
+    ends = {width(line[: line.index("200") + 3]) for line in lines[1:]}
+    assert len(ends) == 1
+
+
+def test_text_of_a_screening(table):
+    lines = repr(renyi.screen(table, "square")).splitlines()
+    assert lines[0].startswith("Screening: 300 rows, 4 columns against square, 4 tests: 3 dependences")
+    assert lines[1].split()[0] == "column"
+    assert {line.split()[0] for line in lines[2:5]} == {"x", "same", "falls"}
+    given = repr(renyi.screen(table, "square", given="x"))
+    assert "against square given x" in given
+    assert "not tested, too little to go by: same" in given
+
+
+def test_text_of_nothing_found(rng):
+    text = repr(renyi.matrix({"a": rng.random(100), "b": rng.random(100)}))
+    assert text == "DependenceMatrix: 100 rows, 2 columns, 1 test: 0 dependences at a false discovery rate of 5 %"
+
+
+def test_folding_tells_a_cluster_once(matrix):
+    folded, unfolded = lines_of(matrix, 20), lines_of(matrix, 20, fold=False)
+    assert len(unfolded) == 6
+    assert (folded[0].x, folded[0].y) == ("x", "same")
+    assert len(folded) == 4
+    assert all("same" not in (line.x, line.y) for line in folded[1:])
+    assert folded[0].is_same
+    assert not folded[1].is_same
+
+
+@pytest.mark.parametrize("fold", [True, False])
+def test_lines_are_those_of_top(matrix, fold):
+    top = matrix.top(3, fold=fold)
+    assert [line.debiased for line in lines_of(matrix, 3, fold=fold)] == list(top["debiased"])
+    assert [line.y for line in lines_of(matrix, 3, fold=fold)] == list(top["y"])
+
+
+@pytest.mark.parametrize("total", [40, 60, 80, 200])
+def test_table_fits_the_terminal(matrix, hostile, total):
+    for found in (matrix, hostile):
+        text = rendered(lines_of(found, 10), total)
+        assert max(cell_len(line.rstrip()) for line in text.splitlines()) <= total
+    if total >= 80:
+        assert "nonlinear" in rendered(lines_of(matrix, 10), total)
+        assert "█" in rendered(lines_of(matrix, 10), total)
+
+
+def test_table_on_a_narrow_alphabet_has_no_bars(matrix):
+    text = rendered(lines_of(matrix, 10), encoding="ascii")
+    assert "+" in text
+    assert "?" not in text
+
+
+def test_names_are_shown_as_text(hostile):
+    for text in (repr(hostile), rendered(lines_of(hostile, 100, fold=False), 200)):
+        assert "[bold]x[/]" in text
+        assert "<script>" in text
+        assert "\\x1b[31mred" in text
+        assert "two\\nlines\\tand\\ra tab" in text
+        assert "\\u202eturned" in text
+        assert "\\x07bell" in repr(hostile)
+        assert not set(text) & set("\x1b\r\t\x07\u202e")
+
+
+def test_table_against_a_target_has_one_name(table):
+    lines = lines_of(renyi.screen(table, "x"), 10)
+    text = rendered(lines, by_target=True)
+    assert text.split()[0] == "column"
+    assert "= " not in text
+    assert not any("=" in said for said in legend(lines, by_target=True))
+    assert any(said.startswith("= ") for said in legend(lines))
+
+
+def test_legend_explains_only_what_is_there():
+    line = Line("a", "b", False, 0.5, 0, 0.01, 0.02, 10, False)
+    assert legend([line]) == []
+    assert legend([Line("a", "b", False, 0.5, 0, 0.01, 0.02, 10, True)]) == [
+        "nonlinear: Pearson and Spearman miss most of it"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "<1e-300"),
+        (1e-305, "<1e-300"),
+        (3.2e-20, "3e-20"),
+        (9.7e-4, "1e-3"),
+        (0.0123, "0.012"),
+        (float("nan"), "–"),
+    ],
+)
+def test_pvalues_as_people_read_them(value, text):
+    assert pvalue(value) == text
+
+
+def test_unknown_numbers_are_dashes(rng):
+    assert number(float("nan")) == "–"
+    x = rng.random(40)
+    gaps = np.where(np.arange(40) < 20, np.nan, x), np.where(np.arange(40) >= 23, np.nan, x)
+    found = renyi.matrix({"a": gaps[0], "b": gaps[1], "c": x})
+    assert remarks(found) == ["not tested, too little to go by: a with b"]
+    assert "nan" not in rendered(lines_of(found, 5)).lower()
+    unknown = Line("a", "b", False, float("nan"), 0, float("nan"), float("nan"), 0, False)
+    assert rendered([unknown]).count("–") == 3
+
+
+def test_remarks_are_short():
+    constants = {f"constant {j}": np.full(50, j) for j in range(30)}
+    found = renyi.matrix({"a": np.arange(50.0), "b": np.arange(50.0)[::-1].copy()} | constants)
+    (said,) = remarks(found)
+    assert said.endswith("and 27 more reasons")
+    assert len(said) < 300
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("limit", [5, 12, 31])
+def test_short_names_keep_both_ends(name, limit):
+    shown = short(name, limit)
+    assert width(shown) <= limit
+    assert shown.isprintable() or "\u200d" in shown
+    assert "…" in shown or shown == short(name, 10**6)
+    assert width(shown) == cell_len(shown) or "\u200d" in shown
