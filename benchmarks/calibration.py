@@ -115,7 +115,7 @@ def few_rows(n: int) -> dict[str, Any]:
         order = rng.permuted(np.tile(np.arange(n), (m, 1)), axis=1)
         means = log_means(table.T / n @ table[order], blocks, n)
         counts += below(scale_blocks.log_pvalue_of_many_rows(means, blocks))
-        corrected += below(scale_blocks.log_pvalue(means, blocks, scales, scales))
+        corrected += below(scale_blocks.log_pvalue_of_pair(means, blocks, scales, scales))
         drawn += m
     row = {"n": n, "blocks": list(blocks), "draws": drawn, "levels": list(TAIL_LEVELS), "counts": counts.tolist()}
     row["curvature"], row["error"] = curvature(counts / drawn, counts)

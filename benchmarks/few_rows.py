@@ -130,7 +130,7 @@ def size(kind: str, n: int) -> dict[str, Any]:
             continue
         order = rng.permuted(np.tile(np.arange(n), (n_shuffles, 1)), axis=1)
         means = log_means(x.basis.rows(0, n).T / n @ y.basis.rows(0, n)[order], blocks, n)
-        found = below(scale_blocks.log_pvalue(means, blocks, x, y))
+        found = below(scale_blocks.log_pvalue_of_pair(means, blocks, x, y))
         counts, n_drawn, n_blocks = counts + found, n_drawn + len(order), n_blocks + len(blocks)
         worst = max(worst, found[of_percent] / len(order))
     row = {

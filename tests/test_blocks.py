@@ -117,9 +117,7 @@ def test_the_tail_of_few_rows_is_heavier_and_monotone(rng):
         x = number(rng.standard_normal(n))
         family = blocks.family(x, x)
         means = -np.geomspace(1e-3, 1e4, 2000)
-        log_p = blocks.log_pvalue(
-            means, family, n=n, are_numbers=True, log_arrangements=x.log_arrangements
-        )
+        log_p = blocks.log_pvalue_of_pair(means, family, x, x)
         limit = blocks.log_pvalue_of_many_rows(means, family)
         lowest = -gammaln(n + 1)  # no arrangement of n rows is rarer
         assert (np.diff(log_p[log_p > lowest]) < 0).all()
@@ -173,7 +171,7 @@ def test_size_on_few_rows_with_few_ties(kind, rng):
         order = rng.permuted(np.tile(np.arange(n), (n_draws, 1)), axis=1)
         cross = x.basis.rows(0, n).T / n @ y.basis.rows(0, n)[order]
         evidence = blocks.log_evidence(blocks.block_roots(cross, trusted), trusted, n)
-        log_p.append(blocks.log_pvalue(blocks.log_harmonic_mean(evidence), trusted, x, y))
+        log_p.append(blocks.log_pvalue_of_pair(blocks.log_harmonic_mean(evidence), trusted, x, y))
     for level in (0.05, 0.01, 1e-3):
         # 3.5 Monte Carlo errors above the level; the studies show sizes down to 0.85 of it (docs/studies.md).
         assert np.mean(np.array(log_p) <= np.log(level)) <= level + 3.5 * np.sqrt(level * (1 - level) / 60_000)

@@ -238,7 +238,7 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /) -> TestResul
         scale=blocks[int(np.argmax(evidence))],
     )
     if trusted:
-        return result.by_law(_law_of_scales(log_mean, blocks, *scales))
+        return result.by_law(float(scale_blocks.log_pvalue_of_pair(log_mean, blocks, *scales)))
 
     batches = count()
 
@@ -248,17 +248,6 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /) -> TestResul
         return -scale_blocks.log_harmonic_mean(_evidence(cross, blocks, n, law))
 
     return shuffles.test(result, scales[0].basis, scales[1].basis, statistic)
-
-
-def _law_of_scales(log_mean: float, blocks: Sequence[Block], x: Scales, y: Scales) -> float:
-    log_pvalue = scale_blocks.log_pvalue(
-        log_mean,
-        blocks,
-        n=x.basis.n_samples,
-        are_numbers=x.kind == y.kind == "number",
-        log_arrangements=min(x.log_arrangements, y.log_arrangements),
-    )
-    return float(log_pvalue)
 
 
 def _evidence(cross: Array, blocks: Sequence[Block], n: int, law: Law = log_sf) -> Array:

@@ -40,6 +40,7 @@ __all__ = [
     "log_harmonic_mean",
     "log_pvalue",
     "log_pvalue_of_many_rows",
+    "log_pvalue_of_pair",
     "log_weights",
     "products",
     "share_of",
@@ -232,6 +233,17 @@ def log_pvalue(
     """
     log_p = log_pvalue_of_many_rows(log_mean, blocks)
     return np.maximum(_of_few_rows(log_p, n) if are_numbers else log_p, -log_arrangements)
+
+
+def log_pvalue_of_pair(log_mean: Array | float, blocks: Sequence[Block], x: Scales, y: Scales, /) -> Array:
+    """The same for one pair."""
+    return log_pvalue(
+        log_mean,
+        blocks,
+        n=x.basis.n_samples,
+        are_numbers=x.kind == y.kind == "number",
+        log_arrangements=min(x.log_arrangements, y.log_arrangements),
+    )
 
 
 def log_pvalue_of_many_rows(log_mean: Array | float, blocks: Sequence[Block], /) -> Array:
