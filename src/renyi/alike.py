@@ -129,14 +129,17 @@ def _standardised(column: Column) -> Array:
         return np.full(len(column), np.nan)
     values = column.complete().values
     values = values.view(np.int64) if values.dtype.kind in "Mm" else values
-    # Large whole numbers and times keep their digits when their smallest is taken off first.
-    numbers = (values - values.min()).astype(np.float64) if values.dtype.kind in "iu" else values.astype(np.float64)
+    if values.dtype.kind in "iu":
+        # Large whole numbers and times keep their digits when their smallest is taken off first; unsigned, since the
+        # difference of two may be larger than either.
+        values = values.astype(np.uint64) - values.min().astype(np.uint64)
+    numbers = values.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         numbers = numbers / max(np.abs(numbers).max(), np.finfo(np.float64).tiny)
         numbers = numbers - numbers.mean()
         numbers /= numbers.std()
     if column.missing is None:
-        return numbers
+        return np.asarray(numbers, dtype=np.float64)
     spread = np.zeros(len(column))
     spread[~column.missing] = numbers
     return spread

@@ -12,7 +12,7 @@ from renyi.alike import Alike
 from renyi.inference import blocks as scale_blocks
 from renyi.inference.batches import log_pvalues
 from renyi.inference.blocks import Block, NestedProducts, largest_root
-from renyi.restricted import Restricted, Whitened, distinct_masks, exact_leverages, leverage_bounds
+from renyi.restricted import Pairs, Restricted, Whitened, distinct_masks, exact_leverages, leverage_bounds
 from renyi.scales import FEW_TIES, TIES_OF_LEVELS, Scales
 from renyi.smooth import MOST_FUNCTIONS
 from renyi.stacks import Joined, Stack, Values, products
@@ -115,7 +115,7 @@ class CommonPairs:
         found = np.sqrt(np.clip(largest_root(np.ascontiguousarray(np.moveaxis(white, -1, 0))), 0.0, 1.0))
         ranks = np.full(len(found), sum(sums.shape[1:]))
         low = np.flatnonzero(~(x.is_of_full_rank() & y.is_of_full_rank()))
-        found[low], ranks[low] = _of_low_rank(sums[low], x.pairs(low), y.pairs(low), self.n[low])
+        found[low], ranks[low] = _of_low_rank(sums[low], x, y, low, self.n[low])
         return np.where(ranks < self.n, found, np.nan)
 
     def _pearson(self) -> Array:
@@ -125,7 +125,7 @@ class CommonPairs:
         found = np.clip(_orthonormal(sums[:, np.newaxis], x, y, self.n)[0, 0], -1.0, 1.0)
         return np.where(x.is_regular & y.is_regular, found, np.nan)
 
-    def _nested(self, x: Whitened, y: Whitened) -> NestedProducts:
+    def _nested(self, x: Pairs, y: Pairs) -> NestedProducts:
         i, j = self._index
         corner, of_x, of_y = (part[i, j] for part in _nested_products(*(side.group for side in self._sides)))
         white = _orthonormal(np.moveaxis(corner, 0, -1), x, y, self.n)
@@ -133,7 +133,7 @@ class CommonPairs:
         edge_of_y = _orthonormal(of_y.T[np.newaxis], x, y, self.n)[0]
         return NestedProducts(np.moveaxis(white, -1, 0), edge_of_x.T, edge_of_y.T)
 
-    def _log_pvalues(self, nested: NestedProducts, x: Whitened, y: Whitened) -> Array:
+    def _log_pvalues(self, nested: NestedProducts, x: Pairs, y: Pairs) -> Array:
         groups = [side.group for side in self._sides]
         family = scale_blocks.family(groups[0].scales, groups[1].scales, n=groups[0].coefficient.n_rows)
         roots = nested.roots(family)
@@ -171,16 +171,18 @@ class CommonPairs:
         return log_pvalue
 
 
-def _orthonormal(sums: Array, x: Whitened, y: Whitened, n: Index) -> Array:
+def _orthonormal(sums: Array, x: Pairs, y: Pairs, n: Index) -> Array:
     """Sums of products (leading functions of x, of y, pairs) to correlations of bases orthonormal on common rows."""
     central = sums / np.maximum(n, 1) - x.means[: len(sums), np.newaxis] * y.means[: sums.shape[1]]
     return np.swapaxes(y.solve(np.swapaxes(x.solve(central), 0, 1)), 0, 1)
 
 
-def _of_low_rank(sums: Array, x: Whitened, y: Whitened, n: Index) -> tuple[Array, Index]:
+def _of_low_rank(sums: Array, x: Pairs, y: Pairs, low: Index, n: Index) -> tuple[Array, Index]:
     """Coefficients where directions drop out on the common rows, by principal whitening; and what ranks are left."""
-    central = sums / np.maximum(n, 1)[:, np.newaxis, np.newaxis] - np.einsum("ip,jp->pij", x.means, y.means)
-    (of_x, ranks_x), (of_y, ranks_y) = (side.principal() for side in (x, y))
+    central = sums / np.maximum(n, 1)[:, np.newaxis, np.newaxis] - np.einsum(
+        "ip,jp->pij", x.means[:, low], y.means[:, low]
+    )
+    (of_x, ranks_x), (of_y, ranks_y) = (side.principal(low) for side in (x, y))
     roots = largest_root(np.swapaxes(of_x, 1, 2) @ central @ of_y)
     # A side that is left with nothing shows nothing.
     return np.sqrt(np.clip(roots, 0.0, 1.0)), np.where(
@@ -208,12 +210,12 @@ class _Side:
         common = of_x.T.astype(np.float64) @ of_y
         return cls(x, i, of_y, which_y[j], common[which_x]), cls(y, j, of_x, which_x[i], common.T[which_y])
 
-    def both_whitened(self, other: "_Side", restrict: "Callable[[_Side], Whitened]") -> tuple[Whitened, Whitened]:
+    def both_whitened(self, other: "_Side", restrict: "Callable[[_Side], Whitened]") -> tuple[Pairs, Pairs]:
         """Bases of this side and of the other, restricted once where they are the same columns."""
         of_this = restrict(self)
         return self._at(of_this), other._at(of_this if other.group is self.group else restrict(other))
 
-    def _at(self, white: Whitened) -> Whitened:
+    def _at(self, white: Whitened) -> Pairs:
         return white.at(self._columns, self._which)
 
     def whitened(self, stack: Stack | Values | Joined, /) -> Whitened:
@@ -231,12 +233,12 @@ class _Side:
         restricted = Restricted.of_numbers(whole, self.group.codes, observed, self._masks, self._n)
         return restricted.whitened()
 
-    def leverage_bounds(self, white: Whitened, /) -> Array:
+    def leverage_bounds(self, white: Pairs, /) -> Array:
         """What the largest leverages (rank, pairs) can be at most."""
         own = self.group.leverages * self.group.lengths
         return leverage_bounds(white, own[:, self._columns], np.maximum(self.n, 1))
 
-    def exact_leverages(self, white: Whitened, pairs: Index, /) -> Array:
+    def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
         """Largest leverages (rank, pairs), only of some pairs."""
         largest = np.full((self.group.scales.basis.rank, len(self._columns)), np.nan)
         for column in np.unique(self._columns[pairs]):
@@ -244,7 +246,7 @@ class _Side:
             variable = self.group.variables[column]
             observed = None if variable.column.missing is None else ~variable.column.missing
             masks = self._masks[:, self._which[of_column]]
-            largest[:, of_column] = exact_leverages(variable.scales.basis, observed, masks, white.pairs(of_column))
+            largest[:, of_column] = exact_leverages(variable.scales.basis, observed, masks, white.take(of_column))
         return largest
 
     @cached_property

@@ -5,7 +5,7 @@ matrices for all pairs. An ordered Cholesky factor of it makes the basis orthono
 here have the pairs on their last axes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -16,7 +16,7 @@ from renyi.basis import RESTRICTED_CUT, Basis
 from renyi.smooth import N_MOMENTS, Smooth, central_products, moments
 from renyi.stacks import Joined, Stack, Values, chunks, precision
 
-__all__ = ["Restricted", "Whitened", "distinct_masks", "exact_leverages", "forward", "leverage_bounds"]
+__all__ = ["Pairs", "Restricted", "Whitened", "distinct_masks", "exact_leverages", "forward", "leverage_bounds"]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -111,11 +111,12 @@ def _fine_chunks(n_rows: int, bytes_of_row: int) -> "list[slice]":
 
 @dataclass(frozen=True, eq=False)
 class Whitened:
-    """Means and lower triangular factors of a side of pairs; where one is not `regular` a function has dropped out."""
+    """Means and lower triangular factors of all columns and masks; where one is not regular a function dropped out."""
 
     means: Array
     factor: Array
     gram: Array
+    distance: Array
     is_regular: Mask
 
     @classmethod
@@ -132,34 +133,52 @@ class Whitened:
             factor[j:, j] = rest / np.sqrt(np.where(is_regular, rest[0], 1.0))
         # What is not regular must not spoil the batch that it is in.
         factor[:, :, ~is_regular] = np.eye(len(gram))[:, :, np.newaxis]
-        return cls(np.where(np.isfinite(restricted.means), restricted.means, 0.0), factor, gram, is_regular)
+        means = np.where(np.isfinite(restricted.means), restricted.means, 0.0)
+        return cls(means, factor, gram, _distance_from_identity(gram), is_regular)
 
-    def at(self, columns: Index, masks: Index, /) -> "Whitened":
+    def at(self, columns: Index, masks: Index, /) -> "Pairs":
         """One column and mask for every pair."""
-        return Whitened(
+        return Pairs(
             self.means[:, columns, masks],
             self.factor[:, :, columns, masks],
-            self.gram[:, :, columns, masks],
+            self.distance[:, columns, masks],
             self.is_regular[columns, masks],
+            lambda which: self.gram[:, :, columns[which], masks[which]],
         )
 
-    def pairs(self, which: Index, /) -> "Whitened":
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """One side of pairs: means, factors, how far the Gram matrices (`gram`, for some pairs) are from the identity."""
+
+    means: Array
+    factor: Array
+    distance: Array
+    is_regular: Mask
+    gram: Callable[[Index], Array]
+
+    def take(self, which: Index, /) -> "Pairs":
         """Some of the pairs."""
-        return Whitened(self.means[:, which], self.factor[:, :, which], self.gram[:, :, which], self.is_regular[which])
+        return Pairs(
+            self.means[:, which],
+            self.factor[:, :, which],
+            self.distance[:, which],
+            self.is_regular[which],
+            lambda those: self.gram(which[those]),
+        )
 
     def is_of_full_rank(self) -> Mask:
         """Whether no direction at all falls below the cut, however it is mixed from the functions."""
-        away = self.gram - np.eye(len(self.gram))[:, :, np.newaxis]
-        is_full = self.is_regular & (np.sqrt(np.sum(away**2, axis=(0, 1))) < 0.5)
+        is_full = self.is_regular & (self.distance[-1] < 0.5)
         doubtful = np.flatnonzero(self.is_regular & ~is_full)
         if len(doubtful):
-            smallest = np.linalg.eigvalsh(np.moveaxis(self.gram[:, :, doubtful], -1, 0))[:, 0]
+            smallest = np.linalg.eigvalsh(np.moveaxis(self.gram(doubtful), -1, 0))[:, 0]
             is_full[doubtful] = smallest > RESTRICTED_CUT**2
         return np.asarray(is_full)
 
-    def principal(self) -> tuple[Array, NDArray[np.intp]]:
+    def principal(self, which: Index, /) -> tuple[Array, NDArray[np.intp]]:
         """Principal directions (pairs, rank, rank), orthonormal on the rows, 0 where they fall below the cut."""
-        squares, directions = np.linalg.eigh(np.moveaxis(self.gram, -1, 0))
+        squares, directions = np.linalg.eigh(np.moveaxis(self.gram(which), -1, 0))
         is_kept = squares > RESTRICTED_CUT**2
         scale = np.where(is_kept, 1.0, 0.0) / np.sqrt(np.where(is_kept, squares, 1.0))
         return directions * scale[:, np.newaxis, :], is_kept.sum(axis=1)
@@ -167,6 +186,14 @@ class Whitened:
     def solve(self, right: Array, /) -> Array:
         """The leading functions (size, …, pairs), centred, made orthonormal."""
         return forward(self.factor[: len(right), : len(right)], right)
+
+
+def _distance_from_identity(gram: Array) -> Array:
+    """Length of G − I (rank, …) for the leading 1, 2, … functions."""
+    squares = np.empty(gram.shape[1:])
+    for j in range(len(gram)):
+        squares[j] = 2 * np.einsum("k...,k...->...", gram[j, :j], gram[j, :j]) + (gram[j, j] - 1.0) ** 2
+    return np.sqrt(np.cumsum(squares, axis=0))
 
 
 def forward(factor: Array, right: Array, /) -> Array:
@@ -177,23 +204,20 @@ def forward(factor: Array, right: Array, /) -> Array:
     return solved
 
 
-def leverage_bounds(side: Whitened, own: Array, n: Array, /) -> Array:
+def leverage_bounds(side: Pairs, own: Array, n: Array, /) -> Array:
     """What the largest leverages (rank, pairs) can be at most, ∞ where nothing is known.
 
     A row of the basis has a squared length of at most `own` (rank, pairs), the largest leverage over a column's own
     rows times their number. On fewer rows the Gram matrix G is no longer the identity, and the inverse of its factor
     lengthens a row by at most 1/√(1 − |G − I|).
     """
-    away = side.gram - np.eye(len(side.gram))[:, :, np.newaxis]
-    rows = np.cumsum(np.cumsum(away**2, axis=0), axis=1)
-    distance = np.sqrt(rows[np.arange(len(rows)), np.arange(len(rows))])
     shift = np.sqrt(np.cumsum(side.means**2, axis=0))
     with np.errstate(divide="ignore"):
-        bound = (np.sqrt(own) + shift) ** 2 / np.maximum(1.0 - distance, 0.0) / n
+        bound = (np.sqrt(own) + shift) ** 2 / np.maximum(1.0 - side.distance, 0.0) / n
     return np.asarray(bound)
 
 
-def exact_leverages(basis: Basis, observed: Mask | None, masks: NDArray[np.bool_], side: Whitened, /) -> Array:
+def exact_leverages(basis: Basis, observed: Mask | None, masks: NDArray[np.bool_], side: Pairs, /) -> Array:
     """Largest leverages (rank, masks) of one column over the rows of each mask."""
     own = masks if observed is None else masks[observed]
     present = own if basis.codes is None else _cells_present(len(basis.table), basis.codes, own)

@@ -45,14 +45,13 @@ def log_pvalues(
     log_p = np.full(roots.shape, np.nan)
     is_trusted = np.zeros(roots.shape, dtype=bool)
     are_all = np.ones(len(roots), dtype=bool)
-    for rows, length in _by_value(n):
-        of_x, of_y = (leverages_on_few_rows(side[:, rows], length) for side in leverages)
-        for i, (a, b) in enumerate(blocks):
-            if a + b < length - 1 and (length >= FEW_ROWS or a + b <= MOST_FITTED * length):
-                log_p[rows, i], is_trusted[rows, i] = _law_and_trust(
-                    roots[rows, i], of_x[a - 1] * of_y[b - 1] / share**2, (a, b), length
-                )
-                are_all[rows] &= is_trusted[rows, i]
+    of_x, of_y = (_on_few_rows(side, n) for side in leverages)
+    for i, (a, b) in enumerate(blocks):
+        is_far = (a + b >= n - 1) | ((n < FEW_ROWS) & (a + b > MOST_FITTED * n))
+        near = slice(None) if not is_far.any() else np.flatnonzero(~is_far)
+        bounds = of_x[a - 1, near] * of_y[b - 1, near] / share**2
+        log_p[near, i], is_trusted[near, i] = _law_and_trust(roots[near, i], bounds, (a, b), n[near])
+        are_all[near] &= is_trusted[near, i]
     found = np.full(len(roots), np.nan)
     # Pairs that trust the same blocks share the law of their combination.
     for rows, pattern in _by_value(is_trusted @ (1 << np.arange(len(blocks)))):
@@ -66,15 +65,34 @@ def log_pvalues(
     return found, are_all
 
 
-def _law_and_trust(roots: Array, bounds: Array, block: Block, n: int) -> tuple[Array, Mask]:
+def _on_few_rows(leverages: Array, n: Counts) -> Array:
+    """Leverages as the law counts them on few rows."""
+    few = np.flatnonzero(n < FEW_ROWS)
+    if len(few) == 0:
+        return leverages
+    counted = leverages.copy()
+    for rows, length in _by_value(n[few]):
+        counted[:, few[rows]] = leverages_on_few_rows(leverages[:, few[rows]], length)
+    return counted
+
+
+def _law_and_trust(roots: Array, bounds: Array, block: Block, n: Counts) -> tuple[Array, Mask]:
     """Logarithm of the p-value of a block, and whether its leverages are within Roy's critical correlation."""
     # The critical root is above the mean of a beta law with as many degrees of freedom as the longer side has.
     is_trusted = bounds <= max(block) / (n - 1)
     near = np.flatnonzero(~is_trusted & (bounds < 1.0))
-    law = log_sf_of_many if len(roots) >= MANY_ROOTS else log_sf
-    log_p = law(np.concatenate((roots, np.minimum(bounds[near], LARGEST_ROOT))), *block, n)
-    is_trusted[near] = log_p[len(roots) :] >= np.log(LEVEL)
-    return log_p[: len(roots)], is_trusted
+    is_trusted[near] = _log_sf(np.minimum(bounds[near], LARGEST_ROOT), block, n[near]) >= np.log(LEVEL)
+    return _log_sf(roots, block, n), is_trusted
+
+
+def _log_sf(roots: Array, block: Block, n: Counts) -> Array:
+    """The law of few roots as it is, of many by tables."""
+    if len(roots) >= MANY_ROOTS:
+        return log_sf_of_many(roots, *block, n)
+    log_p = np.empty(len(roots))
+    for rows, length in _by_value(n):
+        log_p[rows] = log_sf(roots[rows], *block, length)
+    return log_p
 
 
 def _by_value(values: Counts) -> list[tuple[NDArray[np.intp] | slice, int]]:

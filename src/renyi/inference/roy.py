@@ -14,6 +14,7 @@ from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, Lar
 __all__ = ["LARGEST_RANK", "MANY_ROOTS", "critical_root", "log_sf", "log_sf_of_many", "null_median"]
 
 Array: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.intp]
 
 # The table of the law takes 0.6 s at this smaller rank, and the cube of it beyond.
 LARGEST_RANK = 200
@@ -27,6 +28,8 @@ _LOWEST_LOGIT, _HIGHEST_LOGIT = -90.0, 36.7
 # The closed forms take 1 to 4 µs a root, which a table of them pays for from so many roots on.
 MANY_ROOTS = 4096
 _KNOTS, _LARGEST_KNOT, _LARGEST_INTERPOLATED = 2048, 1.0 - 1e-9, 20
+# Numbers of rows that have a table of their own: all below, and from there on by this step of log n.
+_FEW_ROWS, _NODE_STEP = 128, 0.05
 
 
 def log_sf(roots: ArrayLike, rank_x: int, rank_y: int, n_samples: int, /) -> Array:
@@ -80,15 +83,59 @@ def log_sf(roots: ArrayLike, rank_x: int, rank_y: int, n_samples: int, /) -> Arr
     return log_p.reshape(values.shape)
 
 
-def log_sf_of_many(roots: Array, rank_x: int, rank_y: int, n_samples: int, /) -> Array:
-    """`log_sf` of very many roots up to 1 − 10⁻⁹: the closed forms are tabulated as well, which moves p by 3e-9.
+def log_sf_of_many(roots: Array, rank_x: int, rank_y: int, n_samples: int | Counts, /) -> Array:
+    """`log_sf` of very many roots (m,) up to 1 − 10⁻⁹, read from tables, which moves p by 1e-8 at most.
 
-    Worth it from `MANY_ROOTS` roots on.
+    Each root may have its own number of rows: tables stand for some numbers of rows, and those between are interpolated
+    from the four nearest. Worth it from `MANY_ROOTS` roots on.
     """
-    a, b = _checked_ranks(rank_x, rank_y, n_samples)
-    if a > 2 or b > _LARGEST_INTERPOLATED:
-        return log_sf(roots, a, b, n_samples)
-    return _interpolated(a, b, n_samples)(roots)
+    smallest = int(np.min(n_samples))
+    a, b = _checked_ranks(rank_x, rank_y, smallest)
+    if b > _LARGEST_INTERPOLATED:
+        return _one_by_one(roots, a, b, n_samples)
+    if smallest == np.max(n_samples):
+        return _interpolated(a, b, smallest)(roots)
+    n = np.broadcast_to(n_samples, roots.shape)
+    log_p = np.empty(roots.shape)
+    nodes = _nodes_at(n)
+    for first in np.unique(nodes):
+        here = nodes == first
+        log_p[here] = _between(roots[here], a, b, n[here], int(first))
+    return log_p
+
+
+def _one_by_one(roots: Array, a: int, b: int, n_samples: int | Counts) -> Array:
+    log_p = np.empty(roots.shape)
+    n = np.broadcast_to(n_samples, roots.shape)
+    for length in np.unique(n):
+        log_p[n == length] = log_sf(roots[n == length], a, b, int(length))
+    return log_p
+
+
+def _nodes_at(n: Counts) -> Counts:
+    """The place of the node at or below each number of rows; few rows have nodes of their own."""
+    beyond = np.floor(np.log(np.maximum(n, _FEW_ROWS) / _FEW_ROWS) / _NODE_STEP).astype(np.intp)
+    return np.where(n < _FEW_ROWS, n, _FEW_ROWS + beyond)
+
+
+def _node(place: int) -> int:
+    return place if place < _FEW_ROWS else round(_FEW_ROWS * np.exp(_NODE_STEP * (place - _FEW_ROWS)))
+
+
+def _between(roots: Array, a: int, b: int, n: Counts, place: int) -> Array:
+    """The law at numbers of rows between two nodes, by the cubic through four of them in log n."""
+    if place < _FEW_ROWS:
+        return _interpolated(a, b, place)(roots)
+    lengths = np.array([_node(place + k) for k in (-1, 0, 1, 2)])
+    x, at = np.log(lengths), np.log(n)
+    odds = roots / (1.0 - roots)
+    variable = np.arcsinh(np.sqrt(n * odds))
+    total = np.zeros(roots.shape)
+    for k in range(4):
+        others = np.delete(x, k)
+        weight = np.prod((at[:, np.newaxis] - others) / (x[k] - others), axis=1)
+        total += weight * _interpolated(a, b, int(lengths[k])).at(variable)
+    return np.asarray(np.minimum(total - (n - a - b) / 2 * np.log1p(odds), 0.0))
 
 
 @lru_cache(maxsize=4096)
@@ -166,7 +213,7 @@ def _tabulated(a: int, b: int, n_samples: int) -> LargestRoot:
 
 
 class _Interpolated:
-    """A closed form on equal steps of asinh(√(n·r/(1−r))), without the power of 1 − r with which it ends."""
+    """The law on equal steps of asinh(√(n·r/(1−r))), without the power of 1 − r with which it ends."""
 
     def __init__(self, a: int, b: int, n_samples: int, /) -> None:
         from scipy.interpolate import CubicSpline  # here, since it takes long to import and tables alone need it
@@ -175,19 +222,22 @@ class _Interpolated:
         end = float(self._variable(np.array(_LARGEST_KNOT / (1.0 - _LARGEST_KNOT))))
         knots = np.linspace(0.0, end, _KNOTS)
         odds = np.sinh(knots) ** 2 / n_samples
-        log_p = _closed_form(np.minimum(odds / (1.0 + odds), LARGEST_BELOW_ONE), a, b, n_samples)
+        log_p = log_sf(np.minimum(odds / (1.0 + odds), LARGEST_BELOW_ONE), a, b, n_samples)
         spline = CubicSpline(knots, log_p + self._power * np.log1p(odds))
         self._steps_per_unit = (_KNOTS - 1) / end
         self._coefficients = np.ascontiguousarray(spline.c.T)
 
     def __call__(self, roots: Array, /) -> Array:
         odds = roots / (1.0 - roots)
-        position = self._variable(odds) * self._steps_per_unit
+        return np.asarray(np.minimum(self.at(self._variable(odds)) - self._power * np.log1p(odds), 0.0))
+
+    def at(self, variable: Array, /) -> Array:
+        """What is tabulated, the law without its last power."""
+        position = variable * self._steps_per_unit
         step = np.minimum(position.astype(np.intp), _KNOTS - 2)
         beyond = (position - step) / self._steps_per_unit
         cubic, square, slope, value = self._coefficients[step].T
-        log_p = ((cubic * beyond + square) * beyond + slope) * beyond + value - self._power * np.log1p(odds)
-        return np.asarray(np.minimum(log_p, 0.0))
+        return np.asarray(((cubic * beyond + square) * beyond + slope) * beyond + value)
 
     def _variable(self, odds: Array) -> Array:
         return np.asarray(np.arcsinh(np.sqrt(self._n * odds)))
