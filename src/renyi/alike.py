@@ -80,7 +80,7 @@ class Alike:
             Stack.of(bases, missing, n_rows, columns=slice(None)),
             nested_stack,
             rest,
-            Values(np.column_stack([_standardised(v.column) for v in variables])),
+            Values(np.stack([_standardised(v.column) for v in variables])),
             tuple(codes for codes in nested_stack.codes if codes is not None),
         )
 

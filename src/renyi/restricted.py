@@ -51,12 +51,11 @@ class Restricted:
         squares = np.zeros((len(stack) * len(lower[0]), masks.shape[1]))
         for rows in _fine_chunks(stack.n_rows, len(stack) * len(lower[0]) * kind.itemsize):
             values, mask = stack.rows(rows), masks[rows].astype(kind)
-            sums += values.T @ mask
-            # One plane a function, so that products of two functions run through memory once.
-            planes = np.ascontiguousarray(values.reshape(len(values), len(stack), stack.rank).T)
-            pairs = np.empty((len(lower[0]), *planes.shape[1:]), dtype=kind)
+            sums += values @ mask
+            split = values.reshape(len(stack), stack.rank, -1)
+            pairs = np.empty((len(lower[0]), len(stack), split.shape[2]), dtype=kind)
             for k, (i, j) in enumerate(zip(*lower, strict=True)):
-                np.multiply(planes[i], planes[j], out=pairs[k])
+                np.multiply(split[:, i], split[:, j], out=pairs[k])
             squares += pairs.reshape(len(squares), -1) @ mask
         with np.errstate(divide="ignore", invalid="ignore"):
             means = sums.reshape(len(stack), stack.rank, -1).swapaxes(0, 1) / n

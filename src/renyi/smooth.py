@@ -4,6 +4,7 @@ The functions are v, v², cos 3πu, cos 4πu, … with u the mean rank in [0, 1]
 a sum of two cosines, so that 80 means take the place of 210 products of 20 functions.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -31,8 +32,25 @@ class Smooth(NamedTuple):
 
 def functions(u: Array, /) -> Array:
     """The functions at mean ranks (m,), one column each."""
-    v = 2 * u[:, np.newaxis] - 1
-    return np.concatenate((v, v**2, np.cos(np.pi * _WAVES * u[:, np.newaxis])), axis=1)
+    found = np.empty((len(u), MOST_FUNCTIONS))
+    found[:, 0] = 2 * u - 1
+    found[:, 1] = found[:, 0] ** 2
+    for k, wave in _waves(u, np.ones(len(u), dtype=bool), MOST_FUNCTIONS):
+        if k >= _FIRST_WAVE:
+            found[:, k - 1] = wave
+    return found
+
+
+def _waves(u: Array, observed: NDArray[np.bool_], last: int) -> Iterator[tuple[int, Array]]:
+    """Cos kπu for k from 1 to the last, 0 where nothing is observed.
+
+    Twice the cosine times one wave is the next one and the one before: exact enough in float64 for so few.
+    """
+    twice = 2 * np.cos(np.pi * u)
+    before, wave = observed.astype(np.float64), np.where(observed, twice / 2, 0.0)
+    for k in range(1, last + 1):
+        yield k, wave
+        before, wave = wave, twice * wave - before
 
 
 def moments(u: Array, observed: NDArray[np.bool_], /, *, dtype: Any) -> NDArray[Any]:
@@ -43,16 +61,12 @@ def moments(u: Array, observed: NDArray[np.bool_], /, *, dtype: Any) -> NDArray[
     for j in range(4):
         power = power * v
         planes[j] = power
-    # Twice the cosine times one wave is the next one and the one before: exact enough in float64 for so few.
-    twice = 2 * np.cos(np.pi * u)
-    before, wave = observed.astype(np.float64), np.where(observed, twice / 2, 0.0)
-    for k in range(1, 2 * MOST_FUNCTIONS + 1):
+    for k, wave in _waves(u, observed, 2 * MOST_FUNCTIONS):
         planes[3 + k] = wave
         if _FIRST_WAVE <= k <= MOST_FUNCTIONS:
             place = 4 + 2 * MOST_FUNCTIONS + k - _FIRST_WAVE
             planes[place] = times = wave * v
             planes[place + len(_WAVES)] = times * v
-        before, wave = wave, twice * wave - before
     return planes
 
 

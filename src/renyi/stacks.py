@@ -1,4 +1,4 @@
-"""Bases of many columns side by side, so that the products of all their pairs are one product of matrices.
+"""Bases of many columns, one after the other, so that the products of all their pairs are one product of matrices.
 
 Rows are taken a chunk at a time: products of a chunk are taken in the precision of the stack, and sums of chunks in
 float64. From `ROWS_FOR_FLOAT32` rows on stacks are float32, which halves the time and moves a product by about 10⁻⁷ of
@@ -27,7 +27,7 @@ _CHUNK_ROWS = 4096
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """Columns of bases of one rank: cell by cell, with the cell of every row; missing rows have a cell of zeros."""
+    """Bases of one rank: tables (rank, cells) and the cell of every row; the last cell, of zeros, is for missing rows."""
 
     tables: tuple[NDArray[Any], ...]
     codes: tuple[NDArray[Any] | None, ...]
@@ -43,12 +43,12 @@ class Stack:
         for basis, gaps in zip(bases, missing, strict=True):
             part = tables.get(id(basis.table))
             if part is None:
-                part = np.zeros((len(basis.table) + 1, len(range(*columns.indices(basis.rank)))), dtype=kind)
-                part[:-1] = basis.table[:, columns]
+                part = np.zeros((len(range(*columns.indices(basis.rank))), len(basis.table) + 1), dtype=kind)
+                part[:, :-1] = basis.table[:, columns].T
                 tables[id(basis.table)] = part
             parts.append(part)
             codes.append(_codes(basis, gaps, n_rows))
-        return cls(tuple(parts), tuple(codes), n_rows, parts[0].shape[1])
+        return cls(tuple(parts), tuple(codes), n_rows, len(parts[0]))
 
     def __len__(self) -> int:
         return len(self.tables)
@@ -59,15 +59,18 @@ class Stack:
 
     def leading(self, size: int, /) -> "Stack":
         """The first columns of every basis."""
-        return Stack(tuple(table[:, :size] for table in self.tables), self.codes, self.n_rows, size)
+        return Stack(tuple(table[:size] for table in self.tables), self.codes, self.n_rows, size)
 
     def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
-        """All columns at some rows, side by side, in a workspace that the next call for this place overwrites."""
-        stacked = _workspace(place, (rows.stop - rows.start, len(self), self.rank), self.tables[0].dtype)
-        for j, (table, codes) in enumerate(zip(self.tables, self.codes, strict=True)):
-            # The last row of a table is for missing cells; "clip" spares a second look at the codes.
-            stacked[:, j] = table[rows] if codes is None else np.take(table, codes[rows], axis=0, mode="clip")
-        return stacked.reshape(len(stacked), -1)
+        """All functions of all columns (columns × rank, rows), in a workspace that the next call for it overwrites."""
+        stacked = _workspace(place, (len(self), self.rank, rows.stop - rows.start), self.tables[0].dtype)
+        for functions, table, codes in zip(stacked, self.tables, self.codes, strict=True):
+            if codes is None:
+                functions[:] = table[:, rows]
+            else:
+                # "clip" spares a second look at the codes, which are all within the table.
+                np.take(table, codes[rows], axis=1, out=functions, mode="clip")
+        return stacked.reshape(-1, stacked.shape[2])
 
 
 class _Workspaces(threading.local):
@@ -106,40 +109,35 @@ def _codes(basis: Basis, missing: Mask | None, n_rows: int) -> NDArray[Any] | No
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """Numbers (rows, columns × rank) that are their own stack."""
+    """Numbers (columns × rank, rows) that are their own stack."""
 
     numbers: NDArray[Any]
     rank: int = 1
 
     def __len__(self) -> int:
-        return int(self.numbers.shape[1]) // self.rank
+        return len(self.numbers) // self.rank
 
     @property
     def n_rows(self) -> int:
         """Rows of the table."""
-        return len(self.numbers)
+        return int(self.numbers.shape[1])
 
     def part(self, columns: slice, /) -> "Values":
         """Some of the columns."""
         first, last, _ = columns.indices(len(self))
-        return Values(self.numbers[:, first * self.rank : last * self.rank], self.rank)
-
-    def leading(self, size: int, /) -> "Values":
-        """The first columns of every basis."""
-        split = self.numbers.reshape(len(self.numbers), len(self), self.rank)
-        return Values(np.ascontiguousarray(split[:, :, :size]).reshape(len(split), -1), size)
+        return Values(self.numbers[first * self.rank : last * self.rank], self.rank)
 
     def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
         """All columns at some rows."""
-        return self.numbers[rows]
+        return self.numbers[:, rows]
 
 
 @dataclass(frozen=True, eq=False)
 class Joined:
     """Two stacks of the same columns, the functions of one followed by those of the other."""
 
-    leading: Stack | Values
-    following: Stack | Values
+    leading: Stack
+    following: Stack
 
     def __len__(self) -> int:
         return len(self.leading)
@@ -155,10 +153,10 @@ class Joined:
         return self.leading.n_rows
 
     def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
-        """All columns at some rows, side by side."""
+        """All functions of all columns at some rows."""
         parts = [stack.rows(rows, place=f"{place} {k}") for k, stack in enumerate((self.leading, self.following))]
-        split = [part.reshape(len(part), len(self), -1) for part in parts]
-        return np.concatenate(split, axis=2).reshape(len(split[0]), -1)
+        split = [part.reshape(len(self), -1, part.shape[1]) for part in parts]
+        return np.concatenate(split, axis=1).reshape(-1, parts[0].shape[1])
 
 
 def chunks(n_rows: int, /) -> Iterator[slice]:
@@ -173,5 +171,5 @@ def products(x: Stack | Values, y: Stack | Values, /) -> Array:
         left = x.rows(rows, place="left")
         # The same array twice is recognised by BLAS as half the work.
         right = left if y is x else y.rows(rows, place="right")
-        total += np.matmul(left.T, right, out=_workspace("product", total.shape, left.dtype))
+        total += np.matmul(left, right.T, out=_workspace("product", total.shape, left.dtype))
     return total.reshape(len(x), x.rank, len(y), y.rank).swapaxes(1, 2)

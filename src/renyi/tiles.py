@@ -26,7 +26,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 # Products of a tile, and columns of one side: enough for BLAS, little enough to run several at once, and for the
 # allocator to hand out the same memory again, which is much faster than fresh pages.
-_TILE_PRODUCTS, _MOST_COLUMNS = 3 * 2**20, 160
+_TILE_PRODUCTS, _MOST_COLUMNS = 2**22, 160
 
 
 @dataclass(frozen=True, eq=False)
