@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import false_discovery_control
 
 import renyi
 
@@ -62,3 +63,9 @@ def test_edges():
 def test_what_is_no_p_value_is_refused(arguments, message):
     with pytest.raises(renyi.InputError, match=message):
         renyi.adjust(*arguments)
+
+
+@pytest.mark.parametrize("method", ["bh", "by"])
+def test_rates_are_those_of_scipy(method, rng):
+    pvalues = np.concatenate((rng.random(200), rng.random(20) ** 8, [0.0, 1.0, 0.5, 0.5]))
+    assert renyi.adjust(pvalues, method) == pytest.approx(false_discovery_control(pvalues, method=method), rel=1e-12)
