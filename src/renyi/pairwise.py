@@ -102,13 +102,13 @@ class CommonPairs:
         self.n = self._sides[0].n
         self.coefficient = self._coefficients()
         self.pearson = self._pearson()
-        of_x, of_y = self._sides[0].both_whitened(self._sides[1], _Side.whitened_nested)
+        of_x, of_y = _both_whitened(self._sides, _Side.whitened_nested)
         nested = self._nested(of_x, of_y)
         self.first = np.where(of_x.is_regular & of_y.is_regular, nested.corner[:, 0, 0], np.nan)
         self.log_pvalue = self._log_pvalues(nested, of_x, of_y)
 
     def _coefficients(self) -> Array:
-        x, y = self._sides[0].both_whitened(self._sides[1], lambda side: side.whitened(side.group.coefficient))
+        x, y = _both_whitened(self._sides, lambda side, place: side.whitened(side.group.coefficient, place))
         i, j = self._index
         sums = products(*(side.group.coefficient for side in self._sides))[i, j]
         white = _orthonormal(np.moveaxis(sums, 0, -1), x, y, self.n)
@@ -119,7 +119,7 @@ class CommonPairs:
         return np.where(ranks < self.n, found, np.nan)
 
     def _pearson(self) -> Array:
-        x, y = self._sides[0].both_whitened(self._sides[1], lambda side: side.whitened(side.group.standardised))
+        x, y = _both_whitened(self._sides, lambda side, place: side.whitened(side.group.standardised, place))
         i, j = self._index
         sums = products(*(side.group.standardised for side in self._sides))[i, j, :, 0].T
         found = np.clip(_orthonormal(sums[:, np.newaxis], x, y, self.n)[0, 0], -1.0, 1.0)
@@ -171,6 +171,14 @@ class CommonPairs:
         return log_pvalue
 
 
+def _both_whitened(sides: "tuple[_Side, _Side]", restrict: "Callable[[_Side, str], Whitened]") -> tuple[Pairs, Pairs]:
+    """Bases of both sides on common rows, restricted once where both are the same columns."""
+    x, y = sides
+    of_x = restrict(x, "x")
+    of_y = of_x if y.group is x.group else restrict(y, "y")
+    return x.at(of_x, "x"), y.at(of_y, "y")
+
+
 def _orthonormal(sums: Array, x: Pairs, y: Pairs, n: Index) -> Array:
     """Sums of products (leading functions of x, of y, pairs) to correlations of bases orthonormal on common rows."""
     central = sums / np.maximum(n, 1) - x.means[: len(sums), np.newaxis] * y.means[: sums.shape[1]]
@@ -210,28 +218,24 @@ class _Side:
         common = of_x.T.astype(np.float64) @ of_y
         return cls(x, i, of_y, which_y[j], common[which_x]), cls(y, j, of_x, which_x[i], common.T[which_y])
 
-    def both_whitened(self, other: "_Side", restrict: "Callable[[_Side], Whitened]") -> tuple[Pairs, Pairs]:
-        """Bases of this side and of the other, restricted once where they are the same columns."""
-        of_this = restrict(self)
-        return self._at(of_this), other._at(of_this if other.group is self.group else restrict(other))
+    def at(self, white: Whitened, place: str, /) -> Pairs:
+        """Of every pair the column of this side on the rows that the other has."""
+        return white.at(self._columns, self._which, place=place)
 
-    def _at(self, white: Whitened) -> Pairs:
-        return white.at(self._columns, self._which)
-
-    def whitened(self, stack: Stack | Values | Joined, /) -> Whitened:
+    def whitened(self, stack: Stack | Values | Joined, place: str, /) -> Whitened:
         """Bases of every column of this side, on the rows of every mask of the other."""
-        return Restricted.of(stack, self._masks, self._n).whitened()
+        return Restricted.of(stack, self._masks, self._n, place=place).whitened(place=place)
 
-    def whitened_nested(self) -> Whitened:
+    def whitened_nested(self, place: str, /) -> Whitened:
         """The same for nested bases."""
         smooth = [variable.scales.smooth for variable in self.group.variables]
         whole = [part for part in smooth if part is not None and part.weights.shape == (MOST_FUNCTIONS, MOST_FUNCTIONS)]
         if len(whole) < len(smooth):
-            return self.whitened(self.group.nested)
+            return self.whitened(self.group.nested, place)
         missing = [variable.column.missing for variable in self.group.variables]
         observed = np.array([np.ones(len(self._masks), dtype=bool) if m is None else ~m for m in missing])
-        restricted = Restricted.of_numbers(whole, self.group.codes, observed, self._masks, self._n)
-        return restricted.whitened()
+        restricted = Restricted.of_numbers(whole, self.group.codes, observed, self._masks, self._n, place=place)
+        return restricted.whitened(place=place)
 
     def leverage_bounds(self, white: Pairs, /) -> Array:
         """What the largest leverages (rank, pairs) can be at most."""

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis import RESTRICTED_CUT, Basis
-from renyi.smooth import N_MOMENTS, Smooth, central_products, moments
+from renyi.execution.workspace import workspace
+from renyi.smooth import MOST_FUNCTIONS, N_MOMENTS, Smooth, central_products, moments
 from renyi.stacks import Joined, Stack, Values, chunks, precision
 
 __all__ = ["Pairs", "Restricted", "Whitened", "distinct_masks", "exact_leverages", "forward", "leverage_bounds"]
@@ -43,8 +44,11 @@ class Restricted:
     gram: Array
 
     @classmethod
-    def of(cls, stack: Stack | Values | Joined, masks: Masks, n: Array, /) -> "Restricted":
-        """For every column and mask; `n` (columns, masks) counts the rows they have in common."""
+    def of(cls, stack: Stack | Values | Joined, masks: Masks, n: Array, /, *, place: str) -> "Restricted":
+        """For every column and mask; `n` (columns, masks) counts the rows they have in common.
+
+        What is large lies in a workspace of this place, until the next call for it.
+        """
         lower = np.tril_indices(stack.rank)
         kind = stack.rows(slice(0, 1)).dtype
         sums = np.zeros((len(stack) * stack.rank, masks.shape[1]))
@@ -53,13 +57,13 @@ class Restricted:
             values, mask = stack.rows(rows), masks[rows].astype(kind)
             sums += values @ mask
             split = values.reshape(len(stack), stack.rank, -1)
-            pairs = np.empty((len(lower[0]), len(stack), split.shape[2]), dtype=kind)
+            pairs = workspace("pairs", (len(lower[0]), len(stack), split.shape[2]), kind)
             for k, (i, j) in enumerate(zip(*lower, strict=True)):
                 np.multiply(split[:, i], split[:, j], out=pairs[k])
             squares += pairs.reshape(len(squares), -1) @ mask
         with np.errstate(divide="ignore", invalid="ignore"):
             means = sums.reshape(len(stack), stack.rank, -1).swapaxes(0, 1) / n
-            gram = np.empty((stack.rank, stack.rank, *n.shape))
+            gram = workspace(f"gram {place}", (stack.rank, stack.rank, *n.shape))
             gram[lower] = squares.reshape(len(lower[0]), len(stack), -1) / n
         gram[lower[1], lower[0]] = gram[lower]
         gram -= means[:, np.newaxis] * means
@@ -74,6 +78,8 @@ class Restricted:
         masks: Masks,
         n: Array,
         /,
+        *,
+        place: str,
     ) -> "Restricted":
         """The same for whole bases of smooth functions; `observed` (columns, rows) are the columns' own rows."""
         n_rows = len(masks)
@@ -84,8 +90,9 @@ class Restricted:
             u = np.stack([np.take(s.middles, c[rows], mode="clip") for s, c in zip(smooth, codes, strict=True)])
             planes = moments(u, observed[:, rows], dtype=kind)
             sums += planes.reshape(len(sums), -1) @ masks[rows].astype(kind)
+        gram = workspace(f"gram {place}", (MOST_FUNCTIONS, MOST_FUNCTIONS, *n.shape))
         with np.errstate(divide="ignore", invalid="ignore"):
-            means, gram = central_products(sums.reshape(N_MOMENTS, *n.shape) / n)
+            means = central_products(sums.reshape(N_MOMENTS, *n.shape) / n, gram)
         for column, (_, weights, intercept) in enumerate(smooth):
             means[:, column] = weights.T @ means[:, column] + intercept[:, np.newaxis]
             for _ in range(2):
@@ -93,9 +100,9 @@ class Restricted:
                 gram[:, :, column] = mixed.reshape(gram[:, :, column].shape).swapaxes(0, 1)
         return cls(means, gram)
 
-    def whitened(self) -> "Whitened":
+    def whitened(self, *, place: str) -> "Whitened":
         """The factors that make the bases orthonormal."""
-        return Whitened.of(self)
+        return Whitened.of(self, place=place)
 
 
 def _fine_chunks(n_rows: int, bytes_of_row: int) -> "list[slice]":
@@ -119,9 +126,9 @@ class Whitened:
     is_regular: Mask
 
     @classmethod
-    def of(cls, restricted: Restricted, /) -> "Whitened":
+    def of(cls, restricted: Restricted, /, *, place: str) -> "Whitened":
         gram = restricted.gram
-        factor = np.zeros_like(gram)
+        factor = workspace(f"factor {place}", gram.shape)
         # Where two columns have no row in common there is nothing at all.
         is_regular = np.asarray(np.isfinite(gram).all(axis=(0, 1)))
         gram[:, :, ~is_regular] = 0.0
@@ -130,16 +137,20 @@ class Whitened:
             # What the functions before it leave of this one; the pair alone decides by the same cut.
             is_regular &= rest[0] > RESTRICTED_CUT**2
             factor[j:, j] = rest / np.sqrt(np.where(is_regular, rest[0], 1.0))
+            factor[:j, j] = 0.0
         # What is not regular must not spoil the batch that it is in.
         factor[:, :, ~is_regular] = np.eye(len(gram))[:, :, np.newaxis]
         means = np.where(np.isfinite(restricted.means), restricted.means, 0.0)
         return cls(means, factor, gram, _distance_from_identity(gram), is_regular)
 
-    def at(self, columns: Index, masks: Index, /) -> "Pairs":
+    def at(self, columns: Index, masks: Index, /, *, place: str) -> "Pairs":
         """One column and mask for every pair."""
+        rank, n_masks = len(self.means), self.means.shape[2]
+        factor = workspace(f"pairs {place}", (rank, rank, len(columns)))
+        np.take(self.factor.reshape(rank, rank, -1), columns * n_masks + masks, axis=2, out=factor, mode="clip")
         return Pairs(
             self.means[:, columns, masks],
-            self.factor[:, :, columns, masks],
+            factor,
             self.distance[:, columns, masks],
             self.is_regular[columns, masks],
             lambda which: self.gram[:, :, columns[which], masks[which]],

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.execution.workspace import workspace
+
 __all__ = ["MOST_FUNCTIONS", "N_MOMENTS", "Smooth", "central_products", "functions", "moments"]
 
 Array: TypeAlias = NDArray[np.float64]
@@ -54,8 +56,8 @@ def _waves(u: Array, observed: NDArray[np.bool_], last: int) -> Iterator[tuple[i
 
 
 def moments(u: Array, observed: NDArray[np.bool_], /, *, dtype: Any) -> NDArray[Any]:
-    """All that products of two functions are made of (moments, …), 0 where nothing is observed."""
-    planes = np.empty((N_MOMENTS, *u.shape), dtype=dtype)
+    """All that products of two functions are made of (moments, …), 0 where nothing is observed; in a workspace."""
+    planes = workspace("moments", (N_MOMENTS, *u.shape), dtype)
     v = np.where(observed, 2 * u - 1, 0.0)
     power = np.ones_like(v)
     for j in range(4):
@@ -70,16 +72,15 @@ def moments(u: Array, observed: NDArray[np.bool_], /, *, dtype: Any) -> NDArray[
     return planes
 
 
-def central_products(means: Array, /) -> tuple[Array, Array]:
-    """Means (functions, …) and central products (functions, functions, …) from the means of the moments."""
+def central_products(means: Array, gram: Array, /) -> Array:
+    """Means (functions, …) of the functions from those of the moments; their central products are put into `gram`."""
     of_functions = means[_places_of_functions()]
-    constant = np.ones((1, *means.shape[1:]))
-    products = np.tensordot(_recipes(), np.concatenate((means, constant)), axes=1)
-    gram = np.empty((MOST_FUNCTIONS, MOST_FUNCTIONS, *means.shape[1:]))
-    lower = np.tril_indices(MOST_FUNCTIONS)
-    gram[lower] = products - of_functions[lower[0]] * of_functions[lower[1]]
-    gram[lower[1], lower[0]] = gram[lower]
-    return of_functions, gram
+    recipes, lower = _recipes(), np.tril_indices(MOST_FUNCTIONS)
+    products = recipes[:, :-1] @ means.reshape(N_MOMENTS, -1) + recipes[:, -1:]
+    for product, i, j in zip(products, *lower, strict=True):
+        np.subtract(product.reshape(means.shape[1:]), of_functions[i] * of_functions[j], out=gram[i, j])
+        gram[j, i] = gram[i, j]
+    return np.asarray(of_functions)
 
 
 def _places_of_functions() -> NDArray[np.intp]:

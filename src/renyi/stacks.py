@@ -5,7 +5,6 @@ float64. From `ROWS_FOR_FLOAT32` rows on stacks are float32, which halves the ti
 its standard deviation under independence; on fewer rows the products are not what takes the time.
 """
 
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis import Basis
+from renyi.execution.workspace import workspace
 
 __all__ = ["ROWS_FOR_FLOAT32", "Joined", "Stack", "Values", "chunks", "precision", "products"]
 
@@ -27,7 +27,7 @@ _CHUNK_ROWS = 4096
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """Bases of one rank: tables (rank, cells) and the cell of every row; the last cell, of zeros, is for missing rows."""
+    """Bases of one rank: tables (rank, cells) and the cell of every row; the last cell, of zeros, is of missing rows."""
 
     tables: tuple[NDArray[Any], ...]
     codes: tuple[NDArray[Any] | None, ...]
@@ -63,7 +63,7 @@ class Stack:
 
     def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
         """All functions of all columns (columns × rank, rows), in a workspace that the next call for it overwrites."""
-        stacked = _workspace(place, (len(self), self.rank, rows.stop - rows.start), self.tables[0].dtype)
+        stacked = workspace(place, (len(self), self.rank, rows.stop - rows.start), self.tables[0].dtype)
         for functions, table, codes in zip(stacked, self.tables, self.codes, strict=True):
             if codes is None:
                 functions[:] = table[:, rows]
@@ -71,25 +71,6 @@ class Stack:
                 # "clip" spares a second look at the codes, which are all within the table.
                 np.take(table, codes[rows], axis=1, out=functions, mode="clip")
         return stacked.reshape(-1, stacked.shape[2])
-
-
-class _Workspaces(threading.local):
-    """Memory that one thread uses again and again: fresh pages cost more than what is written to them."""
-
-    def __init__(self) -> None:
-        self.places: dict[tuple[str, Any], NDArray[Any]] = {}
-
-
-_workspaces = _Workspaces()
-
-
-def _workspace(place: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """An array of this shape with anything in it, at the same place as the last one of this name."""
-    size = int(np.prod(shape))
-    memory = _workspaces.places.get((place, np.dtype(dtype)))
-    if memory is None or memory.size < size:
-        memory = _workspaces.places[place, np.dtype(dtype)] = np.empty(size, dtype=dtype)
-    return memory[:size].reshape(shape)
 
 
 def precision(n_rows: int, /) -> Any:
@@ -171,5 +152,5 @@ def products(x: Stack | Values, y: Stack | Values, /) -> Array:
         left = x.rows(rows, place="left")
         # The same array twice is recognised by BLAS as half the work.
         right = left if y is x else y.rows(rows, place="right")
-        total += np.matmul(left, right.T, out=_workspace("product", total.shape, left.dtype))
+        total += np.matmul(left, right.T, out=workspace("product", total.shape, left.dtype))
     return total.reshape(len(x), x.rank, len(y), y.rank).swapaxes(1, 2)
