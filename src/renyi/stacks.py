@@ -27,7 +27,7 @@ _CHUNK_ROWS = 4096
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """Bases of one rank: tables (rank, cells) and the cell of every row; the last cell, of zeros, is of missing rows."""
+    """Bases of one rank: tables (rank, cells) and the cell of every row; the last cell, zeros, is of missing rows."""
 
     tables: tuple[NDArray[Any], ...]
     codes: tuple[NDArray[Any] | None, ...]

@@ -30,6 +30,7 @@ __all__ = [
     "Block",
     "Law",
     "NestedProducts",
+    "bearable",
     "block_roots",
     "effective_number",
     "family",
@@ -76,6 +77,7 @@ CORNER = 8
 # correlation at the 5 % level; docs/inference.md, "Leverage". Rare levels put it all on a few rows.
 TRUSTED_SHARE = 0.4
 _TRUSTED_SHARE_OF_LEVELS = 0.25
+_BEARABLE = 1.0
 # On fewer rows than this there is a law for numbers with few ties alone: other p-values are too few and far between.
 FEW_ROWS = 50
 # A block that leaves fewer rows free than a fifth of these few can fit rows that are tied in both columns.
@@ -128,6 +130,19 @@ def trusted(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ..
     of_x, of_y = (leverages_on_few_rows(scales.leverages, n) for scales in (x, y))
     share = share_of(x, y)
     return tuple((a, b) for a, b in blocks if is_trusted(of_x[a - 1] * of_y[b - 1], (a, b), n, share=share))
+
+
+def bearable(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ...]:
+    """Blocks to shuffle where none can be trusted: those in which two heavy rows that meet are no finding by themselves.
+
+    Shuffles are valid for any blocks. But if such a meeting reaches Roy's critical correlation it happens among the
+    shuffles as well, and hides what the other blocks would show. If it does in every block, all of them are left.
+    """
+    n = x.basis.n_samples
+    kept = (
+        (a, b) for a, b in blocks if is_trusted(x.leverages[a - 1] * y.leverages[b - 1], (a, b), n, share=_BEARABLE)
+    )
+    return tuple(kept) or tuple(blocks)
 
 
 def leverages_on_few_rows(leverages: Array, n: int, /) -> Array:

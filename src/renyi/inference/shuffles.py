@@ -34,7 +34,7 @@ _ENOUGH = 100
 # `block_roots` ends at 1 − 10⁻⁹, where this is enough.
 _TOLERANCE = 1e-6
 _BATCH_BYTES = 2**21
-_MOST_IN_A_BATCH = 512
+_MOST_IN_A_BATCH = 256
 # A random contingency table takes as long for a cell as a shuffle for this many rows.
 _ROWS_PER_CELL = 8
 
