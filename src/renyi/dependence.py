@@ -208,14 +208,16 @@ class DependenceMatrix(_OfTable):
         for edge in ranked.tolist():
             ends = leaders[found.i[edge]], leaders[found.j[edge]]
             lines.setdefault((min(ends), max(ends)), []).append(edge)
-        kept, names = [], []
+        told = []
         for (a, b), edges in lines.items():
             # The leaders speak for their clusters, if their own pair is among the ranked ones.
             spoken = (edge for edge in edges if found.i[edge] == a and (a == b or found.j[edge] == b))
-            kept.append(next(spoken, edges[0]))
+            edge = next(spoken, edges[0])
             aliases = [name for name, leader in zip(self.names, leaders, strict=True) if leader == a][1:]
-            names.append(", ".join(aliases) if a == b else self.names[found.j[kept[-1]]])
-        return np.array(kept, dtype=np.intp), names, [len(edges) for edges in lines.values()]
+            told.append((edge, ", ".join(aliases) if a == b else self.names[found.j[edge]], len(edges)))
+        # Who speaks for a line may be weaker than the line was, hence once more by strength.
+        told.sort(key=lambda line: -self.edges.debiased[line[0]])
+        return np.array([edge for edge, _, _ in told], dtype=np.intp), [y for _, y, _ in told], [n for _, _, n in told]
 
     def _leaders(self, ranked: Index) -> list[int]:
         """For every column the first one that it is nearly the same as, which may be itself."""

@@ -133,7 +133,7 @@ def trusted(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ..
 
 
 def bearable(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ...]:
-    """Blocks to shuffle where none can be trusted: those in which two heavy rows that meet are no finding by themselves.
+    """Blocks to shuffle where none can be trusted: those in which two heavy rows that meet are no finding.
 
     Shuffles are valid for any blocks. But if such a meeting reaches Roy's critical correlation it happens among the
     shuffles as well, and hides what the other blocks would show. If it does in every block, all of them are left.
