@@ -117,9 +117,7 @@ def test_the_tail_of_few_rows_is_heavier_and_monotone(rng):
         x = number(rng.standard_normal(n))
         family = blocks.family(x, x)
         means = -np.geomspace(1e-3, 1e4, 2000)
-        log_p = blocks.log_pvalue(
-            means, family, n=n, are_numbers=True, log_arrangements=x.log_arrangements
-        )
+        log_p = blocks.log_pvalue(means, family, n=n, are_numbers=True, log_arrangements=x.log_arrangements)
         limit = blocks.log_pvalue_of_many_rows(means, family)
         lowest = -gammaln(n + 1)  # no arrangement of n rows is rarer
         assert (np.diff(log_p[log_p > lowest]) < 0).all()

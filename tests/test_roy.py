@@ -101,7 +101,8 @@ def test_many_roots_of_a_beta_law():
 
 
 @pytest.mark.parametrize(
-    "law", [(1, 1, 10), (1, 20, 23), (1, 20, 64), (1, 1, 10**8), (1, 20, 10**6), (2, 2, 64), (2, 20, 500), (2, 6, 10**8)]
+    "law",
+    [(1, 1, 10), (1, 20, 23), (1, 20, 64), (1, 1, 10**8), (1, 20, 10**6), (2, 2, 64), (2, 20, 500), (2, 6, 10**8)],
 )
 def test_many_roots_are_read_from_a_table(law, rng):
     odds = rng.exponential(10 / law[2], 5000) ** rng.choice([0.5, 1.0, 2.0], 5000)

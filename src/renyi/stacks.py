@@ -166,7 +166,7 @@ def chunks(n_rows: int, /) -> Iterator[slice]:
     return (slice(start, min(start + _CHUNK_ROWS, n_rows)) for start in range(0, n_rows, _CHUNK_ROWS))
 
 
-def products(x: Stack | Values, y: Stack | Values, /) -> Array:
+def products(x: Stack | Values | Joined, y: Stack | Values | Joined, /) -> Array:
     """Sums of products (columns of x, columns of y, rank of x, rank of y) over the rows."""
     total = np.zeros((len(x) * x.rank, len(y) * y.rank))
     for rows in chunks(x.n_rows):
