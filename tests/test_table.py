@@ -8,11 +8,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from tables import VECTORS, columns_of, mixed, of_pair
 
 import renyi
 from renyi import independence, table, tiles
 from renyi.stacks import ROWS_FOR_FLOAT32
+from tables import VECTORS, columns_of, mixed, of_pair
 
 N_LONG = ROWS_FOR_FLOAT32 + 900
 # One of every kind, for tests in which many shuffles would take long.
