@@ -71,7 +71,7 @@ def number(values, missing=None, name="x"):
 
 def category(codes, missing=None, name="c"):
     """A prepared category."""
-    codes = np.asarray(codes)
+    codes = np.asarray(codes).astype(np.intp)
     column = Column(name, "category", codes, missing, tuple(range(codes.max() + 1)))
     return Variable(column, prepare(column, SEED))
 

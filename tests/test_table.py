@@ -153,7 +153,7 @@ def test_pairs_that_were_not_tested_do_not_count(rng):
         upper = np.triu_indices(len(found.names), 1)
         i, j = found.names.index("plain"), found.names.index("curve")
         assert found.n_samples[i, j] == 0
-        assert np.isnan([found.values[i, j], found.pvalues[i, j], found.qvalues[i, j]]).all()
+        assert np.isnan([found.values[i, j], found.pvalues[i, j], found.qvalues[i, j], found.debiased[i, j]]).all()
         assert np.isfinite(found.pvalues[upper]).sum() == found.n_tests < len(upper[0])
         np.testing.assert_allclose(found.qvalues[upper], renyi.adjust(found.pvalues[upper], correction))
         assert found.n_found(0.1) == np.count_nonzero(found.qvalues[upper] <= 0.1)

@@ -72,7 +72,7 @@ def test_an_error_of_the_items_comes_out():
 
 def test_who_stops_early_leaves_nothing_running():
     before, begun = threading.active_count(), []
-    outcomes = stream(lambda k: begun.append(k), range(10_000))
+    outcomes = stream(begun.append, range(10_000))
     next(outcomes)
     outcomes.close()
     assert threading.active_count() == before
