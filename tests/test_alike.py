@@ -94,6 +94,9 @@ def test_two_levels_rise_from_the_first_to_the_second(codes, trend):
         np.array([3e-310, 1e-310, 2e-310, 0.0]),
         np.array([2**62 + 1, 2**62 + 5, 2**62 + 2, 2**62]),
         np.array([250, 3, 7, 0], dtype=np.uint8),
+        np.array([100, 3, 7, -100], dtype=np.int8),
+        np.array([2**62, 3, 2**61, -(2**63)]),
+        np.array([2**64 - 1, 2**63, 2**62, 0], dtype=np.uint64),
         np.array(["2020-01-01", "2021-05-05", "2020-02-01", "1999-01-01"], dtype="datetime64[ns]"),
     ],
 )

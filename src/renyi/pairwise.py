@@ -181,7 +181,7 @@ class CommonPairs:
         """No p-value is below one over the number of arrangements of the common rows."""
         for side in self._sides:
             low = np.flatnonzero(log_pvalue < -side.fewest_log_arrangements())
-            log_pvalue[low] = np.maximum(log_pvalue[low], [-side.log_arrangements(pair) for pair in low])
+            log_pvalue[low] = np.maximum(log_pvalue[low], [-side.log_arrangements(pair) for pair in low.tolist()])
         return log_pvalue
 
 

@@ -123,7 +123,7 @@ class Whitened:
         gram = restricted.gram
         factor = np.zeros_like(gram)
         # Where two columns have no row in common there is nothing at all.
-        is_regular = np.isfinite(gram).all(axis=(0, 1))
+        is_regular: Mask = np.asarray(np.isfinite(gram).all(axis=(0, 1)))
         gram[:, :, ~is_regular] = 0.0
         for j in range(len(gram)):
             rest = gram[j:, j] - np.einsum("ik...,k...->i...", factor[j:, :j], factor[j, :j])
@@ -155,7 +155,7 @@ class Whitened:
         if len(doubtful):
             smallest = np.linalg.eigvalsh(np.moveaxis(self.gram[:, :, doubtful], -1, 0))[:, 0]
             is_full[doubtful] = smallest > RESTRICTED_CUT**2
-        return is_full
+        return np.asarray(is_full)
 
     def principal(self) -> tuple[Array, NDArray[np.intp]]:
         """Principal directions (pairs, rank, rank), orthonormal on the rows, 0 where they fall below the cut."""
@@ -196,7 +196,7 @@ def leverage_bounds(side: Whitened, own: Array, n: Array, /) -> Array:
 def exact_leverages(basis: Basis, observed: Mask | None, masks: NDArray[np.bool_], side: Whitened, /) -> Array:
     """Largest leverages (rank, masks) of one column over the rows of each mask."""
     own = masks if observed is None else masks[observed]
-    present = own if basis.codes is None else _cells_present(basis, own)
+    present = own if basis.codes is None else _cells_present(basis.codes, len(basis.table), own)
     inverse = np.linalg.inv(np.moveaxis(side.factor, -1, 0))
     largest = np.empty((basis.rank, masks.shape[1]))
     step = max(1, _CHUNK_BYTES // (8 * basis.table.size))
@@ -206,10 +206,10 @@ def exact_leverages(basis: Basis, observed: Mask | None, masks: NDArray[np.bool_
         white = basis.table @ inverse[part].swapaxes(1, 2) - shift
         white *= present.T[part, :, np.newaxis]
         largest[:, part] = np.cumsum(white**2, axis=2).max(axis=1).T
-    return largest / np.maximum(np.count_nonzero(own, axis=0), 1)
+    return np.asarray(largest / np.maximum(np.count_nonzero(own, axis=0), 1))
 
 
-def _cells_present(basis: Basis, own: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    present = np.zeros((len(basis.table), own.shape[1]), dtype=bool)
-    np.logical_or.at(present, basis.codes, own)
+def _cells_present(codes: NDArray[np.integer[Any]], n_cells: int, own: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    present = np.zeros((n_cells, own.shape[1]), dtype=bool)
+    np.logical_or.at(present, codes, own)
     return present

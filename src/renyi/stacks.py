@@ -112,7 +112,7 @@ class Values:
     rank: int = 1
 
     def __len__(self) -> int:
-        return self.numbers.shape[1] // self.rank
+        return int(self.numbers.shape[1]) // self.rank
 
     @property
     def n_rows(self) -> int:

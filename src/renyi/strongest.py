@@ -54,20 +54,20 @@ class Strongest:
         self._kept.append(edges)
         self._n_kept += len(edges)
         if self._top is not None and self._n_kept > max(_LEAST_TO_SORT, 2 * self._n_sorted):
-            self._kept = [self._strongest_of_strata()]
+            self._kept = [self._strongest_of_strata(self._top)]
             self._n_kept = self._n_sorted = len(self._kept[0])
 
     def _all_kept(self) -> Edges:
         return Edges.of(self._variables, self._variables, [part.found for part in self._kept])
 
-    def _strongest_of_strata(self) -> Edges:
+    def _strongest_of_strata(self, top: int) -> Edges:
         """As many of every stratum as are asked for in all."""
         edges = self._all_kept()
         strata = _cells(edges.found.log_pvalue) // _STRATUM
         order = np.lexsort((-edges.debiased, strata))
         starts = np.flatnonzero(np.diff(strata[order], prepend=-1))
         place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
-        return edges.take(order[place < self._top])
+        return edges.take(order[place < top])
 
     def result(self) -> tuple[Edges, Array]:
         """The pairs at the rate that was asked for, strongest first, and their q-values."""

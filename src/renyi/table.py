@@ -20,6 +20,7 @@ from renyi.execution.threads import stream
 from renyi.frames import Table, as_table, check_known, names_of, observed
 from renyi.independence import Shuffles, prepare
 from renyi.inference.discovery import Correction
+from renyi.kinds import Wish
 from renyi.results import TestResult
 from renyi.strongest import Strongest
 from renyi.tiles import Found, compare, groups, tiles_of
@@ -28,7 +29,7 @@ __all__ = ["matrix", "pairs", "screen"]
 
 Array: TypeAlias = NDArray[np.float64]
 Measure = Literal["rdc"]
-Types: TypeAlias = Mapping[str, str] | None
+Types: TypeAlias = Mapping[str, Wish] | None
 Vectors: TypeAlias = Mapping[str, Sequence[str]] | None
 
 _N_RESAMPLES = 9999

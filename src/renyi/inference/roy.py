@@ -187,7 +187,7 @@ class _Interpolated:
         beyond = (position - step) / self._steps_per_unit
         cubic, square, slope, value = self._coefficients[step].T
         log_p = ((cubic * beyond + square) * beyond + slope) * beyond + value - self._power * np.log1p(odds)
-        return np.minimum(log_p, 0.0)
+        return np.asarray(np.minimum(log_p, 0.0))
 
     def _variable(self, odds: Array) -> Array:
         return np.asarray(np.arcsinh(np.sqrt(self._n * odds)))
