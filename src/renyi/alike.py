@@ -145,7 +145,7 @@ def _as_floats(values: NDArray[Any]) -> Array:
         case "M" | "m" | "i":
             whole = values.view(np.int64) if values.dtype.kind in "Mm" else values.astype(np.int64)
             # What lies further apart than the type reaches is right again without a sign.
-            return (whole - whole.min()).view(np.uint64).astype(np.float64)
+            return np.asarray((whole - whole.min()).view(np.uint64), dtype=np.float64)
         case "u":
             return np.asarray(values - values.min(), dtype=np.float64)
         case _:
