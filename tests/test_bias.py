@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 import renyi
-from renyi.inference.bias import debias
+from renyi.basis import category_basis, scalar_basis
+from renyi.features import draw, seeds
+from renyi.inference.bias import debias, debias_all, largest_leverage, null_level
 from renyi.inference.roy import null_median
 
 
@@ -13,6 +15,37 @@ def test_debias_keeps_one_and_turns_the_level_to_zero():
     assert debias(0.0, level) == pytest.approx(-np.sqrt(level / (1 - level)))
     assert debias(0.0, 0.9) == -1
     assert debias(1.0, 1.0) == 0
+
+
+def test_many_are_debiased_as_each_alone(rng):
+    correlations, levels = rng.random(50), rng.random(50)
+    levels[:3], correlations[3:5], levels[5] = 1.0, [0.0, 1.0], 0.0
+    expected = [debias(float(r), float(m)) for r, m in zip(correlations, levels, strict=True)]
+    assert debias_all(correlations, levels).tolist() == expected
+    assert expected[5] == pytest.approx(correlations[5])
+    assert expected[:3] == [0, 0, 0]
+    for r, m, value in zip(correlations[6:], levels[6:], expected[6:], strict=True):
+        v = max((r * r - m) / (1 - m), -1)
+        assert value == pytest.approx(np.sign(v) * abs(v) ** 0.5)
+
+
+def test_what_is_not_known_stays_unknown():
+    found = debias_all(np.array([np.nan, 0.5, np.nan, 0.5]), np.array([0.1, np.nan, np.nan, 0.25]))
+    assert found == pytest.approx([np.nan, np.nan, np.nan, 0.0], nan_ok=True)
+    assert debias_all(np.zeros(0), np.zeros(0)).shape == (0,)
+
+
+def test_two_numbers_go_by_the_law_however_heavy_their_rows_and_rare_levels_do_not(rng):
+    (seed,) = seeds(None, n_draws=1)
+    line = draw(1, 5, 3.0, kind="auto", seed=seed)
+    events = [rng.permutation(200) < 4 for _ in range(2)]
+    numbers = [scalar_basis(np.where(event, rng.random(200), 0.0), line) for event in events]
+    levels = [category_basis(np.where(event, rng.integers(1, 3, 200), 0)) for event in events]
+    product = numbers[0].largest_leverage * numbers[1].largest_leverage
+    assert largest_leverage(1) < product < largest_leverage(2)
+    assert null_level(*numbers) == null_median(numbers[0].rank, numbers[1].rank, 200)
+    assert levels[0].largest_leverage * levels[1].largest_leverage > largest_leverage(0)
+    assert null_level(*levels) != null_median(levels[0].rank, levels[1].rank, 200)
 
 
 def zipf(n, n_levels, rng):

@@ -162,3 +162,42 @@ def test_a_restriction_stays_nested(name, rng):
         leading = np.linalg.qr(np.column_stack([np.ones(len(whole)), whole[:, :size]]))[0]
         outside = part[:, :size] - leading @ (leading.T @ part[:, :size])
         assert np.abs(outside).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("counts", "sizes"),
+    [
+        # 400 rows: frequent are levels of 40 rows, or of 10.
+        ([200, 200], (1,)),
+        ([150, 130, 120], (2,)),
+        ([200, 150, 20, 15, 15], (2, 4)),
+        ([200, 130, 40, 10, 10, 5, 5], (2, 5, 6)),
+        # What follows the last one that counts must be frequent too, taken together.
+        ([200, 150, 42, 8], (2, 3)),
+        ([395, 5], (1,)),
+        ([300, 91, 9], (1, 2)),
+    ],
+)
+def test_categories_are_looked_at_by_their_frequent_levels_too(counts, sizes, rng):
+    codes = rng.permutation(np.repeat(np.arange(len(counts)), counts))
+    scales = category_scales(codes)
+    assert len(codes) == 400
+    assert scales.sizes == sizes
+    assert scales.basis.rank == len(counts) - 1
+
+
+def test_leading_parts_of_a_category_tell_frequent_levels_from_the_rest(rng):
+    codes = rng.permutation(np.repeat(np.arange(5), [200, 150, 20, 15, 15]))
+    scales = category_scales(codes)
+    leading = dense(scales)[:, : scales.sizes[0]]
+    # Rows of the rare levels are one and the same, those of frequent ones differ.
+    assert len(np.unique(leading[codes >= 2].round(9), axis=0)) == 1
+    assert len(np.unique(leading.round(9), axis=0)) == 3
+    assert scales.leverages[1] < 0.05 < scales.leverages[-1]
+
+
+def test_sizes_on_a_part_of_the_rows_are_within_what_is_left(rng):
+    codes = np.repeat(np.arange(5), [200, 150, 20, 15, 15])
+    part = category_scales(codes).on(codes < 2)
+    assert part.basis.rank == 1
+    assert set(part.sizes) == {1}

@@ -2,13 +2,16 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from scipy.stats import chisquare, ks_2samp
 
 import renyi
 from renyi.basis import category_basis, scalar_basis, vector_basis
+from renyi.copula import quantise
 from renyi.execution.threads import ahead
 from renyi.features import draw, seeds
 from renyi.inference import shuffles
 from renyi.inference.shuffles import Groups, Shuffled, shuffled_pvalue
+from renyi.scales import number_scales
 from renyi.spectrum import cross_products
 
 (FIXED,) = seeds(None, n_draws=1)
@@ -134,3 +137,80 @@ def test_groups_that_cannot_be_shuffled_are_refused():
         Groups(np.arange(5), "within")
     with pytest.raises(renyi.InputError, match="same number of rows"):
         Groups(np.array([0, 1, 1, 2, 2, 2]), "whole")
+
+
+def rare(kind, n, rng):
+    """A basis of which few rows leave one cell."""
+    events = rng.permutation(n) < 12
+    if kind == "rare event":
+        return category_basis(events.astype(int))
+    return number_scales(quantise(np.where(events, rng.exponential(size=n), 0.0))).basis
+
+
+@pytest.mark.parametrize("kind", ["rare event", "mostly zeros"])
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_products_of_exceptional_rows_have_the_law_of_shuffles(kind, is_turned, monkeypatch, rng):
+    n, m = 400, 4000
+    x, y = number_scales(quantise(rng.standard_normal(n))).basis.leading(3), rare(kind, n, rng).leading(2)
+    x, y = (y, x) if is_turned else (x, y)
+    monkeypatch.setattr(shuffles, "_ROWS_PER_CELL", np.inf)
+    with monkeypatch.context() as without:
+        without.setattr(shuffles, "_products_of_rows", lambda *_: pytest.fail("all rows were shuffled"))
+        by_exceptions = np.concatenate(list(shuffles._shuffled_products(x, y, m, rng, None)))
+    by_rows = np.concatenate(list(shuffles._products_of_rows(x, y, m, rng, None)))
+    assert by_exceptions.shape == by_rows.shape == (m, x.rank, y.rank)
+    for a, b in np.ndindex(by_rows.shape[1:]):
+        one, other = (products[:, a, b] * np.sqrt(n) for products in (by_exceptions, by_rows))
+        assert one.mean() == pytest.approx(0, abs=4 / np.sqrt(m))
+        assert ks_2samp(one, other).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("kind", ["rare event", "mostly zeros"])
+def test_exceptional_rows_at_given_places_are_a_shuffle_of_all_rows(kind, monkeypatch, rng):
+    n = 400
+    x, y = number_scales(quantise(rng.standard_normal(n))).basis, rare(kind, n, rng)
+    rows = shuffles._exceptional_rows(y)
+    places = np.array([rng.permutation(n)[: len(rows)] for _ in range(3)])
+    monkeypatch.setattr(shuffles, "_distinct_places", lambda *_: places)
+    (found,) = shuffles._products_of_exceptions(x, y, rows, 3, rng)
+    for products, here in zip(found, places, strict=True):
+        received = np.empty(n, dtype=int)
+        received[here] = rows
+        received[np.setdiff1d(np.arange(n), here)] = np.setdiff1d(np.arange(n), rows)
+        assert products == pytest.approx(cross_products(x, y.take(received)), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["rare event", "mostly zeros"])
+def test_pvalues_by_exceptional_rows_are_those_of_all_rows(kind, monkeypatch, rng):
+    n = 300
+    x = number_scales(quantise(rng.standard_normal(n))).basis.leading(4)
+    y = rare(kind, n, rng)
+    found = pvalue(x, y, n_resamples=20_000)
+    monkeypatch.setattr(shuffles, "_exceptional_rows", lambda basis: np.arange(basis.n_samples))
+    expected = pvalue(x, y, n_resamples=20_000)
+    assert found != expected
+    # Drawing stops at the hundredth, which leaves a tenth either way.
+    assert found.pvalue == pytest.approx(expected.pvalue, rel=0.45)
+
+
+def test_places_are_distinct_and_each_as_likely_as_another(rng):
+    places = shuffles._distinct_places(9, (30_000, 3), rng)
+    assert places.shape == (30_000, 3)
+    assert (np.diff(np.sort(places, axis=1), axis=1) > 0).all()
+    assert (places.min(), places.max()) == (0, 8)
+    # All 504 ordered triples of distinct places.
+    counts = np.unique(places @ [81, 9, 1], return_counts=True)[1]
+    assert len(counts) == 504
+    assert chisquare(counts).pvalue > 1e-3
+
+
+def test_all_places_at_once_are_a_permutation(rng):
+    places = shuffles._distinct_places(4, (200, 4), rng)
+    assert (np.sort(places, axis=1) == np.arange(4)).all()
+
+
+def test_exceptional_rows_are_those_outside_the_most_frequent_cell():
+    basis = category_basis(np.array([1, 0, 1, 2, 1, 0]))
+    assert shuffles._exceptional_rows(basis).tolist() == [1, 3, 5]
+    vectors = vector_basis(np.eye(4)[:, :2], draw(2, 2, 3.0, kind="auto", seed=FIXED))
+    assert shuffles._exceptional_rows(vectors).tolist() == [0, 1, 2, 3]

@@ -127,19 +127,26 @@ def _standardised(column: Column) -> Array:
     """Values with mean 0 and variance 1, 0 where missing; all NaN where they have no order."""
     if column.kind == "vector" or (column.kind == "category" and len(np.unique(column.complete().values)) > 2):
         return np.full(len(column), np.nan)
-    values = column.complete().values
-    values = values.view(np.int64) if values.dtype.kind in "Mm" else values
-    if values.dtype.kind in "iu":
-        # Large whole numbers and times keep their digits when their smallest is taken off first; unsigned, since the
-        # difference of two may be larger than either.
-        values = values.astype(np.uint64) - values.min().astype(np.uint64)
-    numbers = values.astype(np.float64)
+    numbers = _as_floats(column.complete().values)
     with np.errstate(over="ignore", invalid="ignore"):
         numbers = numbers / max(np.abs(numbers).max(), np.finfo(np.float64).tiny)
         numbers = numbers - numbers.mean()
         numbers /= numbers.std()
     if column.missing is None:
-        return np.asarray(numbers, dtype=np.float64)
+        return np.asarray(numbers)
     spread = np.zeros(len(column))
     spread[~column.missing] = numbers
     return spread
+
+
+def _as_floats(values: NDArray[Any]) -> Array:
+    """Values as floats, up to a shift: large whole numbers and times keep their digits without their smallest."""
+    match values.dtype.kind:
+        case "M" | "m" | "i":
+            whole = values.view(np.int64) if values.dtype.kind in "Mm" else values.astype(np.int64)
+            # What lies further apart than the type reaches is right again without a sign.
+            return np.asarray((whole - whole.min()).view(np.uint64), dtype=np.float64)
+        case "u":
+            return np.asarray(values - values.min(), dtype=np.float64)
+        case _:
+            return np.asarray(values, dtype=np.float64)

@@ -148,7 +148,9 @@ class DependenceMatrix(_OfTable):
     def n_samples(self) -> NDArray[np.intp]:
         """Rows that both columns have."""
         own = [variable.prepared.basis.n_samples for variable in self.edges.x]
-        return self._spread(self.edges.found.n, own if self.other_names is None else 0).astype(np.intp)
+        counts = self._spread(self.edges.found.n, own).astype(np.intp)
+        counts.setflags(write=False)
+        return counts
 
     def _spread(self, values: NDArray[Any], diagonal: Any) -> Array:
         """Values of the pairs as a matrix that cannot be written to."""

@@ -68,14 +68,14 @@ class Edges:
     def _levels(self) -> Array:
         """What independent data would show: by the law, or by random pairings where single rows weigh too much."""
         levels = np.full(len(self), np.nan)
-        ranks_x, weights_x, numbers_x = (values[self.found.i] for values in _traits(self.x))
-        ranks_y, weights_y, numbers_y = (values[self.found.j] for values in _traits(self.y))
+        weights_x, numbers_x = (values[self.found.i] for values in _traits(self.x))
+        weights_y, numbers_y = (values[self.found.j] for values in _traits(self.y))
         limit = np.array([largest_leverage(k) for k in range(3)])[numbers_x.astype(int) + numbers_y]
         n = np.maximum(self.found.n, 1).astype(np.float64)
         is_known = np.isfinite(self.found.coefficient)
         # What a row weighs among a column's own rows it weighs among those that are left, which are fewer.
-        has_law = is_known & (weights_x * weights_y <= limit * n**2) & (ranks_x + ranks_y < n)
-        keys = np.column_stack((ranks_x, ranks_y, self.found.n))[has_law]
+        has_law = is_known & (weights_x * weights_y <= limit * n**2)
+        keys = np.column_stack((np.sort(self.found.ranks, axis=1), self.found.n))[has_law]
         if len(keys):
             distinct, which = np.unique(keys, axis=0, return_inverse=True)
             levels[has_law] = np.array([null_median(*key) for key in distinct.tolist()])[which.ravel()]
@@ -112,11 +112,10 @@ class Edges:
 _FIELDS = tuple(field.name for field in fields(Found))
 
 
-def _traits(variables: Sequence[Variable]) -> tuple[NDArray[np.intp], Array, Mask]:
-    """Rank of every basis, what its heaviest row weighs (leverage times rows), and whether it is of a number."""
+def _traits(variables: Sequence[Variable]) -> tuple[Array, Mask]:
+    """What the heaviest row of every basis weighs (leverage times rows), and whether it is of a number."""
     bases = [variable.prepared.basis for variable in variables]
     return (
-        np.array([basis.rank for basis in bases]),
         np.array([basis.largest_leverage * basis.n_samples for basis in bases]),
         np.array([basis.is_of_number for basis in bases]),
     )

@@ -17,11 +17,13 @@ from renyi.scales import FEW_TIES, TIES_OF_LEVELS, Scales
 from renyi.smooth import MOST_FUNCTIONS
 from renyi.stacks import Joined, Stack, Values, products
 
-__all__ = ["CommonPairs", "CompletePairs"]
+__all__ = ["CommonPairs", "CompletePairs", "reaches_beyond_corner"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
+# Of both sides (pairs, 2).
+Ranks: TypeAlias = NDArray[np.int32]
 
 
 class CompletePairs:
@@ -30,6 +32,7 @@ class CompletePairs:
     def __init__(self, x: Alike, y: Alike, i: Index, j: Index, /) -> None:
         n = x.coefficient.n_rows
         self.n = np.full(len(i), n)
+        self.ranks = np.full((len(i), 2), (x.coefficient.rank, y.coefficient.rank), dtype=np.int32)
         cross = products(x.coefficient, y.coefficient)[i, j] / n
         self.coefficient = np.sqrt(np.clip(largest_root(cross), 0.0, 1.0))
         if x.coefficient.rank + y.coefficient.rank >= n:
@@ -52,8 +55,17 @@ class CompletePairs:
             self.log_pvalue[~(few[0][i] & few[1][j])] = np.nan
 
 
+def reaches_beyond_corner(x: Alike, y: Alike, /) -> bool:
+    """Whether some block of two columns is wide both ways and ends beyond the corners, as against many levels."""
+    family = scale_blocks.family(x.scales, y.scales, n=x.coefficient.n_rows)
+    return any(min(a, b) > 1 and (a > x.corner.rank or b > y.corner.rank) for a, b in family)
+
+
 def _nested_products(x: Alike, y: Alike) -> tuple[Array, Array, Array]:
     """Sums of products of nested bases, as `NestedProducts` wants them, for all columns of x and of y."""
+    if reaches_beyond_corner(x, y):
+        whole = products(x.nested, y.nested)
+        return whole, whole[..., 0], whole[..., 0, :]
     corner = products(x.corner, y.corner)
     of_x, of_y = corner[..., 0], corner[..., 0, :]
     if x.rest is not None:
@@ -100,23 +112,25 @@ class CommonPairs:
         self._sides = _Side.both(x, y, i, j)
         self._index = i, j
         self.n = self._sides[0].n
-        self.coefficient = self._coefficients()
+        self.coefficient, self.ranks = self._coefficients()
         self.pearson = self._pearson()
         of_x, of_y = _both_whitened(self._sides, _Side.whitened_nested)
         nested = self._nested(of_x, of_y)
         self.first = np.where(of_x.is_regular & of_y.is_regular, nested.corner[:, 0, 0], np.nan)
         self.log_pvalue = self._log_pvalues(nested, of_x, of_y)
 
-    def _coefficients(self) -> Array:
+    def _coefficients(self) -> tuple[Array, Ranks]:
         x, y = _both_whitened(self._sides, lambda side, place: side.whitened(side.group.coefficient, place))
         i, j = self._index
         sums = products(*(side.group.coefficient for side in self._sides))[i, j]
         white = _orthonormal(np.moveaxis(sums, 0, -1), x, y, self.n)
         found = np.sqrt(np.clip(largest_root(np.ascontiguousarray(np.moveaxis(white, -1, 0))), 0.0, 1.0))
-        ranks = np.full(len(found), sum(sums.shape[1:]))
+        ranks = np.full((len(found), 2), sums.shape[1:], dtype=np.int32)
         low = np.flatnonzero(~(x.is_of_full_rank() & y.is_of_full_rank()))
         found[low], ranks[low] = _of_low_rank(sums[low], x, y, low, self.n[low])
-        return np.where(ranks < self.n, found, np.nan)
+        # A side that is left with nothing shows nothing.
+        has_freedom = (ranks > 0).all(axis=1) & (ranks.sum(axis=1) < self.n)
+        return np.where(has_freedom, found, np.nan), ranks
 
     def _pearson(self) -> Array:
         x, y = _both_whitened(self._sides, lambda side, place: side.whitened(side.group.standardised, place))
@@ -185,17 +199,14 @@ def _orthonormal(sums: Array, x: Pairs, y: Pairs, n: Index) -> Array:
     return np.swapaxes(y.solve(np.swapaxes(x.solve(central), 0, 1)), 0, 1)
 
 
-def _of_low_rank(sums: Array, x: Pairs, y: Pairs, low: Index, n: Index) -> tuple[Array, Index]:
+def _of_low_rank(sums: Array, x: Pairs, y: Pairs, low: Index, n: Index) -> tuple[Array, Ranks]:
     """Coefficients where directions drop out on the common rows, by principal whitening; and what ranks are left."""
     central = sums / np.maximum(n, 1)[:, np.newaxis, np.newaxis] - np.einsum(
         "ip,jp->pij", x.means[:, low], y.means[:, low]
     )
     (of_x, ranks_x), (of_y, ranks_y) = (side.principal(low) for side in (x, y))
     roots = largest_root(np.swapaxes(of_x, 1, 2) @ central @ of_y)
-    # A side that is left with nothing shows nothing.
-    return np.sqrt(np.clip(roots, 0.0, 1.0)), np.where(
-        (ranks_x > 0) & (ranks_y > 0), ranks_x + ranks_y, np.iinfo(int).max
-    )
+    return np.sqrt(np.clip(roots, 0.0, 1.0)), np.column_stack((ranks_x, ranks_y)).astype(np.int32)
 
 
 class _Side:

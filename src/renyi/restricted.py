@@ -130,7 +130,7 @@ class Whitened:
         gram = restricted.gram
         factor = workspace(f"factor {place}", gram.shape)
         # Where two columns have no row in common there is nothing at all.
-        is_regular = np.asarray(np.isfinite(gram).all(axis=(0, 1)))
+        is_regular: Mask = np.asarray(np.isfinite(gram).all(axis=(0, 1)))
         gram[:, :, ~is_regular] = 0.0
         for j in range(len(gram)):
             rest = gram[j:, j] - np.einsum("ik...,k...->i...", factor[j:, :j], factor[j, :j])

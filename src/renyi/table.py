@@ -1,6 +1,6 @@
 """The path for many columns: `matrix`, `screen` and `pairs`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -169,12 +169,13 @@ def pairs(
         raise InputError("correction='holm' needs all p-values at once: pass 'bh', 'by' or 'bonferroni'")
     if top is not None and not (isinstance(top, (int, np.integer)) and not isinstance(top, bool) and top >= 1):
         raise InputError(f"top={top!r} makes no sense: pass a whole number of pairs, 1 or more")
-    if threshold is not None and not (isinstance(threshold, (int, float)) and -1 <= threshold <= 1):
+    if threshold is not None and not (_is_number(threshold) and -1 <= threshold <= 1):
         raise InputError(f"threshold={threshold!r} makes no sense: pass a coefficient between -1 and 1")
+    rate = checked_rate(q)
     rows = _comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), at_least=2)
     variables = _prepared(rows.columns, progress=progress)
     most = _DEFAULT_TOP if top is None and threshold is None else top
-    strongest = Strongest(variables, top=most, threshold=threshold, q=checked_rate(q), correction=correction)
+    strongest = Strongest(variables, top=most, threshold=threshold, q=rate, correction=correction)
     for found in _found(variables, None, progress=progress):
         strongest.update(found)
     edges, rates = strongest.result()
@@ -226,8 +227,7 @@ def screen(
     ('x', 'z')
     """
     _check(measure, correction)
-    names = [target] if isinstance(target, str) else list(target)
-    held = [] if given is None else [given] if isinstance(given, str) else list(given)
+    names, held = _listed(target), _listed(() if given is None else given)
     if not names:
         raise InputError("target names no column: pass one, or several as a vector")
     if set(names) & set(held):
@@ -244,6 +244,10 @@ def screen(
     x, y = (_prepared(side, progress=progress) for side in (candidates.columns, targets))
     edges = _given(x, y, fixed, progress=progress) if fixed else _every_pair(x, y, progress=progress)
     return Screening.of(candidates, goal, tuple(held), edges, correction=correction)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def _check(measure: Any, correction: Any) -> None:
@@ -286,14 +290,24 @@ def _side_by_side(table: Any, other: Any, types: Types, vectors: Vectors, missin
     )
 
 
-def _column(table: Table, name: Any, role: str) -> Column:
-    for column in table.columns:
-        if column.name == name:
-            return column
-    if name in table.skipped:
-        raise InputError(f"{role} {name!r} cannot be measured, it was left out: {table.skipped[name]}")
-    check_known(str(name), [*table.types, *table.skipped], "the table", role)
-    raise InputError(f"{role} {name!r} is part of a vector: name the vector, or leave it out of vectors")
+def _listed(names: Any) -> list[str]:
+    """One name or several, as text, since that is what the table has."""
+    is_one = isinstance(names, str) or not isinstance(names, Iterable)
+    return [str(name) for name in ([names] if is_one else names)]
+
+
+def _column(table: Table, name: str, role: str) -> Column:
+    columns = {column.name: column for column in table.columns}
+    if name not in columns:
+        if name in table.skipped:
+            raise InputError(f"{role} {name!r} cannot be measured, it was left out: {table.skipped[name]}")
+        for vector in table.columns:
+            if name in vector.coordinates:
+                raise InputError(
+                    f"{role} {name!r} is part of the vector {vector.name!r}: name that one, or leave it out of vectors"
+                )
+        check_known(name, [*table.types, *table.skipped], "the table", role)
+    return columns[name]
 
 
 def _prepared(columns: Sequence[Column], *, progress: bool) -> list[Variable]:
@@ -333,6 +347,7 @@ def _given(x: Sequence[Variable], y: Sequence[Variable], fixed: Sequence[Column]
         i=np.arange(len(x)),
         j=np.zeros(len(x), dtype=np.intp),
         n=np.array(n, dtype=np.intp),
+        ranks=np.array([(0, 0) if result is None else result.ranks for result in results], dtype=np.int32),
         coefficient=np.array([np.nan if result is None else result.coefficient for result in results]),
         log_pvalue=np.array([np.nan if result is None else result.log_pvalue for result in results]),
         pearson=unknown,

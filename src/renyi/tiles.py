@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from renyi.alike import Alike, Variable
 from renyi.errors import InputError
 from renyi.independence import Shuffles, on_every_scale, together
-from renyi.pairwise import CommonPairs, CompletePairs
+from renyi.pairwise import CommonPairs, CompletePairs, reaches_beyond_corner
 
 __all__ = ["Found", "compare", "groups", "tiles_of"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
+Ranks: TypeAlias = NDArray[np.int32]
 
 # Products of a tile, and columns of one side: enough for BLAS, little enough to run several at once, and for the
 # allocator to hand out the same memory again, which is much faster than fresh pages.
@@ -31,11 +32,15 @@ _TILE_PRODUCTS, _MOST_COLUMNS = 2**22, 160
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What was found on pairs of columns, by their positions in the table."""
+    """What was found on pairs of columns, by their positions in the table.
+
+    `ranks` (pairs, 2) are those of the two bases on the common rows.
+    """
 
     i: Index
     j: Index
     n: Index
+    ranks: Ranks
     coefficient: Array
     log_pvalue: Array
     pearson: Array
@@ -71,7 +76,8 @@ def _parts(group: Alike, most: int) -> list[Alike]:
 
 
 def _columns_of_tile(x: Alike, y: Alike) -> int:
-    widest = max(x.coefficient.rank * y.coefficient.rank, x.corner.rank * y.corner.rank)
+    nested = (x.nested, y.nested) if reaches_beyond_corner(x, y) else (x.corner, y.corner)
+    widest = max(x.coefficient.rank * y.coefficient.rank, nested[0].rank * nested[1].rank)
     if not (x.is_complete and y.is_complete):
         widest = max(widest, x.scales.basis.rank**2, y.scales.basis.rank**2)
     return max(1, min(_MOST_COLUMNS, int(np.sqrt(_TILE_PRODUCTS / widest))))
@@ -90,7 +96,14 @@ def compare(x: Alike, y: Alike, shuffles: Shuffles, /) -> Found:
         log_pvalue[k] = _by_itself(x.variables[i[k]], y.variables[j[k]], shuffles)
     signs = np.array([v.trend for v in x.variables])[i] * np.array([v.trend for v in y.variables])[j]
     return Found(
-        x.positions[i], y.positions[j], pairs.n, pairs.coefficient, log_pvalue, pairs.pearson, signs * pairs.first
+        i=x.positions[i],
+        j=y.positions[j],
+        n=pairs.n,
+        ranks=pairs.ranks,
+        coefficient=pairs.coefficient,
+        log_pvalue=log_pvalue,
+        pearson=pairs.pearson,
+        spearman=signs * pairs.first,
     )
 
 

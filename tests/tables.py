@@ -1,0 +1,84 @@
+"""Tables with columns of every kind, for tests of whatever takes a table."""
+
+import numpy as np
+import pandas as pd
+
+import renyi
+from renyi import features
+from renyi.alike import Variable
+from renyi.columns import Column
+from renyi.frames import as_table
+from renyi.independence import prepare
+
+VECTORS = {"place": ["lat", "lon"]}
+(SEED,) = features.seeds(None, n_draws=1)
+
+
+def mixed(n, rng, *, gaps=0.0):
+    """Numbers without ties, rounded, and mostly zero, flags, categories of 2 to 12 levels, dates, grades, a vector."""
+    hidden = rng.standard_normal(n)
+
+    def noise():
+        return rng.standard_normal(n)
+
+    def quantiles(values, n_levels):
+        return np.digitize(values, np.quantile(values, np.linspace(0, 1, n_levels + 1)[1:-1]))
+
+    zipf = 1 / np.arange(1, 13)
+    frame = pd.DataFrame(
+        {
+            "plain": hidden + noise(),
+            "curve": hidden**2 + 0.5 * noise(),
+            "noise": noise(),
+            "rounded": np.round(hidden + noise(), 1),
+            "coarse": np.round(noise()),
+            "zeros": np.where(rng.random(n) < 0.85, 0.0, rng.exponential(size=n)),
+            "flag": rng.random(n) < 0.4,
+            "rare": rng.permutation(n) < max(2, 0.06 * n),
+            "two": np.array(["a", "b"])[(hidden > 0).astype(int)],
+            "five": np.array(list("abcde"))[quantiles(hidden + noise(), 5)],
+            "twelve": np.array([f"level {i}" for i in range(12)])[rng.choice(12, n, p=zipf / zipf.sum())],
+            "date": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 3000, n), "D"),
+            "grade": pd.Categorical.from_codes(
+                quantiles(hidden + 2 * noise(), 4), ["low", "fair", "good", "top"], ordered=True
+            ),
+            "lat": hidden + noise(),
+            "lon": noise(),
+        }
+    )
+    if gaps:
+        for name in frame:
+            column = frame[name].astype("boolean") if frame[name].dtype == bool else frame[name]
+            frame[name] = column.where(rng.random(n) >= gaps)
+    return frame
+
+
+def columns_of(table, **settings):
+    """The typed columns of a table."""
+    return as_table(table, **settings).columns
+
+
+def variables_of(table, **settings):
+    """The same, prepared."""
+    return [Variable(column, prepare(column, SEED)) for column in columns_of(table, **settings)]
+
+
+def number(values, missing=None, name="x"):
+    """A prepared column of numbers."""
+    column = Column(name, "number", np.asarray(values), missing)
+    return Variable(column, prepare(column, SEED))
+
+
+def category(codes, missing=None, name="c"):
+    """A prepared category."""
+    codes = np.asarray(codes).astype(np.intp)
+    column = Column(name, "category", codes, missing, tuple(range(codes.max() + 1)))
+    return Variable(column, prepare(column, SEED))
+
+
+def of_pair(function, x, y, **settings):
+    """What a function of one pair says, None where it refuses."""
+    try:
+        return function(x, y, missing="pairwise", **settings)
+    except renyi.InputError:
+        return None

@@ -1,0 +1,92 @@
+import threading
+import time
+
+import pytest
+
+from renyi.execution import threads
+from renyi.execution.threads import available_cores, in_threads, stream
+
+
+def test_outcomes_come_in_the_order_of_the_items():
+    def slow_first(k):
+        time.sleep(0.02 if k % 7 == 0 else 0.0)
+        return k * k
+
+    assert list(stream(slow_first, range(40))) == [k * k for k in range(40)]
+    assert list(stream(slow_first, [])) == []
+    assert in_threads(slow_first, range(9)) == [k * k for k in range(9)]
+
+
+def test_work_runs_beside_other_work(monkeypatch):
+    monkeypatch.setattr(threads, "available_cores", lambda: 2)
+    meeting = threading.Barrier(2, timeout=10)
+    # Each waits for the other: one thread alone would never get through.
+    assert sorted(stream(lambda _: meeting.wait(), range(2))) == [0, 1]
+
+
+def test_work_is_never_far_ahead_of_who_takes_it(monkeypatch):
+    monkeypatch.setattr(threads, "available_cores", lambda: 2)
+    taken, given = 0, 0
+
+    def items():
+        nonlocal given
+        for k in range(100):
+            given += 1
+            assert given - taken <= 6, "2 threads are at most 5 items ahead"
+            yield k
+
+    for _ in stream(lambda k: k, items()):
+        taken += 1
+    assert taken == given == 100
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_comes_out_and_lets_go_of_the_rest(error):
+    before, done = threading.active_count(), []
+
+    def fail_at_three(k):
+        if k == 3:
+            raise error("at three")
+        done.append(k)
+        return k
+
+    outcomes = stream(fail_at_three, range(10_000))
+    assert [next(outcomes) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(error, match="at three"):
+        next(outcomes)
+    assert len(done) <= 3 * available_cores() + 5
+    assert threading.active_count() == before
+
+
+def test_an_error_of_the_items_comes_out():
+    before = threading.active_count()
+
+    def items():
+        yield from (1, 2)
+        raise RuntimeError("no more items")
+
+    with pytest.raises(RuntimeError, match="no more items"):
+        list(stream(lambda k: k, items()))
+    assert threading.active_count() == before
+
+
+def test_who_stops_early_leaves_nothing_running():
+    before, begun = threading.active_count(), []
+    outcomes = stream(begun.append, range(10_000))
+    next(outcomes)
+    outcomes.close()
+    assert threading.active_count() == before
+    assert len(begun) <= 3 * available_cores() + 2
+
+
+def test_libraries_are_held_to_one_core_meanwhile():
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+
+    def cores(_):
+        return [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        within = list(stream(cores, range(2)))
+        assert within[0]
+        assert all(n == 1 for found in within for n in found)
+        assert set(cores(None)) == {2}
