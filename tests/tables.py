@@ -44,6 +44,7 @@ def mixed(n, rng, *, gaps=0.0):
             ),
             "lat": hidden + noise(),
             "lon": noise(),
+            "quarter": np.where(rng.random(n) < 0.25, 0.0, rng.exponential(size=n)),
         }
     )
     if gaps:

@@ -32,6 +32,7 @@ def test_a_rare_event_is_in_no_group_with_other_numbers(rng):
     zeros = np.where(rng.random(400) < 0.9, 0.0, x)
     assert number(zeros).signature != number(x).signature
     assert number(np.exp(x)).signature == number(x).signature
+    assert number(np.where(x < -0.7, -0.7, x)).signature != number(x).signature
 
 
 def test_a_group_stacks_what_its_columns_have(rng):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from renyi.smooth import MOST_FUNCTIONS, N_MOMENTS, central_products, functions, moments
+from tables import number
 
 
 def test_functions_are_those_of_the_definition():
@@ -43,3 +44,22 @@ def test_means_may_have_any_number_of_axes(rng):
     single = central_products(means[:, 1, 2])
     assert of_functions[:, 1, 2] == pytest.approx(single[0])
     assert gram[:, :, 1, 2] == pytest.approx(single[1])
+
+
+@pytest.mark.parametrize(
+    ("values", "is_plain"),
+    [
+        (lambda rng: rng.standard_normal(500), True),
+        (lambda rng: np.round(rng.standard_normal(500), 2), True),
+        (lambda rng: rng.integers(0, 5, 500).astype(float), False),
+        # All twenty functions, but those of the upper three quarters of the ranks are made of parts that cancel.
+        (lambda rng: np.where(np.arange(500) < 125, 0.0, rng.random(500)), False),
+    ],
+)
+def test_functions_made_of_parts_that_cancel_are_told(values, is_plain, rng):
+    smooth = number(values(rng)).scales.smooth
+    assert smooth.is_plain == is_plain
+    # What float32 rounds in the products of functions is magnified by the weights.
+    magnified = np.linalg.norm(smooth.weights, 2) ** 2 * np.finfo(np.float32).eps
+    is_whole = smooth.weights.shape[1] == MOST_FUNCTIONS
+    assert (is_whole and magnified < 1e-5) == is_plain

@@ -70,6 +70,23 @@ def test_an_error_of_the_items_comes_out():
     assert threading.active_count() == before
 
 
+def test_what_has_not_begun_when_the_consumer_stops_never_does(monkeypatch):
+    monkeypatch.setattr(threads, "available_cores", lambda: 1)
+    release, begun = threading.Event(), []
+
+    def work(k):
+        begun.append(k)
+        assert k == 0 or release.wait(10)
+
+    outcomes = stream(work, range(100))
+    next(outcomes)
+    timer = threading.Timer(0.3, release.set)
+    timer.start()
+    outcomes.close()
+    timer.join()
+    assert begun == [0, 1]
+
+
 def test_who_stops_early_leaves_nothing_running():
     before, begun = threading.active_count(), []
     outcomes = stream(begun.append, range(10_000))

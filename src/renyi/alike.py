@@ -31,7 +31,8 @@ class Variable:
     def signature(self) -> Hashable:
         """What columns of one group have in common."""
         scales = self.prepared.scales
-        return scales.kind, self.prepared.basis.rank, scales.basis.rank, scales.sizes, scales.has_levels
+        is_plain = scales.smooth is not None and scales.smooth.is_plain
+        return scales.kind, self.prepared.basis.rank, scales.basis.rank, scales.sizes, scales.has_levels, is_plain
 
     @property
     def scales(self) -> Scales:

@@ -14,7 +14,6 @@ from renyi.inference.batches import log_pvalues
 from renyi.inference.blocks import Block, NestedProducts, largest_root
 from renyi.restricted import Pairs, Restricted, Whitened, distinct_masks, exact_leverages, leverage_bounds
 from renyi.scales import FEW_TIES, TIES_OF_LEVELS, Scales
-from renyi.smooth import MOST_FUNCTIONS
 from renyi.stacks import Joined, Stack, Values, products
 
 __all__ = ["CommonPairs", "CompletePairs", "reaches_beyond_corner"]
@@ -240,12 +239,12 @@ class _Side:
     def whitened_nested(self, place: str, /) -> Whitened:
         """The same for nested bases."""
         smooth = [variable.scales.smooth for variable in self.group.variables]
-        whole = [part for part in smooth if part is not None and part.weights.shape == (MOST_FUNCTIONS, MOST_FUNCTIONS)]
-        if len(whole) < len(smooth):
+        plain = [part for part in smooth if part is not None and part.is_plain]
+        if len(plain) < len(smooth):
             return self.whitened(self.group.nested, place)
         missing = [variable.column.missing for variable in self.group.variables]
         observed = np.array([np.ones(len(self._masks), dtype=bool) if m is None else ~m for m in missing])
-        restricted = Restricted.of_numbers(whole, self.group.codes, observed, self._masks, self._n, place=place)
+        restricted = Restricted.of_numbers(plain, self.group.codes, observed, self._masks, self._n, place=place)
         return restricted.whitened(place=place)
 
     def leverage_bounds(self, white: Pairs, /) -> Array:

@@ -19,6 +19,8 @@ Array: TypeAlias = NDArray[np.float64]
 
 MOST_FUNCTIONS = 20
 _FIRST_WAVE = 3
+# Products of functions magnify what float32 has rounded by the square of this; without ties it is 3.4.
+_LARGEST_WEIGHTS = 5.0
 _WAVES = np.arange(_FIRST_WAVE, MOST_FUNCTIONS + 1)
 # Powers of v to the fourth, cosines to twice the last wave, and the waves times v and times v².
 N_MOMENTS = 4 + 2 * MOST_FUNCTIONS + 2 * len(_WAVES)
@@ -30,6 +32,12 @@ class Smooth(NamedTuple):
     middles: Array
     weights: Array
     intercept: Array
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all functions are there and none is made of large parts that cancel, as where many rows are tied."""
+        rank = self.weights.shape[1]
+        return rank == MOST_FUNCTIONS and bool(np.linalg.norm(self.weights, axis=0).max() <= _LARGEST_WEIGHTS)
 
 
 def functions(u: Array, /) -> Array:
