@@ -42,7 +42,7 @@ def on_common_rows(variable, mask):
 def restricted(variables, masks, *, columns=slice(None)):
     n = len(masks)
     stack = Stack.of([v.scales.basis for v in variables], [v.column.missing for v in variables], n, columns=columns)
-    return Restricted.of(stack, masks, counts(variables, masks))
+    return Restricted.of(stack, masks, counts(variables, masks), place="test")
 
 
 def test_masks_are_told_apart_once(rng):
@@ -61,7 +61,7 @@ def test_means_and_products_are_those_of_the_common_rows(n, rng):
     smooth = [v.scales.smooth for v in variables]
     stack = Stack.of([v.scales.basis for v in variables], [v.column.missing for v in variables], n, columns=slice(None))
     own = np.array([observed(v, n) for v in variables])
-    by_moments = Restricted.of_numbers(smooth, stack.codes, own, masks, counts(variables, masks))
+    by_moments = Restricted.of_numbers(smooth, stack.codes, own, masks, counts(variables, masks), place="moments")
     error = 1e-9 if n < ROWS_FOR_FLOAT32 else 1e-5
     for i, variable in enumerate(variables):
         for m, mask in enumerate(masks.T):
@@ -74,13 +74,13 @@ def test_means_and_products_are_those_of_the_common_rows(n, rng):
 def test_the_factor_makes_bases_orthonormal_and_keeps_them_nested(rng):
     n = 200
     variables, masks = columns_with_gaps(n, rng), masks_of(n, rng)
-    white = restricted(variables, masks).whitened()
+    white = restricted(variables, masks).whitened(place="test")
     assert white.is_regular.all()
     for i, variable in enumerate(variables):
         for m, mask in enumerate(masks.T):
             rows = on_common_rows(variable, mask)
             centred = (rows - white.means[:, i, m]).T
-            one = white.at(np.array([i]), np.array([m]))
+            one = white.at(np.array([i]), np.array([m]), place="one")
             orthonormal = one.solve(centred[:, :, np.newaxis])[:, :, 0]
             assert orthonormal @ orthonormal.T / len(rows) == pytest.approx(np.eye(20), abs=1e-8)
             expected = np.linalg.cholesky(np.cov(rows, rowvar=False, bias=True))
@@ -101,13 +101,13 @@ def test_a_function_that_drops_out_is_told_and_spoils_nothing(rng):
     two = category(codes), category(rng.permutation(codes))
     # Without the rows of the last level the second function has nothing left; without any row nothing has.
     masks = np.column_stack([codes < 2, np.zeros(100, dtype=bool), np.ones(100, dtype=bool)])
-    white = restricted(two, masks).whitened()
+    white = restricted(two, masks).whitened(place="test")
     assert white.is_regular.tolist() == [[False, False, True], [True, False, True]]
-    first = white.at(np.array([0, 0, 0]), np.array([0, 1, 2]))
+    first = white.at(np.array([0, 0, 0]), np.array([0, 1, 2]), place="first")
     assert first.is_of_full_rank().tolist() == [False, False, True]
     assert np.isfinite(white.factor).all()
     assert np.isfinite(white.means).all()
-    directions, ranks = first.principal()
+    directions, ranks = first.principal(np.arange(3))
     assert ranks.tolist() == [1, 0, 2]
     rows = on_common_rows(two[0], masks[:, 0])
     values = (rows - rows.mean(axis=0)) @ directions[0]
@@ -119,7 +119,8 @@ def test_full_rank_is_decided_by_the_smallest_direction(rng):
     # Each function leaves more than the cut of the next, but a mixture of all falls below it.
     mixed = np.full((3, 3), 1.0) + np.diag([0.0, 1.6, 1.6]) * RESTRICTED_CUT**2
     gram = np.concatenate((gram, mixed[:, :, np.newaxis]), axis=-1)[:, :, np.newaxis]
-    white = Whitened.of(Restricted(np.zeros((3, 1, 4)), gram)).at(np.zeros(4, dtype=int), np.arange(4))
+    all_of_them = Whitened.of(Restricted(np.zeros((3, 1, 4)), gram), place="test")
+    white = all_of_them.at(np.zeros(4, dtype=int), np.arange(4), place="test")
     assert white.is_regular.tolist() == [True, True, False, True]
     assert white.is_of_full_rank().tolist() == [True, True, False, False]
 
@@ -140,18 +141,18 @@ def test_leverages_are_those_of_the_restriction_and_bounds_are_never_below(kind,
     else:
         variable = number(KINDS[kind](n, rng), gaps)
     masks = np.column_stack([rng.random(n) < share for share in (0.97, 0.8, 0.5, 0.3)] + [np.ones(n, dtype=bool)])
-    both = restricted([variable], masks).whitened()
+    both = restricted([variable], masks).whitened(place="test")
     n_masks = masks.shape[1]
-    white = both.at(np.zeros(n_masks, dtype=int), np.arange(n_masks))
+    white = both.at(np.zeros(n_masks, dtype=int), np.arange(n_masks), place="test")
     regular = np.flatnonzero(white.is_regular)
     assert len(regular) >= 3
-    exact = exact_leverages(variable.scales.basis, ~gaps, masks[:, regular], white.pairs(regular))
+    exact = exact_leverages(variable.scales.basis, ~gaps, masks[:, regular], white.take(regular))
     for k, m in enumerate(regular):
         expected = variable.scales.on(masks[~gaps, m]).leverages
         assert exact[:, k] == pytest.approx(expected, rel=1e-8)
     own = variable.scales.leverages * variable.scales.basis.n_samples
     rows = counts([variable], masks)[0, regular]
-    bounds = leverage_bounds(white.pairs(regular), np.tile(own[:, np.newaxis], len(regular)), rows)
+    bounds = leverage_bounds(white.take(regular), np.tile(own[:, np.newaxis], len(regular)), rows)
     assert (bounds >= exact * (1 - 1e-9)).all()
     # On the column's own rows the bound is what it is.
     assert bounds[:, -1] == pytest.approx(exact[:, -1], rel=1e-6)

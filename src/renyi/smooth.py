@@ -86,8 +86,7 @@ def central_products(means: Array, gram: Array, /) -> Array:
     recipes, lower = _recipes(), np.tril_indices(MOST_FUNCTIONS)
     products = recipes[:, :-1] @ means.reshape(N_MOMENTS, -1) + recipes[:, -1:]
     for product, i, j in zip(products, *lower, strict=True):
-        np.subtract(product.reshape(means.shape[1:]), of_functions[i] * of_functions[j], out=gram[i, j])
-        gram[j, i] = gram[i, j]
+        gram[i, j] = gram[j, i] = product.reshape(means.shape[1:]) - of_functions[i] * of_functions[j]
     return np.asarray(of_functions)
 
 
