@@ -43,6 +43,7 @@ lint: $(VENV)/.lint
 bench: $(VENV)/.bench
 	@cd $(ROOT) && $(BIN)/python benchmarks/pair.py && $(BIN)/python benchmarks/tables.py
 	@cd $(ROOT) && $(BIN)/python benchmarks/testing.py && $(BIN)/python benchmarks/inference_tables.py
+	@cd $(ROOT) && $(BIN)/python benchmarks/tables_of_pairs.py
 
 clean:
 	@rm -rf $(VENV) $(ROOT).nox $(ROOT)renyi-demo.png
