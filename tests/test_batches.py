@@ -36,6 +36,7 @@ def in_a_batch(pairs, family):
         log_arrangements=np.array([min(a.log_arrangements, b.log_arrangements) for a, b in pairs]),
         are_numbers=x.kind == y.kind == "number",
         share=blocks.share_of(x, y),
+        largest=blocks.largest_leverages(x, y, np.array([pair[0].basis.n_samples for pair in pairs])),
     )
 
 
@@ -95,6 +96,7 @@ def test_very_many_pairs_are_looked_up_in_a_table_of_the_law(rng):
             log_arrangements=np.full(len(roots[which]), np.inf),
             are_numbers=True,
             share=0.4,
+            largest=np.inf,
         )[0]
 
     assert some(slice(None))[:20] == pytest.approx(some(slice(20)), rel=1e-6)
@@ -109,5 +111,6 @@ def test_there_may_be_no_pair_at_all():
         log_arrangements=np.zeros(0),
         are_numbers=True,
         share=0.4,
+        largest=np.inf,
     )
     assert len(found) == len(are_all) == 0
