@@ -186,3 +186,13 @@ def test_leverage_decides_before_the_products_are_seen(rng):
     few = number(rng.standard_normal(50))
     assert (2, 2) in blocks.trusted(blocks.family(few, few), few, few)
     assert (8, 8) not in blocks.trusted(blocks.family(few, few), few, few)
+
+
+def test_no_row_of_two_categories_moves_an_entry_by_more_than_its_standard_error(rng):
+    few, many = category_scales(np.arange(300) % 30), category_scales(np.arange(3000) % 30)
+    # The share of the critical correlation alone would let this block pass, with 1.2 times the level at 5 %.
+    assert blocks.is_trusted(float(few.leverages[-1]) ** 2, (29, 29), 300, share=blocks.share_of(few, few))
+    assert blocks.trusted(blocks.family(few, few), few, few) == ()
+    assert blocks.trusted(blocks.family(many, many), many, many) == ((29, 29),)
+    x = number(rng.standard_normal(300))
+    assert blocks.trusted(blocks.family(few, x), few, x)

@@ -162,3 +162,11 @@ def test_a_restriction_stays_nested(name, rng):
         leading = np.linalg.qr(np.column_stack([np.ones(len(whole)), whole[:, :size]]))[0]
         outside = part[:, :size] - leading @ (leading.T @ part[:, :size])
         assert np.abs(outside).max() < 1e-9
+
+
+def test_a_category_has_its_frequent_levels_alone(rng):
+    # 3√900 = 90 and √900/2 = 15 rows, those of the levels that follow together as well.
+    codes = np.repeat(np.arange(6), [500, 200, 90, 80, 20, 10])
+    assert category_scales(codes).sizes == (3, 4, 5)
+    assert category_scales(np.repeat(np.arange(3), [880, 10, 10])).sizes == (1, 2)
+    assert category_scales(np.repeat(np.arange(2), [890, 10])).sizes == (1,)

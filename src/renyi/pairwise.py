@@ -86,6 +86,7 @@ def _log_pvalues(
         log_arrangements=log_arrangements,
         are_numbers=x.kind == y.kind == "number",
         share=scale_blocks.share_of(x, y),
+        largest=scale_blocks.largest_leverages(x, y, n),
     )
 
 

@@ -43,9 +43,9 @@ _MOST_COORDINATES_TO_MULTIPLY = 6
 TIES_OF_LEVELS = 0.64
 # With no more of them the law of columns without ties holds on few rows too; benchmarks/few_rows.py.
 FEW_TIES = 0.06
-# Levels that are frequent have at least so many times √n rows: with 2 the law holds for two categories, with a half
+# Levels that are frequent have at least so many times √n rows: with 3 the law holds for two categories, with a half
 # for a category and a number.
-_FREQUENT = (2.0, 0.5)
+_FREQUENT = (3.0, 0.5)
 # A function of which the smoother ones leave less than this says nothing new, or speaks of a row or two.
 _CUT = 1e-2
 

@@ -36,11 +36,12 @@ def log_pvalues(
     log_arrangements: Array,
     are_numbers: bool,
     share: float,
+    largest: Array | float,
 ) -> tuple[Array, Mask]:
     """Logarithms of p-values, NaN where no block can be trusted, and whether all within reach can.
 
     `roots` (pairs, blocks) are those of each pair, `leverages` (rank, pairs) the largest ones of both sides, `n` the
-    rows of each pair.
+    rows of each pair, `share` and `largest` what the product of two leverages is held against.
     """
     log_p = np.full(roots.shape, np.nan)
     is_trusted = np.zeros(roots.shape, dtype=bool)
@@ -49,8 +50,9 @@ def log_pvalues(
     for i, (a, b) in enumerate(blocks):
         is_far = (a + b >= n - 1) | ((n < FEW_ROWS) & (a + b > MOST_FITTED * n))
         near = slice(None) if not is_far.any() else np.flatnonzero(~is_far)
-        bounds = of_x[a - 1, near] * of_y[b - 1, near] / share**2
-        log_p[near, i], is_trusted[near, i] = _law_and_trust(roots[near, i], bounds, (a, b), n[near])
+        products = of_x[a - 1, near] * of_y[b - 1, near]
+        log_p[near, i], is_trusted[near, i] = _law_and_trust(roots[near, i], products / share**2, (a, b), n[near])
+        is_trusted[near, i] &= products <= np.broadcast_to(largest, n.shape)[near]
         are_all[near] &= is_trusted[near, i]
     found = np.full(len(roots), np.nan)
     # Pairs that trust the same blocks share the law of their combination.

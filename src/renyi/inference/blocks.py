@@ -34,6 +34,7 @@ __all__ = [
     "effective_number",
     "family",
     "is_trusted",
+    "largest_leverages",
     "largest_root",
     "leverages_on_few_rows",
     "log_evidence",
@@ -76,6 +77,9 @@ CORNER = 8
 # correlation at the 5 % level; docs/inference.md, "Leverage". Rare levels put it all on a few rows.
 TRUSTED_SHARE = 0.4
 _TRUSTED_SHARE_OF_LEVELS = 0.25
+# Two categories of many levels have wide blocks, whose critical correlation is large, and many rare cells: there no row
+# may move an entry of the products by more than its standard error; docs/design.md, "Many levels".
+_MOST_OF_ONE_ROW = 1.0
 # On fewer rows than this there is a law for numbers with few ties alone: other p-values are too few and far between.
 FEW_ROWS = 50
 # A block that leaves fewer rows free than a fifth of these few can fit rows that are tied in both columns.
@@ -126,8 +130,11 @@ def trusted(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ..
             return ()
         blocks = [(a, b) for a, b in blocks if a + b <= MOST_FITTED * n]
     of_x, of_y = (leverages_on_few_rows(scales.leverages, n) for scales in (x, y))
-    share = share_of(x, y)
-    return tuple((a, b) for a, b in blocks if is_trusted(of_x[a - 1] * of_y[b - 1], (a, b), n, share=share))
+    share, most = share_of(x, y), largest_leverages(x, y, n)
+    leverages = {(a, b): of_x[a - 1] * of_y[b - 1] for a, b in blocks}
+    return tuple(
+        block for block, product in leverages.items() if product <= most and is_trusted(product, block, n, share=share)
+    )
 
 
 def leverages_on_few_rows(leverages: Array, n: int, /) -> Array:
@@ -141,6 +148,11 @@ def leverages_on_few_rows(leverages: Array, n: int, /) -> Array:
 def share_of(x: Scales, y: Scales, /) -> float:
     """The share of Roy's critical correlation that leverages may have."""
     return _TRUSTED_SHARE_OF_LEVELS if x.has_levels or y.has_levels else TRUSTED_SHARE
+
+
+def largest_leverages(x: Scales, y: Scales, n: Counts | int, /) -> Array | float:
+    """What the product of two leverages may be at most, whatever the critical correlation."""
+    return _MOST_OF_ONE_ROW**2 / n if x.kind == y.kind == "category" else np.inf
 
 
 def is_trusted(leverages: float, block: Block, n: int, /, *, share: float) -> bool:
