@@ -50,14 +50,14 @@ def excess(row: dict[str, Any], level: float) -> float:
 
 def size_summary() -> str:
     cells = size_cells("auto").values()
-    worst = max((excess(row, level), row, level) for row in cells for level in (0.05, 0.01))
+    worst = max(excess(row, level) for row in cells for level in (0.05, 0.01))
     law = [row for row in cells if row["by law"] == 1.0]
     tails = {level: np.mean([row["sizes"][str(level)] for row in law]) / level for level in (1e-3, 1e-4)}
     return (
         f"Share of independent pairs that the default rejects at 5 %; {max(row['repetitions'] for row in cells):,} "
         f"repetitions, {min(row['repetitions'] for row in cells):,} at n = 10,000 (Monte Carlo errors 0.0022 "
         "and 0.0049). "
-        f"The largest excess in all cells, at 5 % and 1 %, is {worst[0]:.1f} Monte Carlo errors. Discrete "
+        f"The largest excess in all cells, at 5 % and 1 %, is {worst:.1f} Monte Carlo errors. Discrete "
         "data fall below the "
         "level where few values are attainable (95 % zeros, rare events). In the cells where the law always "
         "serves, the mean "
@@ -302,6 +302,9 @@ def studies() -> str:
         "## Few rows with few ties, and parts of the rows\n",
         provenance(recorded("few_rows"), "few_rows.py"),
         few_rows_tables(),
+        "## Categories of many levels\n",
+        provenance(recorded("levels"), "levels.py"),
+        levels_tables(),
         "## Size\n",
         provenance(recorded("sizes"), "sizes.py"),
         *(
@@ -358,6 +361,25 @@ def few_rows_tables() -> str:
             ),
         )
     )
+
+
+def levels_tables() -> str:
+    """Sizes of pairs of categories over their levels, and what the limit on single rows does."""
+    rows = results("levels")["sizes"]
+    parts = [
+        "Share of p-values at or below a level, over the level, with the Monte Carlo error. *By law* is the share of "
+        "pairs that have a trusted block, and only they are counted.\n"
+    ]
+    for rule, title in (("as it is", "As the rules are"), ("without the limit", "Without the limit 1/√n")):
+        cells = (
+            [row["data"], f"{row['n']:,}", f"{row[rule]['pairs by law'] / 40:.0%}"]
+            + [_ratio([row[rule] | {"levels": row["levels"]}], level) for level in row["levels"]]
+            for row in rows
+        )
+        parts.append(
+            f"{title}:\n\n" + table(["levels of both", "n", "by law", *(f"{v:g}" for v in rows[0]["levels"])], cells)
+        )
+    return "\n".join(parts)
 
 
 def _draws(rows: list[dict[str, Any]]) -> int:
