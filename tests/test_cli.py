@@ -436,3 +436,12 @@ def test_demo_table_is_what_it_says():
     at = found.names.index
     assert all(found.qvalues[at(x), at(y)] < 1e-6 for x, y in RELATED)
     assert n_by_pearson(found) <= 3
+
+
+def test_csv_does_not_replace_what_is_read(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n" + "\n".join(f"{i},{i * i % 7}" for i in range(50)))
+    before = path.read_text()
+    with pytest.raises(InputError, match="the file that is read"):
+        CliRunner().invoke(app, ["scan", str(path), "--csv", str(path)], catch_exceptions=False)
+    assert path.read_text() == before

@@ -196,3 +196,25 @@ def test_what_makes_no_sense_is_refused(call, message, rng):
     for found in (renyi.matrix(frame), renyi.screen(frame, "x")):
         with pytest.raises(renyi.InputError, match=message):
             call(found)
+
+
+def test_categories_that_share_one_level_are_not_told_as_one(rng):
+    none = rng.random(2000) < 0.3
+    x = np.where(none, "none", rng.choice(list("abcd"), 2000))
+    y = np.where(none, "none", rng.choice(list("wxyz"), 2000))
+    z = np.isin(y, ["w", "x"]) + 0.05 * rng.standard_normal(2000)
+    found = renyi.matrix({"x": x, "y": y, "copy": y, "z": z})
+    top = found.top()
+    assert found.values[0, 1] == pytest.approx(1.0)
+    lines = dict(zip(zip(top["x"], top["y"], strict=True), top["stands_for"], strict=True))
+    assert lines["y", "copy"] == 1
+    assert lines["y", "z"] == 2
+    assert lines["x", "z"] == 1
+
+
+def test_pvalues_from_shuffles_are_said(rng):
+    flag = rng.integers(0, 2, 40)
+    found = renyi.matrix({"a": flag, "b": 1 - flag, "c": rng.random(40), "d": rng.random(40)})
+    assert found.n_shuffled == 5  # of ties on few rows; those of two numbers without ties have a law
+    assert "5 tests: p from 9,999 shuffles" in repr(found)
+    assert renyi.matrix({"c": rng.random(400), "d": rng.random(400)}).n_shuffled == 0

@@ -29,6 +29,7 @@ def made_up(coefficient, log_pvalue, *, pearson=0.0, spearman=0.0, n=100, ranks=
         log_pvalue=log_pvalue,
         pearson=np.full(m, pearson),
         spearman=np.full(m, spearman),
+        is_shuffled=np.zeros(m, dtype=bool),
     )
 
 

@@ -22,6 +22,7 @@ def found(coefficient, pvalues):
         log_pvalue=np.log(pvalues),
         pearson=np.zeros(m),
         spearman=np.zeros(m),
+        is_shuffled=np.zeros(m, dtype=bool),
     )
 
 

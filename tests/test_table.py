@@ -384,7 +384,7 @@ def small(rng):
         (lambda t: renyi.matrix(pd.DataFrame(np.ones((9, 2)), columns=["a", "a"])), "several columns of the name 'a'"),
         (lambda t: renyi.matrix(t, {"b": np.arange(41)}), "the table has 40 rows and other has 41"),
         (lambda t: renyi.matrix(t, {"b": np.arange(40)}, missing="listwise"), "different rows of two tables"),
-        (lambda t: renyi.matrix(t, {"b": np.arange(40)}, types={"c": "skip"}), "types or vectors names 'c'"),
+        (lambda t: renyi.matrix(t, {"b": np.arange(40)}, types={"c": "skip"}), "types names 'c'"),
         (lambda t: renyi.matrix(t, {"b": np.ones(40)}), "0 columns to compare and needs 1"),
         (lambda t: renyi.matrix(t, measure="pearson"), "measure='pearson' is unknown: choose one of 'rdc'"),
         (lambda t: renyi.pairs(t, measure=None), "measure=None is unknown"),
@@ -461,3 +461,46 @@ def test_every_column_is_prepared_once(monkeypatch, rng):
     monkeypatch.setattr(table, "prepare", prepare)
     found = renyi.matrix(mixed(80, rng, gaps=0.2)[SOME])
     assert sorted(prepared) == sorted(found.names)
+
+
+def test_an_outlier_on_a_row_that_the_partner_lacks_leaves_pearson(rng):
+    x = rng.standard_normal(300)
+    y = x + rng.standard_normal(300)
+    expected = np.corrcoef(x[1:], y[1:])[0, 1]
+    x[0], y[0] = 1e6, np.nan
+    assert renyi.matrix({"x": x, "y": y}).pearson[0, 1] == pytest.approx(expected, abs=1e-6)
+
+
+def test_rates_of_the_strongest_pairs_are_not_below_their_pvalues(rng):
+    x = rng.standard_normal(3000)
+    found = renyi.pairs({"a": x, "b": x, "c": x**3, "d": rng.standard_normal(3000)}, q=1)
+    assert len(found["q"]) == 6
+    assert (found["q"] >= found["p"]).all()
+    assert (found["q"] > 0).all()
+
+
+def test_names_that_are_no_text_reach_both_tables(rng):
+    x, y = rng.standard_normal((2, 100))
+    table, other = pd.DataFrame({0: x, 1: y}), pd.DataFrame({5: x, 6: y})
+    assert renyi.matrix(table, other, types={5: "skip"}).other_names == ("6",)
+    assert renyi.matrix(table, other, vectors={"v": [0, 1]}).names == ("v",)
+    with pytest.raises(renyi.InputError, match="no mapping"):
+        renyi.matrix(table, other, types=["b"])
+    pairs = pd.DataFrame({("a", 1): x, ("a", 2): y})
+    assert renyi.screen(pairs, ("a", 1)).names == ("('a', 2)",)
+
+
+def test_names_that_two_tables_share_are_told_apart(rng):
+    found = renyi.matrix({"a": rng.random(50), "k": rng.random(50)}, {"a": np.ones(50), "k": rng.random(50) < 0.5})
+    assert dict(found.skipped) == {"a (other)": "constant (always 1.0)"}
+    assert dict(found.types) == {"a": "number", "k": "number", "k (other)": "boolean"}
+
+
+def test_what_is_given_and_leaves_nothing_is_said(rng):
+    x = rng.standard_normal(200)
+    table = {"x": x, "double": 2 * x, "y": x + rng.standard_normal(200), "z": rng.standard_normal(200)}
+    with pytest.raises(renyi.InputError, match=r"no column can be tested given x: .*determines"):
+        renyi.screen(table, "double", given="x")
+    found = renyi.screen(table, "y", given="x")
+    assert found.names == ("z",)
+    assert "determines" in found.skipped["double"]

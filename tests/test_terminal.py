@@ -89,7 +89,7 @@ def test_text_of_a_screening(table):
     assert {line.split()[0] for line in lines[2:5]} == {"x", "same", "falls"}
     given = repr(renyi.screen(table, "square", given="x"))
     assert "against square given x" in given
-    assert "not tested, too little to go by: same" in given
+    assert "same: z determines" in given
 
 
 def test_text_of_nothing_found(rng):

@@ -4,7 +4,7 @@ import time
 import pytest
 
 from renyi.execution import threads
-from renyi.execution.threads import available_cores, in_threads, stream
+from renyi.execution.threads import available_cores, in_threads, keep_going, stream
 
 
 def test_outcomes_come_in_the_order_of_the_items():
@@ -107,3 +107,22 @@ def test_libraries_are_held_to_one_core_meanwhile():
         assert within[0]
         assert all(n == 1 for found in within for n in found)
         assert set(cores(None)) == {2}
+
+
+def test_long_work_that_nobody_waits_for_ends_itself():
+    begun, ended = threading.Event(), threading.Event()
+
+    def work(_):
+        begun.set()
+        try:
+            while True:
+                keep_going()
+                time.sleep(0.01)
+        finally:
+            ended.set()
+
+    with pytest.raises(ZeroDivisionError):
+        for _ in stream(lambda item: 1 / 0 if item == 0 and begun.wait(10) else work(item), range(2)):
+            pass
+    assert ended.is_set()
+    keep_going()  # outside of such work it does nothing

@@ -85,7 +85,8 @@ def scan(
     debug: Debug = False,
 ) -> None:
     """Rank the dependences between all columns of a table, at a false discovery rate."""
-    _check_scan(target, given, fdr, csv, as_json)
+    _check_scan(target, given, fdr, as_json and csv == "-")
+    _check_csv(csv, file)
     frame, kinds = _read(file, sep, null, encoding, types)
     import renyi
 
@@ -105,7 +106,7 @@ def scan(
         _show(found, top=top or _SHOWN, q=fdr, fold=not unfold)
 
 
-def _check_scan(target: str | None, given: list[str] | None, fdr: float, csv: str | None, as_json: bool) -> None:
+def _check_scan(target: str | None, given: list[str] | None, fdr: float, both_to_stdout: bool) -> None:
     """Refuse what cannot be met before any work is done."""
     from renyi.errors import InputError
 
@@ -113,12 +114,21 @@ def _check_scan(target: str | None, given: list[str] | None, fdr: float, csv: st
         raise InputError("--given holds columns fixed for one target: name it by --target")
     if not 0.0 < fdr <= 1.0:
         raise InputError(f"--fdr {fdr:g} is no false discovery rate: pass a number above 0, at most 1")
-    if csv == "-" and as_json:
+    if both_to_stdout:
         raise InputError("--csv - and --json would both write to standard output: name a file for the CSV")
-    if csv not in (None, "-"):
-        from renyi.report.files import check_writable
 
-        check_writable(Path(str(csv)))
+
+def _check_csv(csv: str | None, file: str) -> None:
+    """Refuse a place where no CSV can be written, or where it would replace what is read."""
+    if csv in (None, "-"):
+        return
+    from renyi.errors import InputError
+    from renyi.report.files import check_writable
+
+    path = Path(str(csv))
+    check_writable(path)
+    if file != "-" and path.exists() and Path(file).exists() and path.samefile(file):
+        raise InputError(f"--csv {csv} is the file that is read, which would be lost: name another")
 
 
 def _write_csv(found: "Result", target: str) -> None:

@@ -1,17 +1,19 @@
 """What the user holds after comparing the columns of a table."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.edges import Edges
 from renyi.errors import InputError
+from renyi.independence import together
 from renyi.inference.discovery import Correction, adjust
+from renyi.spectrum import canonical_correlations, cross_products
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,6 +24,7 @@ __all__ = ["ALIAS", "DependenceMatrix", "Screening", "checked_rate"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
+Said = TypeVar("Said")
 
 # Columns this close to one another are told as one.
 ALIAS = 0.99
@@ -62,6 +65,23 @@ class _OfTable:
         order = np.lexsort((found.j[kept], found.i[kept], found.log_pvalue[kept], -strength[kept]))
         return np.asarray(kept[order])
 
+    def is_alias(self, edge: int, /) -> bool:
+        """Whether two columns are nearly the same: a coefficient above 0.99, and neither says more than the other."""
+        found = self.edges.found
+        x, y = self.edges.x[found.i[edge]], self.edges.y[found.j[edge]]
+        if not found.coefficient[edge] > ALIAS or x.prepared.basis.rank != y.prepared.basis.rank:
+            return False
+        if "category" not in (x.column.kind, y.column.kind):
+            return True
+        # Categories that share a single level correlate perfectly in that one; all of them must be shared.
+        bases = together((x.column, y.column), (x.prepared, y.prepared))
+        return bool(canonical_correlations(cross_products(bases[0].basis, bases[1].basis))[-1] > ALIAS)
+
+    @property
+    def n_shuffled(self) -> int:
+        """Tests whose p-value comes from shuffles, and cannot be below 0.0001."""
+        return int(np.count_nonzero(self.edges.found.is_shuffled))
+
     def _frame(self, which: Index) -> Any:
         return self.edges.take(which).to_frame(self.new_frame, qvalues=self.edge_qvalues[which])
 
@@ -101,12 +121,12 @@ class DependenceMatrix(_OfTable):
         cls, table: "Table", other: "Table | None", edges: Edges, /, *, correction: Correction
     ) -> "DependenceMatrix":
         """From the pairs of one table, or of two."""
-        parts = (table,) if other is None else (table, other)
+        parts, first = (table,) if other is None else (table, other), {*table.types, *table.skipped}
         return cls(
             edges=edges,
-            types=MappingProxyType({name: kind for part in parts for name, kind in part.types.items()}),
-            skipped=MappingProxyType({name: reason for part in parts for name, reason in part.skipped.items()}),
-            pooled=MappingProxyType({name: n for part in parts for name, n in part.pooled.items()}),
+            types=_together([part.types for part in parts], first),
+            skipped=_together([part.skipped for part in parts], first),
+            pooled=_together([part.pooled for part in parts], first),
             n_rows=table.n_rows,
             correction=correction,
             new_frame=table.new_frame,
@@ -225,11 +245,8 @@ class DependenceMatrix(_OfTable):
         """For every column the first one that it is nearly the same as, which may be itself."""
         near: dict[int, set[int]] = {}
         found = self.edges.found
-        ranks = [variable.prepared.basis.rank for variable in self.edges.x]
-        for edge in ranked[found.coefficient[ranked] > ALIAS].tolist():
+        for edge in filter(self.is_alias, ranked[found.coefficient[ranked] > ALIAS].tolist()):
             i, j = int(found.i[edge]), int(found.j[edge])
-            if ranks[i] != ranks[j]:  # one gives the other, which may say more
-                continue
             near.setdefault(i, set()).add(j)
             near.setdefault(j, set()).add(i)
         leaders: list[int] = []
@@ -381,6 +398,14 @@ class Screening(_OfTable):
         from renyi.report.notebook import html_of_screening
 
         return html_of_screening(self)
+
+
+def _together(parts: "Sequence[Mapping[str, Said]]", first: Collection[str]) -> "Mapping[str, Said]":
+    """What is said of the columns of one table or two; names that the first has too are told apart in the second."""
+    said = dict(parts[0])
+    for name, what in (parts[1] if len(parts) > 1 else {}).items():
+        said[f"{name} (other)" if name in first else name] = what
+    return MappingProxyType(said)
 
 
 def checked_rate(q: Any, /) -> float:

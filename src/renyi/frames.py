@@ -14,7 +14,7 @@ from renyi.columns import Column, check_choice, count
 from renyi.errors import InputError
 from renyi.kinds import SkipError, Wish, as_vector, check_varies, convert, pool, read
 
-__all__ = ["Table", "as_table", "check_known", "names_of", "observed"]
+__all__ = ["Table", "as_table", "check_known", "checked_wishes", "names_of", "observed"]
 
 _PASS = "pass a frame of pandas, Polars or Arrow, a dict of columns, or a 2-D array"
 
@@ -328,6 +328,12 @@ def _check_vectors(vectors: Any, parts: dict[str, Any], argument: str) -> dict[s
         if vector in parts and vector not in taken:
             raise InputError(f"vectors has {vector!r}, and {argument} has such a column already: choose another name")
     return groups
+
+
+def checked_wishes(types: Any, vectors: Any, names: Sequence[str], /) -> tuple[dict[str, Wish], dict[str, list[str]]]:
+    """What is asked of columns of these names, their names as text."""
+    parts = dict.fromkeys(names)
+    return _check_types(types, parts, "the tables"), _check_vectors(vectors, parts, "the tables")
 
 
 def check_known(name: str, parts: Collection[str], argument: str, where: str, /) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from renyi.alike import Alike
+from renyi.execution.threads import keep_going
 from renyi.inference import blocks as scale_blocks
 from renyi.inference.batches import log_pvalues
 from renyi.inference.blocks import Block, NestedProducts, largest_root
@@ -21,6 +22,9 @@ __all__ = ["CommonPairs", "CompletePairs", "reaches_beyond_corner"]
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
+
+# Of values with variance 1 over their own rows; what rounding leaves of a constant is below.
+_LEAST_VARIANCE = 1e-20
 # Of both sides (pairs, 2).
 Ranks: TypeAlias = NDArray[np.int32]
 
@@ -38,7 +42,7 @@ class CompletePairs:
             self.coefficient[:] = np.nan
         nested = NestedProducts(*(part[i, j] / n for part in _nested_products(x, y)))
         self.first = nested.corner[:, 0, 0]
-        self.pearson = products(x.standardised, y.standardised)[i, j, 0, 0] / n
+        self.pearson = np.clip(products(x.standardised, y.standardised)[i, j, 0, 0] / n, -1.0, 1.0)
         family = scale_blocks.family(x.scales, y.scales)
         self.log_pvalue, _ = _log_pvalues(
             x.scales,
@@ -133,11 +137,15 @@ class CommonPairs:
         return np.where(has_freedom, found, np.nan), ranks
 
     def _pearson(self) -> Array:
-        x, y = _both_whitened(self._sides, lambda side, place: side.whitened(side.group.standardised, place))
+        x, y = self._sides
         i, j = self._index
-        sums = products(*(side.group.standardised for side in self._sides))[i, j, :, 0].T
-        found = np.clip(_orthonormal(sums[:, np.newaxis], x, y, self.n)[0, 0], -1.0, 1.0)
-        return np.where(x.is_regular & y.is_regular, found, np.nan)
+        (mean_x, variance_x), (mean_y, variance_y) = (side.moments(side.group.standardised) for side in self._sides)
+        sums = products(x.group.standardised, y.group.standardised)[i, j, 0, 0]
+        covariance = sums / np.maximum(self.n, 1) - mean_x * mean_y
+        # What an outlier on a row that the other side lacks leaves is small, but it is there.
+        scale = np.sqrt(np.maximum(variance_x, 0.0) * np.maximum(variance_y, 0.0))
+        is_there = np.minimum(variance_x, variance_y) > _LEAST_VARIANCE
+        return np.where(is_there, np.clip(covariance / np.where(is_there, scale, 1.0), -1.0, 1.0), np.nan)
 
     def _nested(self, x: Pairs, y: Pairs) -> NestedProducts:
         i, j = self._index
@@ -237,6 +245,12 @@ class _Side:
         """Bases of every column of this side, on the rows of every mask of the other."""
         return Restricted.of(stack, self._masks, self._n, place=place).whitened(place=place)
 
+    def moments(self, stack: Values, /) -> tuple[Array, Array]:
+        """Mean and variance of values on the rows that both have, for every pair."""
+        restricted = Restricted.of(stack, self._masks, self._n, place="values")
+        means, variances = (part[..., self._columns, self._which] for part in (restricted.means, restricted.gram[0]))
+        return np.nan_to_num(means[0]), np.nan_to_num(variances[0])
+
     def whitened_nested(self, place: str, /) -> Whitened:
         """The same for nested bases."""
         smooth = [variable.scales.smooth for variable in self.group.variables]
@@ -257,6 +271,7 @@ class _Side:
         """Largest leverages (rank, pairs), only of some pairs."""
         largest = np.full((self.group.scales.basis.rank, len(self._columns)), np.nan)
         for column in np.unique(self._columns[pairs]):
+            keep_going()
             of_column = pairs[self._columns[pairs] == column]
             variable = self.group.variables[column]
             observed = None if variable.column.missing is None else ~variable.column.missing

@@ -90,7 +90,9 @@ class Strongest:
             adjusted = np.minimum.accumulate(rates[::-1])[::-1]
         found = np.full(len(log_pvalue), np.nan)
         made = np.isfinite(log_pvalue)
-        found[made] = np.minimum(adjusted[_cells(log_pvalue[made])], 1.0)
+        # What underflows is no rate of 0, and no rate is below its p-value.
+        smallest = np.maximum(np.exp(log_pvalue[made]), np.finfo(np.float64).tiny)
+        found[made] = np.clip(adjusted[_cells(log_pvalue[made])], smallest, 1.0)
         return found
 
 

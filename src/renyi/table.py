@@ -17,7 +17,7 @@ from renyi.edges import Edges
 from renyi.errors import InputError
 from renyi.execution.progress import watched
 from renyi.execution.threads import stream
-from renyi.frames import Table, as_table, check_known, names_of, observed
+from renyi.frames import Table, as_table, check_known, checked_wishes, names_of, observed
 from renyi.independence import Shuffles, prepare
 from renyi.inference.discovery import Correction
 from renyi.kinds import Wish
@@ -227,14 +227,15 @@ def screen(
     ('x', 'z')
     """
     _check(measure, correction)
-    names, held = _listed(target), _listed(() if given is None else given)
+    known = names_of(table)
+    names, held = _listed(target, known), _listed(() if given is None else given, known)
     if not names:
         raise InputError("target names no column: pass one, or several as a vector")
     if set(names) & set(held):
         raise InputError(f"{sorted(set(names) & set(held))[0]!r} is both the target and given: leave it out of one")
     goal = " & ".join(names)
     if len(names) > 1:
-        vectors = {**(vectors or {}), goal: names}
+        vectors = {**checked_wishes(None, vectors, known)[1], goal: names}
     rows = observed(as_table(table, types=types, vectors=vectors), missing=missing)
     targets = [_column(rows, goal, "target")]
     fixed = [_column(rows, name, "given") for name in held]
@@ -242,7 +243,10 @@ def screen(
     candidates = replace(rows, columns=tuple(c for c in rows.columns if c.name not in left_out))
     candidates = _comparable(candidates, at_least=1)
     x, y = (_prepared(side, progress=progress) for side in (candidates.columns, targets))
-    edges = _given(x, y, fixed, progress=progress) if fixed else _every_pair(x, y, progress=progress)
+    if not fixed:
+        return Screening.of(candidates, goal, (), _every_pair(x, y, progress=progress), correction=correction)
+    edges, reasons = _given(x, y, fixed, progress=progress)
+    candidates = replace(candidates, skipped={**candidates.skipped, **reasons})
     return Screening.of(candidates, goal, tuple(held), edges, correction=correction)
 
 
@@ -270,14 +274,13 @@ def _comparable(table: Table, *, at_least: int) -> Table:
 def _side_by_side(table: Any, other: Any, types: Types, vectors: Vectors, missing: Missing) -> tuple[Table, Table]:
     """Two tables over the same rows."""
     names = [names_of(table), names_of(other, "other")]
-    for name in [*(types or {}), *(member for members in (vectors or {}).values() for member in members)]:
-        check_known(str(name), [*names[0], *names[1]], "either table", "types or vectors")
+    wishes, groups = checked_wishes(types, vectors, [*names[0], *names[1]])
     rows, columns = (
         as_table(
             part,
             argument,
-            types={name: kind for name, kind in (types or {}).items() if name in known},
-            vectors={name: parts for name, parts in (vectors or {}).items() if set(parts) & set(known)},
+            types={name: kind for name, kind in wishes.items() if name in known},
+            vectors={name: parts for name, parts in groups.items() if set(parts) & set(known)},
         )
         for part, argument, known in ((table, "the table", names[0]), (other, "other", names[1]))
     )
@@ -290,9 +293,9 @@ def _side_by_side(table: Any, other: Any, types: Types, vectors: Vectors, missin
     )
 
 
-def _listed(names: Any) -> list[str]:
-    """One name or several, as text, since that is what the table has."""
-    is_one = isinstance(names, str) or not isinstance(names, Iterable)
+def _listed(names: Any, known: Sequence[str]) -> list[str]:
+    """One name or several, as text, since that is what the table has; a tuple may be a name itself."""
+    is_one = isinstance(names, (str, bytes)) or not isinstance(names, Iterable) or str(names) in known
     return [str(name) for name in ([names] if is_one else names)]
 
 
@@ -331,27 +334,35 @@ def _every_pair(x: Sequence[Variable], y: Sequence[Variable] | None, *, progress
     return Edges.of(x, x if y is None else y, list(_found(x, y, progress=progress)))
 
 
-def _given(x: Sequence[Variable], y: Sequence[Variable], fixed: Sequence[Column], *, progress: bool) -> Edges:
-    """Every column against the target, given those that are held fixed, on the rows that have them all."""
+def _given(
+    x: Sequence[Variable], y: Sequence[Variable], fixed: Sequence[Column], *, progress: bool
+) -> tuple[Edges, dict[str, str]]:
+    """Every column against the target, given those that are held fixed, and why some could not be tested."""
 
-    def test(variable: Variable) -> TestResult | None:
+    def test(variable: Variable) -> TestResult | InputError:
         try:
             return conditional_test(variable.column, y[0].column, list(fixed), missing="listwise")
-        except InputError:
-            return None
+        except InputError as error:
+            return error
 
-    results = list(watched(stream(test, x), len(x), "Testing columns", shown=progress))
-    n = [0 if result is None else result.n_samples for result in results]
-    unknown = np.full(len(x), np.nan)
+    outcomes = list(watched(stream(test, x), len(x), "Testing columns", shown=progress))
+    results = [outcome for outcome in outcomes if isinstance(outcome, TestResult)]
+    reasons = {v.column.name: str(o) for v, o in zip(x, outcomes, strict=True) if isinstance(o, InputError)}
+    if not results:
+        raise InputError(
+            f"no column can be tested given {', '.join(c.name for c in fixed)}: {next(iter(reasons.values()))}"
+        )
+    unknown = np.full(len(results), np.nan)
     found = Found(
-        i=np.arange(len(x)),
-        j=np.zeros(len(x), dtype=np.intp),
-        n=np.array(n, dtype=np.intp),
-        ranks=np.array([(0, 0) if result is None else result.ranks for result in results], dtype=np.int32),
-        coefficient=np.array([np.nan if result is None else result.coefficient for result in results]),
-        log_pvalue=np.array([np.nan if result is None else result.log_pvalue for result in results]),
+        i=np.arange(len(results)),
+        j=np.zeros(len(results), dtype=np.intp),
+        n=np.array([result.n_samples for result in results], dtype=np.intp),
+        ranks=np.array([result.ranks for result in results], dtype=np.int32),
+        coefficient=np.array([result.coefficient for result in results]),
+        log_pvalue=np.array([result.log_pvalue for result in results]),
         pearson=unknown,
         spearman=unknown,
+        is_shuffled=np.zeros(len(results), dtype=bool),
     )
-    debiased = np.array([np.nan if result is None else result.debiased for result in results])
-    return Edges(x, y, found, known=debiased)
+    tested = [v for v, outcome in zip(x, outcomes, strict=True) if isinstance(outcome, TestResult)]
+    return Edges(tested, y, found, known=np.array([result.debiased for result in results])), reasons

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from renyi.alike import Alike, Variable
 from renyi.errors import InputError
+from renyi.execution.threads import keep_going
 from renyi.independence import Shuffles, on_every_scale, together
 from renyi.pairwise import CommonPairs, CompletePairs, reaches_beyond_corner
 
@@ -45,6 +46,7 @@ class Found:
     log_pvalue: Array
     pearson: Array
     spearman: Array
+    is_shuffled: NDArray[np.bool_]
 
 
 def groups(variables: Sequence[Variable], /) -> list[Alike]:
@@ -92,8 +94,10 @@ def compare(x: Alike, y: Alike, shuffles: Shuffles, /) -> Found:
     pairs = CompletePairs(x, y, i, j) if x.is_complete and y.is_complete else CommonPairs(x, y, i, j)
     # Without a coefficient there are too few rows for the pair, and no test either.
     log_pvalue = np.where(np.isnan(pairs.coefficient), np.nan, pairs.log_pvalue)
+    is_shuffled = np.zeros(len(i), dtype=bool)
     for k in np.flatnonzero(np.isnan(pairs.log_pvalue) & ~np.isnan(pairs.coefficient)):
-        log_pvalue[k] = _by_itself(x.variables[i[k]], y.variables[j[k]], shuffles)
+        keep_going()
+        log_pvalue[k], is_shuffled[k] = _by_itself(x.variables[i[k]], y.variables[j[k]], shuffles)
     signs = np.array([v.trend for v in x.variables])[i] * np.array([v.trend for v in y.variables])[j]
     return Found(
         i=x.positions[i],
@@ -104,13 +108,15 @@ def compare(x: Alike, y: Alike, shuffles: Shuffles, /) -> Found:
         log_pvalue=log_pvalue,
         pearson=pairs.pearson,
         spearman=signs * pairs.first,
+        is_shuffled=is_shuffled,
     )
 
 
-def _by_itself(x: Variable, y: Variable, shuffles: Shuffles) -> float:
-    """Logarithm of the p-value by the way of a single pair; NaN where there is no answer."""
+def _by_itself(x: Variable, y: Variable, shuffles: Shuffles) -> tuple[float, bool]:
+    """Logarithm of the p-value by the way of a single pair, NaN where there is no answer; whether it was shuffled."""
     try:
         pair = together((x.column, y.column), (x.prepared, y.prepared))
-        return on_every_scale(*pair, shuffles).log_pvalue
+        result = on_every_scale(*pair, shuffles)
     except InputError:
-        return np.nan
+        return np.nan, False
+    return result.log_pvalue, result.calibration == "shuffles"

@@ -1,15 +1,33 @@
 """Independent pieces of work on the cores of one machine."""
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-__all__ = ["ahead", "available_cores", "in_threads", "stream"]
+__all__ = ["Abandoned", "ahead", "available_cores", "in_threads", "keep_going", "stream"]
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
+
+
+class Abandoned(Exception):  # noqa: N818
+    """Nobody waits for this work any more."""
+
+
+class _Worker(threading.local):
+    stopped: threading.Event | None = None
+
+
+_worker = _Worker()
+
+
+def keep_going() -> None:
+    """Within long work of `stream`: end it if nobody waits for it any more, as after Ctrl-C."""
+    if _worker.stopped is not None and _worker.stopped.is_set():
+        raise Abandoned
 
 
 def available_cores() -> int:
@@ -37,8 +55,12 @@ def stream(function: Callable[[Item], Outcome], items: Iterable[Item], /) -> Ite
     """
     from threadpoolctl import threadpool_limits
 
-    n_threads = available_cores()
-    with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:
+    n_threads, stopped = available_cores(), threading.Event()
+
+    def begin() -> None:
+        _worker.stopped = stopped
+
+    with threadpool_limits(1), ThreadPoolExecutor(n_threads, initializer=begin) as pool:
         pending: deque[Future[Outcome]] = deque()
         try:
             for item in items:
@@ -48,6 +70,7 @@ def stream(function: Callable[[Item], Outcome], items: Iterable[Item], /) -> Ite
             while pending:
                 yield pending.popleft().result()
         finally:
+            stopped.set()
             pool.shutdown(wait=True, cancel_futures=True)
 
 

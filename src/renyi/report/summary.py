@@ -55,7 +55,7 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
         Line(
             x=edges.x[found.i[edge]].column.name,
             y=partner,
-            is_same=bool(found.coefficient[edge] > ALIAS),
+            is_same=result.is_alias(edge),
             debiased=float(edges.debiased[edge]),
             trend=_trend(float(found.spearman[edge])),
             p=float(edges.pvalues[edge]),
@@ -102,6 +102,8 @@ def remarks(result: Result, /) -> list[str]:
     if result.pooled:
         pooled = [f"{n:,} of {short(name)}" for name, n in result.pooled.items()]
         said.append(f"rare levels pooled: {', '.join(pooled[:_MOST_NAMED])}{_rest(len(pooled), 'more')}")
+    if result.n_shuffled:
+        said.append(f"no law holds for {count(result.n_shuffled, 'test')}: p from 9,999 shuffles, at least 0.0001")
     untested = np.flatnonzero(np.isnan(result.edges.pvalues))
     if len(untested):
         names = [_called(result, edge) for edge in untested[:_MOST_NAMED].tolist()]

@@ -124,7 +124,7 @@ def table_of_lines(lines: list[Line], console: "Console", /, *, by_target: bool 
 def legend(lines: list[Line], /, *, by_target: bool = False) -> list[str]:
     """What the signs in a table mean, of those that are there."""
     signs = {
-        "= one gives the other": not by_target and any(line.is_same for line in lines),
+        "= nearly the same": not by_target and any(line.is_same for line in lines),
         "arrows: monotone trend": any(line.trend for line in lines),
         "nonlinear: Pearson and Spearman miss most of it": any(line.is_nonlinear for line in lines),
     }
