@@ -76,7 +76,7 @@ def column(read):
         (packed("write_parquet"), "t.parquet"),
         (packed("write_ipc"), "t.feather"),
         (packed("write_ipc_stream"), "t"),
-        (gzip.compress(packed("write_parquet", mtime=0)), "t.parquet.gz"),
+        (gzip.compress(packed("write_parquet"), mtime=0), "t.parquet.gz"),
     ],
 )
 def test_every_format_gives_the_same_table(read, content, name):
@@ -85,7 +85,9 @@ def test_every_format_gives_the_same_table(read, content, name):
     assert dict(frame.schema) == {"a": pl.Int64, "b": pl.String}
 
 
-@pytest.mark.parametrize("content", [b"a,b\n1,x\n2,\n", packed("write_parquet"), gzip.compress(b"a;b\n1;x\n2;\n", mtime=0)])
+@pytest.mark.parametrize(
+    "content", [b"a,b\n1,x\n2,\n", packed("write_parquet"), gzip.compress(b"a;b\n1;x\n2;\n", mtime=0)]
+)
 def test_standard_input_is_told_by_its_bytes(monkeypatch, content):
     monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(content)))
     assert read_table("-").frame.rows() == TABLE.rows()
