@@ -320,8 +320,8 @@ def sizes_summary(rows: list[dict[str, Any]]) -> str:
         f"Share of p-values at most a level, {fewest:,} to {most:,} tests a cell, from tables of two groups. "
         f"The largest excess over the level among {len(rows)} cells, in Monte Carlo errors: {said}. "
         "*Missing by x* and *by y*: cells are missing with a probability of 0.6 where that column is above its median. "
-        "Sizes far below the level come from shuffles of few rows with many ties. Errors are the larger one of the binomial "
-        "and that between tables.\n"
+        "Sizes far below the level come from shuffles of few rows with many ties. Errors are the larger one of the "
+        "binomial and that between tables.\n"
     )
 
 
