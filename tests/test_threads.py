@@ -72,14 +72,17 @@ def test_an_error_of_the_items_comes_out():
 
 def test_what_has_not_begun_when_the_consumer_stops_never_does(monkeypatch):
     monkeypatch.setattr(threads, "available_cores", lambda: 1)
-    release, begun = threading.Event(), []
+    release, second, begun = threading.Event(), threading.Event(), []
 
     def work(k):
         begun.append(k)
-        assert k == 0 or release.wait(10)
+        if k > 0:
+            second.set()
+            assert release.wait(10)
 
     outcomes = stream(work, range(100))
     next(outcomes)
+    assert second.wait(10)
     timer = threading.Timer(0.3, release.set)
     timer.start()
     outcomes.close()
