@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.errors import InputError
-from renyi.labels import Encoded, encode, encode_array, encode_series, tidy
+from renyi.labels import Encoded, as_series, encode, encode_array, encode_series, tidy
 
 __all__ = [
     "Column",
@@ -132,14 +132,8 @@ def _as_narwhals(data: Any, argument: str) -> Any:
     """A narwhals Series or DataFrame, or None if `data` belongs to no frame library."""
     import narwhals.stable.v2 as nw
 
-    arrow = nw.dependencies.get_pyarrow()
-    if arrow is not None and isinstance(data, arrow.Array):
-        data = arrow.chunked_array([data])
-    pandas = nw.dependencies.get_pandas()
-    if pandas is not None and isinstance(data, (pandas.api.extensions.ExtensionArray, pandas.Index)):
-        data = pandas.Series(data)
     try:
-        wrapped = nw.from_native(data, allow_series=True, pass_through=True)
+        wrapped = nw.from_native(as_series(data), allow_series=True, pass_through=True)
     except Exception as error:
         raise InputError(f"{argument} cannot be read as a table: {error}") from error
     if isinstance(wrapped, nw.LazyFrame):

@@ -13,6 +13,7 @@ from renyi.alignment import Missing, common_rows
 from renyi.columns import Column, check_choice, count
 from renyi.errors import InputError
 from renyi.kinds import SkipError, Wish, as_vector, check_varies, convert, pool, read
+from renyi.labels import as_series
 
 __all__ = ["Table", "as_table", "check_known", "checked_wishes", "names_of", "observed"]
 
@@ -236,13 +237,7 @@ def _one_column(data: Any) -> Any:
 
     if isinstance(data, (list, tuple, range)):
         return _list_array(data)
-    arrow = nw.dependencies.get_pyarrow()
-    if arrow is not None and isinstance(data, arrow.Array):
-        data = arrow.chunked_array([data])
-    pandas = nw.dependencies.get_pandas()
-    if pandas is not None and isinstance(data, (pandas.api.extensions.ExtensionArray, pandas.Index)):
-        data = pandas.Series(data)
-    wrapped = nw.from_native(data, allow_series=True, pass_through=True)
+    wrapped = nw.from_native(as_series(data), allow_series=True, pass_through=True)
     return wrapped if isinstance(wrapped, nw.Series) else np.asarray(data) if hasattr(data, "__array__") else data
 
 
