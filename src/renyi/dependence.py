@@ -111,6 +111,8 @@ class DependenceMatrix(_OfTable):
         Categories of which rare levels were taken together, and how many.
     n_rows : int
         Rows of the table.
+    n_tests, n_shuffled : int
+        Tests made, and how many of them have a p-value from shuffles, which cannot be below 0.0001.
     """
 
     names: tuple[str, ...] = ()
@@ -195,8 +197,8 @@ class DependenceMatrix(_OfTable):
         q : float, default 0.05
             False discovery rate.
         fold : bool, default True
-            Tell columns that are nearly the same (coefficient above 0.99) as one: the first of them speaks for all, and
-            one row names the others.
+            Tell columns that are nearly the same (coefficient above 0.99, and neither says more than the other) as one:
+            the first of them speaks for all, and one row names the others.
 
         Returns
         -------

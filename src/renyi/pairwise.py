@@ -108,8 +108,8 @@ def _log_pvalues(
 class CommonPairs:
     """Pairs of columns with missing cells.
 
-    Where a function drops out on the common rows of a pair, or ties on few rows need a closer look, the coefficient or
-    the p-value is left as NaN: such a pair is looked at by itself.
+    Where a function drops out on the common rows of a pair, or ties on few rows need a closer look, the p-value is left
+    as NaN: such a pair is looked at by itself. The coefficient is NaN where too few rows are left for it.
     """
 
     def __init__(self, x: Alike, y: Alike, i: Index, j: Index, /) -> None:

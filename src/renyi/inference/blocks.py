@@ -89,7 +89,7 @@ MOST_FITTED = 0.8
 LEVEL = 0.05
 
 # Law of the weighted harmonic mean H of p-values: H = p/M^φ(p) with φ = c·p^a·(1 − p)^b, M the effective number of
-# blocks; fitted in benchmarks/combination.py.
+# blocks; fitted in benchmarks/calibration.py.
 _SIZE, _RISE, _FALL = 0.968, 0.401, 0.265
 # Columns of few rows without ties have log p + c·(log p)² in place of log p; from the same study.
 _LARGEST_CURVATURE, _CURVATURE = 0.0075, 0.42
