@@ -11,6 +11,8 @@ from .errors import MissingExtraError as MissingExtraError
 from .errors import RenyiError as RenyiError
 from .independence import independence_test as independence_test
 from .inference.discovery import adjust as adjust
+from .peers.registry import measure as measure
+from .peers.registry import measures as measures
 from .results import TestResult as TestResult
 from .results import Transformations as Transformations
 from .table import matrix as matrix
@@ -32,6 +34,8 @@ __all__ = [
     "conditional_test",
     "independence_test",
     "matrix",
+    "measure",
+    "measures",
     "pairs",
     "rdc",
     "screen",

@@ -206,6 +206,7 @@ def _test(x: _Left, y: _Left, z: Array, explained: Explained) -> TestResult:
         log_pvalue=0.0,
         method="auto",
         coefficient=float(canonical_correlations(cross[:a, :b])[0]),
+        n_samples=n,
         bases=(Basis(x.basis[:, :a], None, None), Basis(y.basis[:, :b], None, None)),
         scale=blocks[int(np.argmax(evidence))],
         n_explained=explained.freedom - 1,

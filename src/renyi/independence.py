@@ -233,6 +233,7 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /) -> TestResul
         log_pvalue=0.0,
         method="auto",
         coefficient=float(canonical_correlations(cross_products(*bases))[0]),
+        n_samples=n,
         bases=bases,
         scale=blocks[int(np.argmax(evidence))],
     )
@@ -261,7 +262,15 @@ def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shu
     cross = cross_products(x, y)
     correlations = canonical_correlations(cross)
     largest = float(correlations[0])
-    result = TestResult(statistic=largest, pvalue=1.0, log_pvalue=0.0, method=method, coefficient=largest, bases=bases)
+    result = TestResult(
+        statistic=largest,
+        pvalue=1.0,
+        log_pvalue=0.0,
+        method=method,
+        coefficient=largest,
+        n_samples=x.n_samples,
+        bases=bases,
+    )
     if method == "permutation":
         return shuffles.test(result, x, y, _largest)
     if method == "roy":

@@ -110,24 +110,8 @@ def _family(column: Column) -> str:
     return {"M": "date", "m": "duration"}.get(column.values.dtype.kind, "number")
 
 
-class _OnTwoBases:
-    """What results share that rest on two bases."""
-
-    bases: tuple[Basis, Basis]
-
-    @property
-    def ranks(self) -> tuple[int, int]:
-        """Effective ranks of the two bases."""
-        return self.bases[0].rank, self.bases[1].rank
-
-    @property
-    def n_samples(self) -> int:
-        """Rows used."""
-        return self.bases[0].n_samples
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Transformations(_OnTwoBases):
+class Transformations:
     """The functions f of x and g of y whose correlation is the coefficient, from `renyi.transformations`.
 
     Attributes
@@ -154,6 +138,16 @@ class Transformations(_OnTwoBases):
     bases: tuple[Basis, Basis]
     x: Column
     y: Column
+
+    @property
+    def ranks(self) -> tuple[int, int]:
+        """Effective ranks of the two bases."""
+        return self.bases[0].rank, self.bases[1].rank
+
+    @property
+    def n_samples(self) -> int:
+        """Rows used."""
+        return self.bases[0].n_samples
 
     @property
     def correlation(self) -> float:
@@ -185,7 +179,7 @@ class Transformations(_OnTwoBases):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TestResult(_OnTwoBases):
+class TestResult:
     """What a test of independence found; unpacks as `statistic, pvalue`.
 
     Attributes
@@ -202,11 +196,11 @@ class TestResult(_OnTwoBases):
     calibration : {"law", "shuffles"}
         Where the p-value comes from: a law of the statistic, or shuffled data.
     coefficient : float
-        The Randomized Dependence Coefficient of the pair (given z: of what z leaves).
-    debiased : float
-        The coefficient, less what independent data would show.
-    ranks : tuple of int
-        Effective ranks of the bases behind the coefficient.
+        The Randomized Dependence Coefficient of the pair (given z: of what z leaves), or that of the measure tested.
+    debiased : float, or None
+        The coefficient, less what independent data would show; None for other measures.
+    ranks : tuple of int, or None
+        Effective ranks of the bases behind the coefficient; None for other measures.
     n_samples : int
         Rows used.
     scale : tuple of int, or None
@@ -227,7 +221,8 @@ class TestResult(_OnTwoBases):
     log_pvalue: float
     method: str
     coefficient: float
-    bases: tuple[Basis, Basis] = field(repr=False)
+    n_samples: int
+    bases: tuple[Basis, Basis] | None = field(repr=False, default=None)
     scale: tuple[int, int] | None = None
     n_resamples: int | None = None
     floor: float | None = None
@@ -238,11 +233,19 @@ class TestResult(_OnTwoBases):
         """Where the p-value comes from."""
         return "law" if self.n_resamples is None else "shuffles"
 
+    @property
+    def ranks(self) -> tuple[int, int] | None:
+        """Effective ranks of the two bases, None for a measure that has none."""
+        return None if self.bases is None else (self.bases[0].rank, self.bases[1].rank)
+
     @cached_property
-    def debiased(self) -> float:
-        """The coefficient, less what independent data would show."""
+    def debiased(self) -> float | None:
+        """The coefficient, less what independent data would show; None for a measure of which nobody knows that."""
+        if self.bases is None:
+            return None
         if self.n_explained:
-            return debias(self.coefficient, null_median(*self.ranks, self.n_samples - self.n_explained))
+            x, y = self.bases
+            return debias(self.coefficient, null_median(x.rank, y.rank, self.n_samples - self.n_explained))
         return debias(self.coefficient, null_level(*self.bases))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
@@ -263,6 +266,8 @@ class TestResult(_OnTwoBases):
         """
         if not (isinstance(confidence_level, Real) and 0.0 < confidence_level < 1.0):
             raise InputError(f"confidence_level={confidence_level!r} makes no sense: pass a number between 0 and 1")
+        if self.bases is None or self.debiased is None:
+            raise InputError(f"an interval is known for the RDC alone, not for {self.method!r}: use independence_test")
         error = standard_error(*self.bases, debiased=self.debiased)
         widening = np.sqrt(self.n_samples / (self.n_samples - self.n_explained))
         reach = float(ndtri((1.0 + float(confidence_level)) / 2.0) * error * widening)

@@ -6,7 +6,7 @@ more and the rest is not drawn: the p-value is then h/l for the h-th such shuffl
 which is as valid.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -20,7 +20,7 @@ from renyi.errors import InputError
 from renyi.execution.threads import ahead
 from renyi.spectrum import cross_products
 
-__all__ = ["Exchange", "Groups", "Shuffled", "Statistic", "shuffled_pvalue"]
+__all__ = ["Exchange", "Groups", "Shuffled", "Statistic", "shuffled_pvalue", "until_resolved"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -112,14 +112,23 @@ def shuffled_pvalue(
         x, y = x.in_order(), y.in_order()
         is_turned = _content(y) < _content(x)
         x, y = (y, x) if is_turned else (x, y)
+
+    def values() -> Iterator[Array]:
+        for cross in _shuffled_products(x, y, n_resamples, rng, groups):
+            yield statistic(np.swapaxes(cross, 1, 2) if is_turned else cross)
+
+    return until_resolved(values(), observed)
+
+
+def until_resolved(batches: Iterable[Array], observed: float, /) -> Shuffled:
+    """Count how many statistics of shuffled data reach the observed one, until the p-value is resolved."""
     n_drawn = n_reached = 0
     reach = observed - _TOLERANCE * abs(observed)
-    for cross in _shuffled_products(x, y, n_resamples, rng, groups):
-        values = statistic(np.swapaxes(cross, 1, 2) if is_turned else cross)
+    for values in batches:
         reached = np.cumsum(values >= reach) + n_reached
         if reached[-1] >= _ENOUGH:
             return Shuffled(n_drawn + int(np.argmax(reached >= _ENOUGH)) + 1, _ENOUGH)
-        n_drawn, n_reached = n_drawn + len(cross), int(reached[-1])
+        n_drawn, n_reached = n_drawn + len(values), int(reached[-1])
     return Shuffled(n_drawn, n_reached)
 
 

@@ -131,9 +131,9 @@ def _rest(number: int, noun: str) -> str:
 # Numbers.
 
 
-def number(value: float, /, digits: int = 3) -> str:
+def number(value: float | None, /, digits: int = 3) -> str:
     """A coefficient."""
-    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+    return "–" if value is None or math.isnan(value) else f"{value:.{digits}f}"
 
 
 def pvalue(value: float, /, digits: int = 0) -> str:

@@ -1,0 +1,1 @@
+"""The paper's other coefficients and later ones: one file each, one small protocol, one registry."""

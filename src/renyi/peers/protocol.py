@@ -1,0 +1,213 @@
+"""What a measure of dependence is: prepare a column once, combine pairs cheaply, and say what it promises."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi import features
+from renyi.alignment import Missing, as_pair
+from renyi.coefficient import Rng, is_integer
+from renyi.columns import Column, count
+from renyi.errors import InputError
+from renyi.inference.shuffles import until_resolved
+from renyi.results import TestResult
+
+__all__ = ["MOST_BYTES", "Law", "Measure", "Statement"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+Prepared = TypeVar("Prepared")
+
+# What a measure may take before it refuses: a laptop has this much to spare.
+MOST_BYTES = 4 * 2**30
+_SHUFFLES_IN_A_BATCH = 20
+_MOST_RESAMPLES = 10**8
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What the paper's table 1 states of a coefficient, and what a reader wants to know besides.
+
+    Attributes
+    ----------
+    title : str
+        Its full name.
+    is_nonlinear : bool
+        Whether it sees dependence beyond a straight line (or, for rank correlations, beyond a monotone trend).
+    takes_vectors : bool
+        Whether a side may have several coordinates, or be a category of several levels (as indicators).
+    is_invariant : bool
+        Whether strictly increasing maps of either side leave it as it is.
+    range : tuple of float
+        Smallest and largest value.
+    parameters : str
+        What has to be chosen, in a few words; "none" where nothing has.
+    cost : str
+        Growth of its time with the number of rows, for scalars.
+    law : str
+        Where the p-value of `.test` comes from: the law by its name, or "shuffles".
+    reference : str
+        Where it is from, with a DOI.
+    is_symmetric : bool
+        Whether the sides may change places.
+    """
+
+    title: str
+    is_nonlinear: bool
+    takes_vectors: bool
+    is_invariant: bool
+    range: tuple[float, float]
+    parameters: str
+    cost: str
+    law: str
+    reference: str
+    is_symmetric: bool = True
+
+
+class Law(NamedTuple):
+    """A statistic and the logarithm of its p-value."""
+
+    statistic: float
+    log_pvalue: float
+
+
+class Measure(ABC, Generic[Prepared]):
+    """A coefficient of dependence with its settings, from `renyi.measure`: `m(x, y)` and `m.test(x, y)`.
+
+    A measure is a frozen dataclass whose fields are its settings. `prepare` does all that one side needs once;
+    `combine` is what is left for a pair; `reordered` shuffles a prepared side without preparing it again.
+    """
+
+    name: ClassVar[str]
+    statement: ClassVar[Statement]
+
+    @abstractmethod
+    def prepare(self, values: Array, /) -> Prepared:
+        """One side, from finite numbers (n,) or (n, d) that are not all equal; n is at least 2."""
+
+    @abstractmethod
+    def combine(self, x: Prepared, y: Prepared, /) -> float:
+        """The coefficient of two prepared sides."""
+
+    @abstractmethod
+    def reordered(self, side: Prepared, order: Index, /) -> Prepared:
+        """A prepared side whose row i is row order[i] of the given one."""
+
+    def shuffled(self, x: Prepared, y: Prepared, orders: Index, /) -> Array:
+        """The coefficients of x with y in each of several orders (m, n)."""
+        return np.array([self.combine(x, self.reordered(y, order)) for order in orders])
+
+    def law(self, x: Prepared, y: Prepared, value: float, /) -> Law | None:
+        """The statistic and its p-value by theory; None where no theory holds for this pair."""
+        return None
+
+    def bytes_needed(self, n: int, n_coordinates: int, /) -> int:
+        """An upper estimate of the memory for a pair of n rows, beyond the data."""
+        return 0
+
+    def undirected(self) -> "Measure[Prepared]":
+        """The symmetric version, which is what a table holds."""
+        return self
+
+    def strength(self, values: Any, /) -> Any:
+        """What grows with dependence: the size of a coefficient that has a sign."""
+        return np.abs(values) if self.statement.range[0] < 0 else values
+
+    def __call__(self, x: Any, y: Any, /, *, missing: Missing = "raise") -> float:
+        """The coefficient of two variables; with missing values, on the rows that both have."""
+        return self.combine(*self._sides(x, y, missing))
+
+    def test(
+        self, x: Any, y: Any, /, *, n_resamples: int = 999, missing: Missing = "raise", rng: Rng = None
+    ) -> TestResult:
+        """Test independence by this measure: by theory where it holds, else by shuffling a prepared side.
+
+        Parameters
+        ----------
+        x, y : array-like
+            As in `renyi.rdc`.
+        n_resamples : int, default 999
+            Shuffles at most, where they are needed.
+        missing : {"raise", "pairwise", "listwise"}, default "raise"
+            Either of the last two leaves the rows that both have.
+        rng : int, numpy.random.Generator or None, default None
+            For the shuffles; None is one fixed draw.
+
+        Returns
+        -------
+        TestResult
+            With `coefficient` the measure, and `method` its name.
+        """
+        if not is_integer(n_resamples) or not 1 <= n_resamples <= _MOST_RESAMPLES:
+            raise InputError(
+                f"n_resamples={n_resamples!r} makes no sense: pass a whole number, 1 to {_MOST_RESAMPLES:,}"
+            )
+        (seed,) = features.seeds(rng, n_draws=1)
+        a, b = self._columns(x, y, missing)
+        prepared = self.prepare(self.numbers_of(a)), self.prepare(self.numbers_of(b))
+        value = self.combine(*prepared)
+        result = TestResult(float(self.strength(value)), 1.0, 0.0, self.name, value, n_samples=len(a))
+        law = self.law(*prepared, value)
+        if law is not None:
+            return replace(result, statistic=law.statistic).by_law(law.log_pvalue)
+        generator = np.random.default_rng([len(a), seed.entropy, seed.number])
+        batches = self._shuffled_strengths(prepared, len(a), n_resamples, generator)
+        found = until_resolved(batches, result.statistic)
+        return result.by_shuffles(found.pvalue, n_drawn=found.n_drawn, floor=1.0 / (1 + n_resamples))
+
+    def numbers_of(self, column: Column, /) -> Array:
+        """A complete column as this measure takes it: (n,), or (n, d) for vectors and indicators of levels."""
+        refusal = self.refusal(column)
+        if refusal:
+            raise InputError(f"{column.label} is {refusal}")
+        needed = self.bytes_needed(len(column), 1 if column.values.ndim == 1 else column.values.shape[1])
+        if needed > MOST_BYTES:
+            raise InputError(
+                f"{self.name} on {len(column):,} rows would take {needed / 2**30:,.1f} GiB, and more than "
+                f"{MOST_BYTES / 2**30:.0f} are refused: pass fewer rows (a random sample), or measure by 'rdc'"
+            )
+        if column.kind == "category":
+            indicators = np.eye(len(column.levels))[:, np.bincount(column.values, minlength=len(column.levels)) > 0]
+            return indicators[column.values, 1] if indicators.shape[1] == 2 else indicators[column.values]
+        is_time = column.values.dtype.kind in "mM"
+        values: Array = (column.values.astype(np.int64) if is_time else column.values).astype(np.float64)
+        return values
+
+    def refusal(self, column: Column, /) -> str:
+        """Why this measure cannot take a column, in words that follow "it is"; empty where it can."""
+        if self.statement.takes_vectors:
+            return ""
+        if column.kind == "category" and len(column.levels) <= 2:
+            return ""
+        if column.kind == "number" or (column.kind == "vector" and column.values.shape[1] == 1):
+            return ""
+        what = (
+            f"a vector of {column.values.shape[1]} coordinates"
+            if column.kind == "vector"
+            else f"a category of {count(len(column.levels), 'level')}"
+        )
+        return f"{what}, and {self.name} takes numbers alone: choose a measure of vectors, such as 'rdc' or 'dcor'"
+
+    def __str__(self) -> str:
+        settings = fields(self)  # type: ignore[arg-type]  # every measure is a dataclass
+        values = ((setting, getattr(self, setting.name)) for setting in settings)
+        changed = [f"{setting.name}={value!r}" for setting, value in values if value != setting.default]
+        return f"{self.name}({', '.join(changed)})" if changed else self.name
+
+    def _columns(self, x: Any, y: Any, missing: Missing) -> tuple[Column, Column]:
+        return as_pair(x, y, missing="listwise" if missing == "pairwise" else missing)
+
+    def _sides(self, x: Any, y: Any, missing: Missing) -> tuple[Prepared, Prepared]:
+        a, b = self._columns(x, y, missing)
+        return self.prepare(self.numbers_of(a)), self.prepare(self.numbers_of(b))
+
+    def _shuffled_strengths(
+        self, prepared: tuple[Prepared, Prepared], n: int, n_resamples: int, rng: np.random.Generator
+    ) -> Iterator[Array]:
+        for start in range(0, n_resamples, _SHUFFLES_IN_A_BATCH):
+            orders = np.stack([rng.permutation(n) for _ in range(min(_SHUFFLES_IN_A_BATCH, n_resamples - start))])
+            yield np.asarray(self.strength(self.shuffled(*prepared, orders)))

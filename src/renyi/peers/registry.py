@@ -1,0 +1,74 @@
+"""All measures by their names: `measures` and `measure`."""
+
+import difflib
+from dataclasses import fields
+from importlib import import_module
+from typing import Any
+
+from renyi.errors import InputError
+from renyi.peers.protocol import Measure
+
+__all__ = ["measure", "measures"]
+
+# Where each measure lives; loaded when asked for.
+_PLACES = {
+    "pearson": ("correlations", "Pearson"),
+}
+
+
+def measures() -> list[str]:
+    """Names of all measures of dependence.
+
+    Returns
+    -------
+    list of str
+        Each is a name for `renyi.measure`, and for `measure=` of `renyi.matrix` and `renyi.screen`.
+
+    Examples
+    --------
+    >>> import renyi
+    >>> "pearson" in renyi.measures()
+    True
+    """
+    return list(_PLACES)
+
+
+def measure(name: str, /, **settings: Any) -> Measure[Any]:
+    """A measure of dependence by its name, with settings.
+
+    Parameters
+    ----------
+    name : str
+        One of `renyi.measures()`.
+    **settings
+        Settings of that measure; what they are is in its documentation.
+
+    Returns
+    -------
+    Measure
+        `m(x, y)` is the coefficient, `m.test(x, y)` its test, `m.statement` what it promises.
+
+    Raises
+    ------
+    InputError
+        For an unknown name or setting.
+
+    Examples
+    --------
+    >>> import renyi
+    >>> renyi.measure("pearson")([1, 2, 3], [2, 4, 6])
+    1.0
+    """
+    if not isinstance(name, str) or name not in _PLACES:
+        close = difflib.get_close_matches(str(name).lower(), _PLACES, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise InputError(f"there is no measure {name!r}: {hint}choose one of {', '.join(_PLACES)}")
+    module, kind = _PLACES[name]
+    measure_of = getattr(import_module(f"renyi.peers.{module}"), kind)
+    known = [field.name for field in fields(measure_of)]
+    for setting in settings:
+        if setting not in known:
+            has = f"its settings are {', '.join(known)}" if known else "it has none"
+            raise InputError(f"{name} has no setting {setting!r}: {has}")
+    built: Measure[Any] = measure_of(**settings)
+    return built
