@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.columns import Column
+from renyi.columns import Column, as_floats
 from renyi.independence import Prepared
 from renyi.inference.blocks import CORNER
 from renyi.scales import Scales
@@ -128,7 +128,7 @@ def _standardised(column: Column) -> Array:
     """Values with mean 0 and variance 1, 0 where missing; all NaN where they have no order."""
     if column.kind == "vector" or (column.kind == "category" and len(np.unique(column.complete().values)) > 2):
         return np.full(len(column), np.nan)
-    numbers = _as_floats(column.complete().values)
+    numbers = as_floats(column.complete().values)
     with np.errstate(over="ignore", invalid="ignore"):
         numbers = numbers / max(np.abs(numbers).max(), np.finfo(np.float64).tiny)
         numbers = numbers - numbers.mean()
@@ -138,16 +138,3 @@ def _standardised(column: Column) -> Array:
     spread = np.zeros(len(column))
     spread[~column.missing] = numbers
     return spread
-
-
-def _as_floats(values: NDArray[Any]) -> Array:
-    """Values as floats, up to a shift: large whole numbers and times keep their digits without their smallest."""
-    match values.dtype.kind:
-        case "M" | "m" | "i":
-            whole = values.view(np.int64) if values.dtype.kind in "Mm" else values.astype(np.int64)
-            # What lies further apart than the type reaches is right again without a sign.
-            return np.asarray((whole - whole.min()).view(np.uint64), dtype=np.float64)
-        case "u":
-            return np.asarray(values - values.min(), dtype=np.float64)
-        case _:
-            return np.asarray(values, dtype=np.float64)

@@ -16,6 +16,7 @@ __all__ = [
     "Mask",
     "as_column",
     "as_columns",
+    "as_floats",
     "categorical",
     "check_choice",
     "count",
@@ -88,6 +89,19 @@ def check_choice(value: Any, choices: Any, name: str) -> None:
 def count(number: int, noun: str) -> str:
     """A number with its noun, in the plural where it takes one."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def as_floats(values: NDArray[Any], /) -> NDArray[np.float64]:
+    """Values as floats, up to a shift: large whole numbers and times keep their digits without their smallest."""
+    match values.dtype.kind:
+        case "M" | "m" | "i":
+            whole = values.view(np.int64) if values.dtype.kind in "Mm" else values.astype(np.int64)
+            # What lies further apart than the type reaches is right again without a sign.
+            return np.asarray((whole - whole.min()).view(np.uint64), dtype=np.float64)
+        case "u":
+            return np.asarray(values - values.min(), dtype=np.float64)
+        case _:
+            return np.asarray(values, dtype=np.float64)
 
 
 # One column.

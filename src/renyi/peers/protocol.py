@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from renyi import features
 from renyi.alignment import Missing, as_pair
 from renyi.coefficient import Rng, is_integer
-from renyi.columns import Column, count
+from renyi.columns import Column, as_floats, count
 from renyi.errors import InputError
 from renyi.inference.shuffles import until_resolved
 from renyi.results import TestResult
@@ -171,11 +171,8 @@ class Measure(ABC, Generic[Prepared]):
                 f"{MOST_BYTES / 2**30:.0f} are refused: pass fewer rows (a random sample), or measure by 'rdc'"
             )
         if column.kind == "category":
-            indicators = np.eye(len(column.levels))[:, np.bincount(column.values, minlength=len(column.levels)) > 0]
-            return indicators[column.values, 1] if indicators.shape[1] == 2 else indicators[column.values]
-        is_time = column.values.dtype.kind in "mM"
-        values: Array = (column.values.astype(np.int64) if is_time else column.values).astype(np.float64)
-        return values
+            return _indicators(column.values)
+        return as_floats(column.values)
 
     def refusal(self, column: Column, /) -> str:
         """Why this measure cannot take a column, in words that follow "it is"; empty where it can."""
@@ -211,3 +208,10 @@ class Measure(ABC, Generic[Prepared]):
         for start in range(0, n_resamples, _SHUFFLES_IN_A_BATCH):
             orders = np.stack([rng.permutation(n) for _ in range(min(_SHUFFLES_IN_A_BATCH, n_resamples - start))])
             yield np.asarray(self.strength(self.shuffled(*prepared, orders)))
+
+
+def _indicators(codes: Index) -> Array:
+    """A column for every level that occurs; for two levels one will do."""
+    levels = np.unique(codes)
+    indicators: Array = (codes[:, None] == levels).astype(np.float64)
+    return indicators[:, 1] if len(levels) == 2 else indicators
