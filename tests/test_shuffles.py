@@ -25,8 +25,7 @@ def corner(cross):
 
 def pvalue(x, y, *, statistic=corner, n_resamples=4999, seed=0, groups=None):
     observed = float(statistic(cross_products(x, y)[np.newaxis])[0])
-    rng = np.random.default_rng(seed)
-    return shuffled_pvalue(x, y, statistic, observed=observed, n_resamples=n_resamples, rng=rng, groups=groups)
+    return shuffled_pvalue(x, y, statistic, observed=observed, n_resamples=n_resamples, seed=(seed,), groups=groups)
 
 
 def test_pvalue_is_the_share_among_all_permutations(rng):
@@ -156,7 +155,7 @@ def test_products_of_exceptional_rows_have_the_law_of_shuffles(kind, is_turned, 
     monkeypatch.setattr(shuffles, "_ROWS_PER_CELL", np.inf)
     with monkeypatch.context() as without:
         without.setattr(shuffles, "_products_of_rows", lambda *_: pytest.fail("all rows were shuffled"))
-        by_exceptions = np.concatenate(list(shuffles._shuffled_products(x, y, m, rng, None)))
+        by_exceptions = np.concatenate(list(shuffles._shuffled_products(x, y, m, (1,), None)))
     by_rows = np.concatenate(list(shuffles._products_of_rows(x, y, m, rng, None)))
     assert by_exceptions.shape == by_rows.shape == (m, x.rank, y.rank)
     for a, b in np.ndindex(by_rows.shape[1:]):

@@ -1,3 +1,4 @@
+import signal
 import threading
 import time
 
@@ -129,3 +130,17 @@ def test_long_work_that_nobody_waits_for_ends_itself():
             pass
     assert ended.is_set()
     keep_going()  # outside of such work it does nothing
+
+
+def test_an_interruption_is_heard_whichever_thread_the_system_tells():
+    def tell_this_thread(_):
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        until = time.monotonic() + 20
+        while time.monotonic() < until:
+            keep_going()
+            time.sleep(0.01)
+
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        list(stream(tell_this_thread, [None]))
+    assert time.monotonic() - begun < 10

@@ -143,17 +143,18 @@ def independence_test(
 
 @dataclass(frozen=True)
 class Shuffles:
-    """How rows are to be shuffled, if they are."""
+    """How rows are to be shuffled, if they are, and whether many pairs are, for which tables of the law pay at once."""
 
     n_resamples: int
     seed: Seed
     groups: Groups | None
+    are_many: bool = False
 
     def test(self, result: TestResult, x: Basis, y: Basis, statistic: Statistic, /) -> TestResult:
         """A result with its p-value; the draws depend on n and the seed alone, so that one pair and a table agree."""
-        rng = np.random.default_rng([x.n_samples, self.seed.entropy, self.seed.number])
+        seed = x.n_samples, self.seed.entropy, self.seed.number
         found = shuffled_pvalue(
-            x, y, statistic, observed=result.statistic, n_resamples=self.n_resamples, rng=rng, groups=self.groups
+            x, y, statistic, observed=result.statistic, n_resamples=self.n_resamples, seed=seed, groups=self.groups
         )
         floor = 1.0 / (1 + self.n_resamples)
         if self.groups is not None:
@@ -246,7 +247,8 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /) -> TestResul
         # Many answers are clear after a few shuffles; for the others a table of the law pays.
         nonlocal n_drawn
         n_drawn += len(cross)
-        law = log_sf if n_drawn <= _DRAWS_WITHOUT_TABLE else log_sf_of_many
+        is_worth_it = shuffles.are_many or n_drawn > _DRAWS_WITHOUT_TABLE
+        law = log_sf_of_many if is_worth_it else log_sf
         return -scale_blocks.log_harmonic_mean(_evidence(cross, blocks, n, law))
 
     return shuffles.test(result, scales[0].basis, scales[1].basis, statistic)

@@ -35,7 +35,7 @@ Vectors: TypeAlias = Mapping[str, Sequence[str]] | None
 _N_RESAMPLES = 9999
 _DEFAULT_TOP = 1000
 (_SEED,) = features.seeds(None, n_draws=1)
-_SHUFFLES = Shuffles(_N_RESAMPLES, _SEED, None)
+_SHUFFLES = Shuffles(_N_RESAMPLES, _SEED, None, are_many=True)
 
 
 def matrix(

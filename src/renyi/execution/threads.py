@@ -4,13 +4,17 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 __all__ = ["Abandoned", "ahead", "available_cores", "in_threads", "keep_going", "stream"]
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
+
+
+# Seconds until a waiting thread looks up.
+_PATIENCE = 0.2
 
 
 class Abandoned(Exception):  # noqa: N818
@@ -66,12 +70,19 @@ def stream(function: Callable[[Item], Outcome], items: Iterable[Item], /) -> Ite
             for item in items:
                 pending.append(pool.submit(function, item))
                 if len(pending) > 2 * n_threads:
-                    yield pending.popleft().result()
+                    yield _outcome(pending.popleft())
             while pending:
-                yield pending.popleft().result()
+                yield _outcome(pending.popleft())
         finally:
             stopped.set()
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _outcome(future: Future[Outcome]) -> Outcome:
+    """The outcome of one piece of work; Ctrl-C is heard meanwhile, whichever thread the system tells of it."""
+    while not wait((future,), _PATIENCE).done:
+        pass
+    return future.result()
 
 
 def ahead(items: Iterator[Item], /) -> Iterator[Item]:

@@ -8,7 +8,7 @@ which is as valid.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -25,6 +25,8 @@ __all__ = ["Exchange", "Groups", "Shuffled", "Statistic", "shuffled_pvalue", "un
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Exchange = Literal["within", "whole"]
+# What random numbers are made from.
+Entropy: TypeAlias = tuple[int, ...]
 # A batch of products (m, a, b) to as many statistics, large where there is dependence.
 Statistic: TypeAlias = Callable[[Array], Array]
 
@@ -37,6 +39,8 @@ _BATCH_BYTES = 2**21
 _MOST_IN_A_BATCH = 256
 # A random contingency table takes as long for a cell as a shuffle for this many rows.
 _ROWS_PER_CELL = 8
+# Up to here the orders are kept for other pairs: a batch of them takes 200 KiB.
+_FEW_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ def shuffled_pvalue(
     *,
     observed: float,
     n_resamples: int,
-    rng: np.random.Generator,
+    seed: Entropy,
     groups: Groups | None = None,
 ) -> Shuffled:
     """Shuffle the rows of y against those of x until the p-value is resolved.
@@ -114,7 +118,7 @@ def shuffled_pvalue(
         x, y = (y, x) if is_turned else (x, y)
 
     def values() -> Iterator[Array]:
-        for cross in _shuffled_products(x, y, n_resamples, rng, groups):
+        for cross in _shuffled_products(x, y, n_resamples, seed, groups):
             yield statistic(np.swapaxes(cross, 1, 2) if is_turned else cross)
 
     return until_resolved(values(), observed)
@@ -137,12 +141,13 @@ def _content(basis: Basis) -> tuple[int, bytes]:
     return basis.rank, basis.rows(0, basis.n_samples).tobytes()
 
 
-def _shuffled_products(
-    x: Basis, y: Basis, n_resamples: int, rng: np.random.Generator, groups: Groups | None
-) -> Iterator[Array]:
+def _shuffled_products(x: Basis, y: Basis, n_resamples: int, seed: Entropy, groups: Groups | None) -> Iterator[Array]:
     """Products of x with shuffled rows of y, in batches."""
+    rng = np.random.default_rng(seed)
     if groups is not None:
         return _products_of_rows(x, y, n_resamples, rng, groups)
+    if x.n_samples <= _FEW_ROWS:
+        return _products_of_few_rows(x, y, n_resamples, seed)
     if _n_cells(x) * _n_cells(y) <= x.n_samples // _ROWS_PER_CELL:
         return _products_of_tables(x, y, n_resamples, rng)
     exceptions = [_exceptional_rows(basis) for basis in (x, y)]
@@ -223,6 +228,24 @@ def _products_of_rows(
     # Drawing takes as long as the products, so the next batch is drawn meanwhile.
     for rows in ahead(_arrangements(n, n_resamples, size, rng, groups)):
         yield rows_of_x @ np.take(rows_of_y, rows, axis=0)
+
+
+def _products_of_few_rows(x: Basis, y: Basis, n_resamples: int, seed: Entropy) -> Iterator[Array]:
+    """Short pairs are many where they come from a table with gaps, and their orders depend on n and the seed alone."""
+    n = x.n_samples
+    rows_of_x, rows_of_y = np.ascontiguousarray(x.rows(0, n).T) / n, y.rows(0, n)
+    for start in range(0, n_resamples, _MOST_IN_A_BATCH):
+        orders = _orders(n, seed, start)[: n_resamples - start]
+        yield rows_of_x @ np.take(rows_of_y, orders, axis=0)
+
+
+@lru_cache(maxsize=256)
+def _orders(n: int, seed: Entropy, start: int) -> Index:
+    """A batch of random orders, the one that begins with the draw of this number."""
+    rng = np.random.default_rng((*seed, start))
+    orders = rng.permuted(np.tile(np.arange(n), (_MOST_IN_A_BATCH, 1)), axis=1)
+    orders.setflags(write=False)
+    return orders
 
 
 def _arrangements(
