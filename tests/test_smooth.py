@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from renyi.smooth import MOST_FUNCTIONS, N_MOMENTS, central_products, functions, moments
+from renyi.smooth import MOST_FUNCTIONS, functions, waves
 from tables import number
 
 
@@ -14,37 +14,12 @@ def test_functions_are_those_of_the_definition():
         assert found[i] == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(("kind", "error"), [(np.float64, 1e-11), (np.float32, 1e-5)])
-def test_products_of_two_functions_come_from_means_of_moments(kind, error, rng):
-    u = rng.random((3, 50))
-    planes = moments(u, np.ones((3, 50), dtype=bool), dtype=kind)
-    assert planes.shape == (N_MOMENTS, 3, 50)
-    assert planes.dtype == kind
-    gram = np.empty((MOST_FUNCTIONS, MOST_FUNCTIONS, 3))
-    means = central_products(planes.mean(axis=2, dtype=np.float64), gram)
-    for column in range(3):
-        direct = functions(u[column])
-        assert means[:, column] == pytest.approx(direct.mean(axis=0), abs=error)
-        assert gram[:, :, column] == pytest.approx(np.cov(direct, rowvar=False, bias=True), abs=error)
-
-
-def test_rows_that_are_not_observed_have_no_part(rng):
-    u = rng.random((2, 60))
-    observed = rng.random((2, 60)) < 0.6
-    planes = moments(u, observed, dtype=np.float64).copy()  # the next call works in the same memory
-    assert (planes[:, ~observed] == 0).all()
-    for column in range(2):
-        alone = moments(u[[column]][:, observed[column]], np.ones((1, observed[column].sum()), dtype=bool), dtype=float)
-        assert planes[:, column].sum(axis=1) == pytest.approx(alone[:, 0].sum(axis=1), abs=1e-10)
-
-
-def test_means_may_have_any_number_of_axes(rng):
-    means = rng.random((N_MOMENTS, 2, 3))
-    gram, alone = np.empty((MOST_FUNCTIONS, MOST_FUNCTIONS, 2, 3)), np.empty((MOST_FUNCTIONS, MOST_FUNCTIONS))
-    of_functions = central_products(means, gram)
-    assert of_functions.shape == (MOST_FUNCTIONS, 2, 3)
-    assert of_functions[:, 1, 2] == pytest.approx(central_products(means[:, 1, 2], alone))
-    assert gram[:, :, 1, 2] == pytest.approx(alone)
+def test_waves_are_cosines_where_something_is_observed(rng):
+    u, observed = rng.random((2, 60)), rng.random((2, 60)) < 0.6
+    found = np.empty((41, 2, 60))
+    waves(u, observed, found)
+    for k in range(41):
+        assert found[k] == pytest.approx(np.where(observed, np.cos(k * np.pi * u), 0.0), abs=1e-11)
 
 
 @pytest.mark.parametrize(

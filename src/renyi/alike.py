@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from renyi.columns import Column, as_floats
 from renyi.independence import Prepared
 from renyi.inference.blocks import CORNER
+from renyi.moments import Moments, moments_of, recipes_of
 from renyi.scales import Scales
+from renyi.smooth import Smooth
 from renyi.stacks import Joined, Stack, Values
 
 __all__ = ["Alike", "Variable"]
@@ -32,7 +34,11 @@ class Variable:
         """What columns of one group have in common."""
         scales = self.prepared.scales
         is_plain = scales.smooth is not None and scales.smooth.is_plain
-        return scales.kind, self.prepared.basis.rank, scales.basis.rank, scales.sizes, scales.has_levels, is_plain
+        has_ties = scales.equal_pairs > 0
+        return (
+            *(scales.kind, self.prepared.basis.rank, scales.basis.rank, scales.sizes),
+            *(scales.has_levels, is_plain, is_plain and has_ties),
+        )
 
     @property
     def scales(self) -> Scales:
@@ -99,6 +105,29 @@ class Alike:
     def is_complete(self) -> bool:
         """Whether no cell is missing."""
         return all(variable.column.missing is None for variable in self.variables)
+
+    @cached_property
+    def smooth(self) -> tuple[Smooth, ...]:
+        """How the nested bases are made of smooth functions, where those of all columns are plainly so; else empty."""
+        parts = [variable.scales.smooth for variable in self.variables]
+        plain = tuple(part for part in parts if part is not None and part.is_plain)
+        return plain if len(plain) == len(parts) else ()
+
+    @cached_property
+    def moments(self) -> Moments | None:
+        """What means of products of functions are made of, if anything serves."""
+        feature_map = self.variables[0].prepared.basis.feature_map
+        return moments_of(feature_map.projection) if self.smooth and feature_map is not None else None
+
+    @cached_property
+    def recipes(self) -> tuple[Array, ...] | None:
+        """How the bases of the coefficient and their products are made of the moments, if those of all columns are."""
+        if self.moments is None or any(variable.scales.equal_pairs for variable in self.variables):
+            return None
+        bases = [variable.prepared.basis for variable in self.variables]
+        made = [recipes_of(b.feature_map, b.n_samples, self.moments) for b in bases if b.feature_map is not None]
+        known = tuple(recipe for recipe in made if recipe is not None)
+        return known if len(known) == len(bases) else None
 
     @cached_property
     def leverages(self) -> Array:

@@ -13,7 +13,15 @@ from renyi.execution.threads import keep_going
 from renyi.inference import blocks as scale_blocks
 from renyi.inference.batches import log_pvalues
 from renyi.inference.blocks import Block, NestedProducts, largest_root
-from renyi.restricted import Pairs, Restricted, Whitened, distinct_masks, exact_leverages, leverage_bounds
+from renyi.restricted import (
+    Pairs,
+    Restricted,
+    Whitened,
+    distinct_masks,
+    exact_leverages,
+    leverage_bounds,
+    means_of_moments,
+)
 from renyi.scales import FEW_TIES, TIES_OF_LEVELS, Scales
 from renyi.stacks import Joined, Stack, Values, products
 
@@ -124,7 +132,7 @@ class CommonPairs:
         self.log_pvalue = self._log_pvalues(nested, of_x, of_y)
 
     def _coefficients(self) -> tuple[Array, Ranks]:
-        x, y = _both_whitened(self._sides, lambda side, place: side.whitened(side.group.coefficient, place))
+        x, y = _both_whitened(self._sides, _Side.whitened_coefficient)
         i, j = self._index
         sums = products(*(side.group.coefficient for side in self._sides))[i, j]
         white = _orthonormal(np.moveaxis(sums, 0, -1), x, y, self.n)
@@ -251,16 +259,31 @@ class _Side:
         means, variances = (part[..., self._columns, self._which] for part in (restricted.means, restricted.gram[0]))
         return np.nan_to_num(means[0]), np.nan_to_num(variances[0])
 
+    def whitened_coefficient(self, place: str, /) -> Whitened:
+        """The bases of the coefficient; from moments where those serve all columns."""
+        recipes = self.group.recipes
+        if recipes is None:
+            return self.whitened(self.group.coefficient, place)
+        return Restricted.of_recipes(self._means, recipes, place=place).whitened(place=place)
+
     def whitened_nested(self, place: str, /) -> Whitened:
         """The same for nested bases."""
-        smooth = [variable.scales.smooth for variable in self.group.variables]
-        plain = [part for part in smooth if part is not None and part.is_plain]
-        if len(plain) < len(smooth):
+        moments = self.group.moments
+        if moments is None:
             return self.whitened(self.group.nested, place)
-        missing = [variable.column.missing for variable in self.group.variables]
+        return Restricted.of_smooth(moments, self._means, self.group.smooth, place=place).whitened(place=place)
+
+    @cached_property
+    def _means(self) -> Array:
+        """Means of the moments of all columns of this side, on the rows of every mask of the other."""
+        group = self.group
+        if group.moments is None:
+            raise ValueError("moments are of smooth functions")
+        missing = [variable.column.missing for variable in group.variables]
         observed = np.array([np.ones(len(self._masks), dtype=bool) if m is None else ~m for m in missing])
-        restricted = Restricted.of_numbers(plain, self.group.codes, observed, self._masks, self._n, place=place)
-        return restricted.whitened(place=place)
+        return means_of_moments(
+            group.moments, group.smooth, group.codes, observed=observed, masks=self._masks, n=self._n
+        )
 
     def leverage_bounds(self, white: Pairs, /) -> Array:
         """What the largest leverages (rank, pairs) can be at most."""

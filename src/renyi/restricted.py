@@ -14,10 +14,20 @@ from numpy.typing import NDArray
 
 from renyi.basis import RESTRICTED_CUT, Basis
 from renyi.execution.workspace import workspace
-from renyi.smooth import MOST_FUNCTIONS, N_MOMENTS, Smooth, central_products, moments
+from renyi.moments import Moments, recipes_of_smooth
+from renyi.smooth import Smooth
 from renyi.stacks import Joined, Stack, Values, chunks, precision
 
-__all__ = ["Pairs", "Restricted", "Whitened", "distinct_masks", "exact_leverages", "forward", "leverage_bounds"]
+__all__ = [
+    "Pairs",
+    "Restricted",
+    "Whitened",
+    "distinct_masks",
+    "exact_leverages",
+    "forward",
+    "leverage_bounds",
+    "means_of_moments",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -70,39 +80,65 @@ class Restricted:
         return cls(means, gram)
 
     @classmethod
-    def of_numbers(
-        cls,
-        smooth: Sequence[Smooth],
-        codes: Sequence[NDArray[Any]],
-        observed: NDArray[np.bool_],
-        masks: Masks,
-        n: Array,
-        /,
-        *,
-        place: str,
-    ) -> "Restricted":
-        """The same for whole bases of smooth functions; `observed` (columns, rows) are the columns' own rows."""
-        n_rows = len(masks)
-        kind = precision(n_rows)
-        sums = np.zeros((N_MOMENTS * len(smooth), masks.shape[1]))
-        for rows in _fine_chunks(n_rows, N_MOMENTS * len(smooth) * 8):
-            # Missing rows have a code beyond the last cell, and no part in what follows.
-            u = np.stack([np.take(s.middles, c[rows], mode="clip") for s, c in zip(smooth, codes, strict=True)])
-            planes = moments(u, observed[:, rows], dtype=kind)
-            sums += planes.reshape(len(sums), -1) @ masks[rows].astype(kind)
-        gram = workspace(f"gram {place}", (MOST_FUNCTIONS, MOST_FUNCTIONS, *n.shape))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            means = central_products(sums.reshape(N_MOMENTS, *n.shape) / n, gram)
+    def of_smooth(cls, moments: Moments, means: Array, smooth: Sequence[Smooth], /, *, place: str) -> "Restricted":
+        """The same for whole bases of smooth functions, from the means (1 + moments, columns, masks) of moments."""
+        recipes = recipes_of_smooth(moments)
+        found = cls._made((recipes @ means.reshape(len(means), -1)).reshape(-1, *means.shape[1:]), place)
         for column, (_, weights, intercept) in enumerate(smooth):
-            means[:, column] = weights.T @ means[:, column] + intercept[:, np.newaxis]
+            found.means[:, column] = weights.T @ found.means[:, column] + intercept[:, np.newaxis]
             for _ in range(2):
-                mixed = weights.T @ gram[:, :, column].reshape(len(weights), -1)
-                gram[:, :, column] = mixed.reshape(gram[:, :, column].shape).swapaxes(0, 1)
+                mixed = weights.T @ found.gram[:, :, column].reshape(len(weights), -1)
+                found.gram[:, :, column] = mixed.reshape(found.gram[:, :, column].shape).swapaxes(0, 1)
+        return found
+
+    @classmethod
+    def of_recipes(cls, means: Array, recipes: Sequence[Array], /, *, place: str) -> "Restricted":
+        """The same for bases of which every column has its own recipe."""
+        return cls._made(np.stack([recipe @ means[:, k] for k, recipe in enumerate(recipes)], axis=1), place)
+
+    @classmethod
+    def _made(cls, sums: Array, place: str) -> "Restricted":
+        """From means of functions, and of their products on and below the diagonal."""
+        rank = _rank_of(len(sums))
+        means, lower = sums[:rank], np.tril_indices(rank)
+        gram = workspace(f"gram {place}", (rank, rank, *sums.shape[1:]))
+        for product, i, j in zip(sums[rank:], *lower, strict=True):
+            gram[i, j] = gram[j, i] = product - means[i] * means[j]
         return cls(means, gram)
 
     def whitened(self, *, place: str) -> "Whitened":
         """The factors that make the bases orthonormal."""
         return Whitened.of(self, place=place)
+
+
+def _rank_of(n_sums: int) -> int:
+    """How many functions there are, given them and their products: r + r(r + 1)/2."""
+    return int(np.rint((np.sqrt(9 + 8 * n_sums) - 3) / 2))
+
+
+def means_of_moments(
+    moments: Moments,
+    smooth: Sequence[Smooth],
+    codes: Sequence[NDArray[Any]],
+    /,
+    *,
+    observed: NDArray[np.bool_],
+    masks: Masks,
+    n: Array,
+) -> Array:
+    """Means (1 + moments, columns, masks) of a constant and the moments; `observed` (columns, rows) are own rows."""
+    n_rows = len(masks)
+    kind = precision(n_rows)
+    sums = np.zeros((moments.n_moments * len(smooth), masks.shape[1]))
+    for rows in _fine_chunks(n_rows, moments.n_moments * len(smooth) * 8):
+        # Missing rows have a code beyond the last cell, and no part in what follows.
+        u = np.stack([np.take(s.middles, c[rows], mode="clip") for s, c in zip(smooth, codes, strict=True)])
+        planes = moments.planes(u, observed[:, rows], dtype=kind)
+        sums += planes.reshape(len(sums), -1) @ masks[rows].astype(kind)
+    means = np.ones((1 + moments.n_moments, *n.shape))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        np.divide(sums.reshape(-1, *n.shape), n, out=means[1:])
+    return means
 
 
 def _fine_chunks(n_rows: int, bytes_of_row: int) -> "list[slice]":

@@ -12,6 +12,9 @@ __all__ = ["Whitening", "ordered_whitening", "own_features", "principal_whitenin
 
 Array: TypeAlias = NDArray[np.float64]
 
+# Rows of which a factor is taken at once.
+_BLOCK_ROWS = 256
+
 
 class Whitening(Protocol):
     """Weights and intercept that turn the features behind a triangular factor into a centred orthonormal basis."""
@@ -30,10 +33,20 @@ def triangular_factor(chunks: Iterable[tuple[Array, Array]]) -> Array:
         columns[:, 0] = weights
         np.multiply(features, weights[:, np.newaxis], out=columns[:, 1:])
         stacked = columns if factor is None else np.concatenate((factor, columns))
-        factor = np.asarray(np.linalg.qr(stacked, mode="r"))
+        factor = _factor(stacked)
     if factor is None:
         raise ValueError("a factor needs at least one chunk")
     return factor
+
+
+def _factor(columns: Array) -> Array:
+    """Triangular factor of many rows, by way of those of blocks that fit into the cache."""
+    n_blocked = len(columns) // _BLOCK_ROWS * _BLOCK_ROWS
+    if n_blocked >= 4 * _BLOCK_ROWS > 16 * columns.shape[1]:
+        blocks = columns[:n_blocked].reshape(-1, _BLOCK_ROWS, columns.shape[1])
+        factors = np.asarray(np.linalg.qr(blocks, mode="r"))
+        columns = np.concatenate((factors.reshape(-1, columns.shape[1]), columns[n_blocked:]))
+    return np.asarray(np.linalg.qr(columns, mode="r"))
 
 
 def principal_whitening(factor: Array, /, *, cut: float) -> tuple[Array, Array]:
