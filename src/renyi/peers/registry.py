@@ -13,6 +13,10 @@ __all__ = ["measure", "measures"]
 # Where each measure lives; loaded when asked for.
 _PLACES = {
     "pearson": ("correlations", "Pearson"),
+    "spearman": ("correlations", "Spearman"),
+    "kendall": ("correlations", "Kendall"),
+    "cca": ("cca", "CCA"),
+    "rdc": ("rdc", "Rdc"),
 }
 
 
