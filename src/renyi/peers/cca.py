@@ -10,7 +10,7 @@ from renyi.basis import RANK_CUT, Basis
 from renyi.coefficient import check_ranks
 from renyi.inference.blocks import largest_root
 from renyi.inference.roy import LARGEST_RANK, log_sf
-from renyi.peers.correlations import standardised
+from renyi.peers.correlations import law_holds, standardised
 from renyi.peers.protocol import Law, Measure, Statement
 from renyi.spectrum import canonical_correlations, cross_products
 from renyi.whitening import principal_whitening, triangular_factor
@@ -28,8 +28,9 @@ class CCA(Measure[Basis]):
     """The largest canonical correlation, in [0, 1]; for two numbers the size of Pearson's.
 
     A prepared side is a centred orthonormal basis of its coordinates, each scaled to variance 1 first. Principal
-    directions with a root mean square below 10⁻⁶ are left out, so that repeated coordinates change nothing. Its law,
-    Roy's, is exact where one side is normal, and close to it unless single rows are far from all others in both.
+    directions with a root mean square below 10⁻⁶ are left out, so that repeated coordinates change nothing. Roy's
+    law is exact where one side is normal, and close to it unless single rows lie far from all others in both: there
+    p-values come from shuffles.
     """
 
     name: ClassVar[str] = "cca"
@@ -69,6 +70,7 @@ class CCA(Measure[Basis]):
         return np.sqrt(np.clip(np.concatenate(roots), 0.0, 1.0))
 
     def law(self, x: Basis, y: Basis, value: float, /) -> Law | None:
-        if min(x.rank, y.rank) > LARGEST_RANK:
+        leverages, ranks = x.largest_leverage * y.largest_leverage, (x.rank, y.rank)
+        if min(ranks) > LARGEST_RANK or not law_holds(leverages, ranks, x.n_samples):
             return None
         return Law(value, float(log_sf(value**2, x.rank, y.rank, x.n_samples)))
