@@ -243,7 +243,9 @@ def inversions(rows: Index, /) -> Counts:
     width = -(-n // n_runs)
     # Places beyond the end have the largest number and are inverted with none; a spare bit will say which half.
     largest = int(rows.max()) + 1
-    runs = np.full((m, n_runs * width), largest, dtype=np.min_scalar_type(2 * largest + 1))
+    # 16 bits would be sorted by radix, which costs more than a merge on short runs.
+    dtype = np.uint32 if largest < 2**31 else np.uint64
+    runs = np.full((m, n_runs * width), largest, dtype=dtype)
     runs[:, :n] = rows
     runs = runs.reshape(m, n_runs, width)
     total = np.zeros(m, dtype=np.int64)
@@ -257,8 +259,8 @@ def inversions(rows: Index, /) -> Counts:
         runs = runs.reshape(m, -1, 2 * width)
         runs.sort(axis=2, kind="stable")
         # A number of the right half has been overtaken by those of the left that exceed it: fewer places before it.
-        places = (runs & 1).astype(np.float64) @ np.arange(2.0 * width)
-        total += runs.shape[1] * (width * width + _pairs(width)) - places.sum(axis=1).astype(np.int64)
+        places = (runs & 1) * np.arange(2 * width, dtype=dtype)
+        total += runs.shape[1] * (width * width + _pairs(width)) - places.sum(axis=(1, 2), dtype=np.int64)
         runs >>= 1
     return total
 
