@@ -114,10 +114,7 @@ def rdc(
     1.0
     """
     settings = Settings(k, s, frequencies)
-    if not is_integer(repeats) or repeats < 1:
-        raise InputError(f"repeats={repeats!r} makes no sense: pass a whole number of draws, 1 or more")
-    if not isinstance(debias, (bool, np.bool_)):
-        raise InputError(f"debias={debias!r} makes no sense: pass True or False")
+    check_draws(repeats, debias)
     draws = features.seeds(rng, n_draws=int(repeats))
     pair = as_pair(x, y, missing=missing)
     return float(np.median([_coefficient(pair, settings, seed, debias) for seed in draws]))
@@ -217,6 +214,14 @@ class Settings:
         return features.draw(n_coordinates, k, s, kind=self.frequencies, seed=seed)
 
 
+def check_draws(repeats: Any, debias: Any, /) -> None:
+    """Refuse what is no number of draws, or neither True nor False."""
+    if not is_integer(repeats) or repeats < 1:
+        raise InputError(f"repeats={repeats!r} makes no sense: pass a whole number of draws, 1 or more")
+    if not isinstance(debias, (bool, np.bool_)):
+        raise InputError(f"debias={debias!r} makes no sense: pass True or False")
+
+
 def is_integer(value: Any, /) -> bool:
     """Whether this is a whole number and no boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool)
@@ -280,9 +285,14 @@ def check_freedom(pair: tuple[Column, Column], bases: tuple[Basis, Basis], /) ->
                 "pass more rows" if is_short else "pass a larger s (to renyi.rdc), or declare it by renyi.categorical"
             )
             raise InputError(f"{column.label} does not vary enough to be measured on the {n:,} rows used: {remedy}")
-    if bases[0].rank + bases[1].rank >= n:
+    check_ranks(bases[0].rank, bases[1].rank, n)
+
+
+def check_ranks(rank_x: int, rank_y: int, n: int, /) -> None:
+    """Refuse ranks that together fill the rows."""
+    if rank_x + rank_y >= n:
         raise InputError(
-            f"x and y have bases of ranks {bases[0].rank} and {bases[1].rank}, and on {n:,} rows those correlate "
+            f"x and y have bases of ranks {rank_x} and {rank_y}, and on {n:,} rows those correlate "
             "perfectly whatever the data: pass more rows, fewer levels or coordinates, or (to renyi.rdc) a smaller k"
         )
 

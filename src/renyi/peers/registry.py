@@ -13,6 +13,10 @@ __all__ = ["measure", "measures"]
 # Where each measure lives; loaded when asked for.
 _PLACES = {
     "pearson": ("correlations", "Pearson"),
+    "spearman": ("correlations", "Spearman"),
+    "kendall": ("correlations", "Kendall"),
+    "cca": ("cca", "CCA"),
+    "rdc": ("rdc", "Rdc"),
 }
 
 
@@ -56,7 +60,7 @@ def measure(name: str, /, **settings: Any) -> Measure[Any]:
     Examples
     --------
     >>> import renyi
-    >>> renyi.measure("pearson")([1, 2, 3], [2, 4, 6])
+    >>> round(renyi.measure("pearson")([1, 2, 3], [2, 4, 6]), 6)
     1.0
     """
     if not isinstance(name, str) or name not in _PLACES:

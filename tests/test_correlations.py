@@ -1,0 +1,143 @@
+"""Pearson, Spearman and Kendall: values and p-values beside SciPy's, ties, extreme numbers, few rows."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+import renyi
+from golden.samples import scalars
+from renyi.peers.correlations import inversions, standardised
+
+SCIPY = {"pearson": scipy.stats.pearsonr, "spearman": scipy.stats.spearmanr, "kendall": scipy.stats.kendalltau}
+SAMPLES = scalars()
+# Where the law of many rows fails: tails on both sides that a single row decides, and t on six ranks.
+SHUFFLED = {("pearson", "heavy tails"), ("spearman", "6 rows")}
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("name", SCIPY)
+def test_values_and_pvalues_are_those_of_scipy(name, sample):
+    expected = SCIPY[name](*SAMPLES[sample])
+    found = renyi.measure(name).test(*SAMPLES[sample])
+    assert found.coefficient == pytest.approx(expected.statistic, abs=1e-10)
+    assert found.statistic == abs(found.coefficient)
+    assert (found.calibration == "shuffles") == ((name, sample) in SHUFFLED)
+    # SciPy's p-values end at the smallest float, and at 0 where a rank correlation is perfect.
+    if found.calibration == "law" and expected.pvalue > 1e-290:
+        assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-8)
+
+
+def test_perfect_order_has_the_smallest_pvalue_that_ranks_can_have():
+    x = np.arange(200.0)
+    for name in ("spearman", "kendall"):
+        found = renyi.measure(name).test(x, -(x**3))
+        assert found.coefficient == pytest.approx(-1.0, abs=1e-15)
+        assert found.log_pvalue == pytest.approx(np.log(2.0) - scipy.special.gammaln(201.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+def test_kendall_is_exact_on_few_rows(n):
+    orders = [np.array(order, dtype=float) for order in permutations(range(n))]
+    kendall = renyi.measure("kendall")
+    values = np.array([abs(kendall(np.arange(n), order)) for order in orders])
+    for order, value in zip(orders[: 4 * n], values, strict=False):
+        found = kendall.test(np.arange(n), order)
+        assert found.calibration == "law"
+        assert found.pvalue == pytest.approx(np.mean(values >= value - 1e-12), rel=1e-12)
+
+
+def test_kendall_with_ties_on_few_rows_shuffles():
+    found = renyi.measure("kendall").test([0, 0, 1, 2], [1, 0, 0, 2])
+    assert found.calibration == "shuffles"
+    assert found.pvalue > 0.1
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=80))
+def test_inversions_are_those_of_a_double_loop(numbers):
+    rows = np.array([numbers, numbers[::-1]])
+    expected = [sum(a > b for i, a in enumerate(row) for b in row[i + 1 :]) for row in rows.tolist()]
+    assert inversions(rows).tolist() == expected
+
+
+@pytest.mark.parametrize(("levels_x", "levels_y"), [(0, 0), (0, 7), (7, 0), (3, 4), (60, 50), (2, 0)])
+def test_kendall_takes_every_way_to_the_same_value(levels_x, levels_y, rng):
+    # Without ties, with ties on one side, by a table of counts, by sorting keys.
+    x, y = rng.random((2, 300))
+    y += x
+    x, y = (np.floor(v * levels / 2) if levels else v for v, levels in ((2 * x, levels_x), (y, levels_y)))
+    kendall = renyi.measure("kendall")
+    assert kendall(x, y) == pytest.approx(scipy.stats.kendalltau(x, y).statistic, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", SCIPY)
+@pytest.mark.parametrize("levels", [0, 4, 60])
+def test_shuffled_values_are_those_of_shuffled_data(name, levels, rng):
+    x, y = rng.random((2, 150))
+    x, y = (np.floor(levels * v) if levels else v for v in (x, y))
+    m = renyi.measure(name)
+    orders = np.stack([rng.permutation(150) for _ in range(7)])
+    sides = m.prepare(x), m.prepare(y)
+    expected = [m(x, y[order]) for order in orders]
+    assert m.shuffled(*sides, orders) == pytest.approx(expected, abs=1e-12)
+    assert [m.combine(sides[0], m.reordered(sides[1], order)) for order in orders] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "stretch",
+    [
+        lambda v: v * 2.0**1020,
+        lambda v: v * 2.0**-1040,
+        lambda v: 1.0 + np.floor(v * 8) * 2.0**-52,
+        lambda v: -1e300 + v * 1e290,
+    ],
+)
+def test_pearson_survives_extreme_numbers(stretch, rng):
+    x, y = rng.random((2, 100))
+    x = np.floor(x * 2**20) / 2**20
+    y += x
+    reference = np.floor(x * 8) if np.ptp(stretch(x)) < 1e-10 and np.ptp(stretch(x)) > 1e-300 else x
+    found = renyi.measure("pearson")(stretch(x), y)
+    assert found == pytest.approx(np.corrcoef(reference, y)[0, 1], abs=1e-6)
+
+
+def test_standardised_values_have_mean_0_and_length_1(rng):
+    for values in (rng.random(50), 1e9 + rng.random(50), np.array([1.7e308, -1.7e308, 0.0]), np.array([0.0, 5e-324])):
+        found = standardised(values)
+        assert np.sum(found) == pytest.approx(0.0, abs=1e-14)
+        assert np.linalg.norm(found) == pytest.approx(1.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("name", SCIPY)
+def test_two_rows_show_nothing(name):
+    found = renyi.measure(name).test([1.0, 2.0], [5.0, 3.0])
+    assert found.coefficient == pytest.approx(-1.0, abs=1e-15)
+    assert found.pvalue == 1.0
+
+
+@pytest.mark.parametrize("name", SCIPY)
+def test_rare_events_are_shuffled_since_no_law_of_many_rows_holds(name):
+    x = np.arange(60) % 30 == 0
+    found = renyi.measure(name).test(x, x)
+    assert found.calibration == "shuffles"
+    # Both events meet in one of 1,770 ways; one of them or both are met by the next best.
+    assert 0.0 < found.pvalue < 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pearson", "spearman", "kendall", "cca"])
+@pytest.mark.parametrize("data", ["Cauchy", "lognormal", "rare"])
+def test_size_holds_where_single_rows_weigh_most(name, data):
+    rng = np.random.default_rng(20131205)
+    draw = {
+        "Cauchy": lambda: rng.standard_cauchy(60),
+        "lognormal": lambda: np.exp(1.5 * rng.normal(size=60)),
+        "rare": lambda: rng.permutation(np.append(rng.random(58) < 0.05, [True, False])).astype(float),
+    }[data]
+    m = renyi.measure(name)
+    # The laws alone have sizes of 0.03 to 0.04 here for Pearson and CCA, and of 0.03 for all four on rare events.
+    size = np.mean([m.test(draw(), draw(), n_resamples=299).pvalue <= 0.01 for _ in range(1000)])
+    assert size <= 0.01 + 4 * np.sqrt(0.01 * 0.99 / 1000)

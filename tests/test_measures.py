@@ -1,0 +1,318 @@
+"""Every measure keeps what its statement promises."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import renyi
+from golden.samples import scalars, vectors
+
+ROOT = Path(__file__).parent.parent
+MEASURES = {name: renyi.measure(name) for name in renyi.measures()}
+ALL = pytest.mark.parametrize("m", MEASURES.values(), ids=MEASURES)
+SCALARS, VECTORS = scalars(), vectors()
+INCREASING = {"cube": lambda v: v**3, "exponential": np.exp, "scale": lambda v: 7.0 * v - 3.0}
+
+
+def those(keep):
+    """A mark that runs a test for the measures whose statement is such."""
+    chosen = {name: m for name, m in MEASURES.items() if keep(m.statement)}
+    return pytest.mark.parametrize("m", chosen.values(), ids=chosen)
+
+
+def has_sign(stated):
+    return stated.range == (-1.0, 1.0)
+
+
+def value_or_refusal(m, x, y):
+    """A value, or None where the measure says clearly that it has none."""
+    try:
+        return m(x, y)
+    except renyi.InputError:
+        return None
+
+
+def is_in_range(m, value):
+    low, high = m.statement.range
+    return isinstance(value, float) and low <= value <= high
+
+
+@pytest.fixture
+def curved(rng):
+    x = rng.normal(size=200)
+    return x, np.exp(x) + rng.normal(size=200)
+
+
+# Values.
+
+
+@ALL
+def test_samples_have_values_in_range(m):
+    for x, y in SCALARS.values():
+        if len(x) > 6:
+            assert is_in_range(m, m(x, y))
+        else:
+            value = value_or_refusal(m, x, y)
+            assert value is None or is_in_range(m, value)
+
+
+numbers = st.one_of(
+    st.integers(-3, 3).map(float),
+    st.floats(-1e3, 1e3),
+    st.sampled_from([1e300, -1e300, 1e-300, 5e-324, 1.7e308]),
+)
+
+
+@ALL
+@settings(max_examples=60)
+@given(pairs=st.lists(st.tuples(numbers, numbers), min_size=2, max_size=40))
+def test_any_numbers_have_a_value_in_range_or_a_clear_refusal(m, pairs):
+    value = value_or_refusal(m, *np.array(pairs).T)
+    assert value is None or is_in_range(m, value)
+
+
+@ALL
+@pytest.mark.parametrize("sample", ["normal 0.8", "rounded", "many zeros"])
+def test_order_of_rows_changes_nothing(m, sample, rng):
+    x, y = SCALARS[sample]
+    order = rng.permutation(len(x))
+    assert m(x[order], y[order]) == pytest.approx(m(x, y), abs=1e-9)
+
+
+@ALL
+@pytest.mark.parametrize("sample", ["normal 0.8", "quadratic", "rounded"])
+def test_prepared_sides_can_be_reordered(m, sample, rng):
+    x, y = SCALARS[sample]
+    order = rng.permutation(len(x))
+    expected = m(x, y[order])
+    side = m.prepare(x)
+    assert m.combine(side, m.reordered(m.prepare(y), order)) == pytest.approx(expected, abs=1e-9)
+    assert m.shuffled(side, m.prepare(y), order[np.newaxis]) == pytest.approx([expected], abs=1e-9)
+
+
+# What is claimed.
+
+
+@those(lambda stated: stated.is_invariant)
+@pytest.mark.parametrize("change", INCREASING.values(), ids=INCREASING)
+def test_increasing_maps_change_nothing(m, change, curved):
+    x, y = curved
+    for a, b in (curved, (np.round(x), y), (np.round(x), np.round(y))):
+        assert m(change(a), b) == pytest.approx(m(a, b), abs=1e-10)
+        assert m(a, change(b / 4)) == pytest.approx(m(a, b), abs=1e-10)
+    if m.statement.takes_vectors:
+        for a, b in VECTORS.values():
+            mapped = np.column_stack((change(a[:, 0]), a[:, 1:]))
+            assert m(mapped, b) == pytest.approx(m(a, b), abs=1e-10)
+
+
+@those(lambda stated: not stated.is_invariant)
+def test_some_increasing_map_changes_something(m, curved):
+    x, y = curved
+    assert abs(m(np.exp(2 * x), y) - m(x, y)) > 1e-3
+
+
+@those(lambda stated: stated.is_symmetric)
+def test_sides_may_change_places(m):
+    for x, y in SCALARS.values():
+        if len(x) > 6:
+            assert m(x, y) == pytest.approx(m(y, x), abs=1e-9)
+
+
+@those(lambda stated: not stated.is_symmetric)
+def test_sides_may_not_change_places_but_in_the_undirected_version(m):
+    x, y = SCALARS["noiseless parabola"]
+    assert abs(m(x, y) - m(y, x)) > 0.1
+    assert m.undirected()(x, y) == pytest.approx(m.undirected()(y, x), abs=1e-9)
+
+
+@those(has_sign)
+def test_sign_is_that_of_the_trend(m):
+    for name in ("normal 0.8", "linear", "fourth root", "rounded", "identity"):
+        x, y = SCALARS[name]
+        assert m(x, y) > 0.3
+        assert m(x, -y) == pytest.approx(-m(x, y), abs=1e-10)
+    assert m(*SCALARS["decreasing"]) < -0.9
+    assert m.strength(m(*SCALARS["decreasing"])) > 0.9
+
+
+def parabola():
+    x = np.linspace(-1.0, 1.0, 300)
+    return x, x**2
+
+
+@those(lambda stated: stated.is_nonlinear)
+def test_a_parabola_scores_far_above_independent_data(m, rng):
+    independent = np.array([m.strength(m(*rng.random((2, 300)))) for _ in range(20)])
+    assert m.strength(m(*parabola())) > independent.mean() + 6 * independent.std()
+    assert m.strength(m(*parabola())) > 2 * independent.max()
+
+
+@those(lambda stated: not stated.is_nonlinear)
+def test_a_parabola_is_not_seen(m):
+    assert abs(m(*parabola())) < 0.2
+
+
+# Kinds of data.
+
+
+@those(lambda stated: stated.takes_vectors)
+def test_vectors_and_categories_of_several_levels_are_taken(m, rng):
+    for x, y in VECTORS.values():
+        assert is_in_range(m, m(x, y))
+    levels = renyi.categorical(rng.integers(0, 4, 200))
+    assert is_in_range(m, m(levels, rng.normal(size=200)))
+
+
+@those(lambda stated: not stated.takes_vectors)
+def test_vectors_and_categories_of_several_levels_are_refused_with_a_way_out(m, rng):
+    levels = renyi.categorical(rng.integers(0, 4, 120))
+    for x, what in ((VECTORS["norm"][0], "x is a vector of 3 coordinates"), (levels, "x is a category of 4 levels")):
+        with pytest.raises(renyi.InputError, match=what) as refusal:
+            m(x, rng.normal(size=120))
+        named = set(re.findall(r"'(\w+)'", str(refusal.value)))
+        assert "rdc" in named
+        assert all(MEASURES[name].statement.takes_vectors for name in named & set(MEASURES))
+
+
+@ALL
+def test_a_vector_of_one_coordinate_is_a_number(m, curved):
+    x, y = curved
+    assert m(x[:, np.newaxis], y) == m(x, y)
+
+
+@ALL
+def test_categories_of_two_levels_are_taken(m, rng):
+    y = rng.normal(size=100)
+    labels = np.where(y + rng.normal(size=100) > 0, "yes", "no")
+    for x in (renyi.categorical(labels), labels == "yes"):
+        value = m(x, y)
+        assert is_in_range(m, value)
+        assert value == pytest.approx(m((labels == "yes").astype(float), y), abs=1e-9)
+
+
+@ALL
+def test_missing_values_are_refused_or_left_out(m, curved):
+    x, y = (values.copy() for values in curved)
+    x[3], y[[8, 9]] = np.nan, np.nan
+    with pytest.raises(renyi.InputError, match=r"x has 1 missing value \(first in row 3\)"):
+        m(x, y)
+    common = np.delete(x, [3, 8, 9]), np.delete(y, [3, 8, 9])
+    assert m(x, y, missing="listwise") == m(*common)
+    # The RDC keeps the ranks among all rows that a side has.
+    pairwise = renyi.rdc(x, y, missing="pairwise") if m.name == "rdc" else m(*common)
+    assert m(x, y, missing="pairwise") == pairwise
+    found = m.test(x, y, missing="pairwise", n_resamples=19)
+    assert (found.coefficient, found.n_samples) == (pairwise, 197)
+
+
+@ALL
+def test_constants_and_single_rows_are_refused(m):
+    with pytest.raises(renyi.InputError, match="y is constant"):
+        m([1, 2, 3], [5, 5, 5])
+    with pytest.raises(renyi.InputError, match="1 row"):
+        m([1], [2])
+
+
+# Tests.
+
+
+@ALL
+def test_a_test_has_the_value_and_says_what_it_is(m, curved):
+    found = m.test(*curved, n_resamples=99)
+    statistic, pvalue = found
+    assert found.coefficient == m(*curved)
+    assert found.method == m.name
+    assert (statistic, pvalue) == (found.statistic, found.pvalue)
+    assert 0.0 < pvalue <= 0.02
+    assert np.exp(found.log_pvalue) == pytest.approx(pvalue, rel=1e-9)
+    if m.name != "rdc":
+        assert found.debiased is None
+        assert found.ranks is None
+        with pytest.raises(renyi.InputError, match="known for the RDC alone"):
+            found.confidence_interval()
+
+
+@ALL
+def test_pvalues_come_from_where_the_statement_says(m, rng):
+    found = m.test(*rng.normal(size=(2, 100)), n_resamples=19)
+    assert found.calibration == ("shuffles" if m.statement.law == "shuffles" else "law")
+
+
+@ALL
+def test_numbers_of_shuffles_are_checked(m, curved):
+    with pytest.raises(renyi.InputError, match="n_resamples=0 makes no sense"):
+        m.test(*curved, n_resamples=0)
+
+
+@pytest.mark.slow
+@those(lambda stated: stated.law != "shuffles")
+@pytest.mark.parametrize("data", ["normal", "rounded"])
+def test_independent_data_are_rejected_as_often_as_the_level_says(m, data):
+    rng = np.random.default_rng(20131205)
+    samples = rng.normal(size=(500, 2, 100))
+    samples = np.round(samples) if data == "rounded" else samples
+    size = np.mean([m.test(x, y, n_resamples=199).pvalue <= 0.05 for x, y in samples])
+    four_errors = 4 * np.sqrt(0.05 * 0.95 / 500)
+    assert size <= 0.05 + four_errors
+    # A law that stays below its level on purpose says so.
+    assert size >= 0.05 - four_errors or "conservative" in m.statement.law
+
+
+# The registry and the page.
+
+
+def test_names_are_those_of_the_measures():
+    assert {name: m.name for name, m in MEASURES.items()} == {name: name for name in MEASURES}
+    in_order = [
+        "pearson",
+        "spearman",
+        "kendall",
+        "cca",
+        "kcca",
+        "ace",
+        "mic",
+        "dcor",
+        "hsic",
+        "chsic",
+        "rdc",
+        "xi",
+        "mutual_info",
+    ]
+    assert list(MEASURES) == [name for name in in_order if name in MEASURES]
+
+
+@ALL
+def test_statements_are_whole(m):
+    stated = m.statement
+    assert all((stated.title, stated.parameters, stated.cost, stated.law))
+    assert stated.range[0] < stated.range[1]
+    assert re.search(r"\d{4}, https://doi\.org/10\.\S+$", stated.reference)
+    assert str(m) == m.name
+    assert type(m).__doc__
+
+
+def test_unknown_names_and_settings_are_refused():
+    with pytest.raises(renyi.InputError, match="there is no measure 'Pearsn': did you mean 'pearson'"):
+        renyi.measure("Pearsn")
+    with pytest.raises(renyi.InputError, match="there is no measure None: choose one of"):
+        renyi.measure(None)
+    with pytest.raises(renyi.InputError, match="pearson has no setting 'k': it has none"):
+        renyi.measure("pearson", k=3)
+    with pytest.raises(renyi.InputError, match="rdc has no setting 'K': its settings are k, s"):
+        renyi.measure("rdc", K=3)
+
+
+def test_settings_that_differ_are_shown():
+    assert str(renyi.measure("rdc", k=5, debias=True)) == "rdc(k=5, debias=True)"
+
+
+def test_the_table_of_the_docs_is_up_to_date():
+    run = subprocess.run([sys.executable, ROOT / "benchmarks" / "measure_tables.py", "--check"], check=False)
+    assert run.returncode == 0, "run python benchmarks/measure_tables.py"
