@@ -1,7 +1,8 @@
-"""Alternating conditional expectations: the correlation of two variables after the transformations that raise it most."""
+"""Alternating conditional expectations: how well one variable explains another, both transformed to that end."""
 
 import warnings
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from renyi.coefficient import is_integer
 from renyi.errors import ConvergenceWarning, InputError
 from renyi.peers.protocol import Measure, Statement
-from renyi.peers.smoother import Smoother, smoother
+from renyi.peers.smoother import Scratch, Smoother, smoother
 
 __all__ = ["Ace"]
 
@@ -80,12 +81,14 @@ class Ace(Measure[Side]):
     )
 
     def __post_init__(self) -> None:
-        if not self.tolerance > 0 or not np.isfinite(self.tolerance):
+        if not _is_number(self.tolerance) or not 0 < self.tolerance < np.inf:
             raise InputError(f"tolerance={self.tolerance!r} would never end: pass a positive number, such as 0.01")
         if not is_integer(self.max_iterations) or self.max_iterations < 1:
             raise InputError(f"max_iterations={self.max_iterations!r} fits nothing: pass a whole number, 1 or more")
-        if not 0 <= self.bass <= 10:
+        if not _is_number(self.bass) or not 0 <= self.bass <= 10:
             raise InputError(f"bass={self.bass!r} is not on the scale: pass a number from 0 to 10")
+        if not isinstance(self.symmetric, bool):
+            raise InputError(f"symmetric={self.symmetric!r} is neither of both: pass True or False")
 
     def prepare(self, values: Array, /) -> Side:
         values = values.ravel()
@@ -139,42 +142,51 @@ class Ace(Measure[Side]):
 
     def _alternated(self, x: Side, y: Side, places: Index) -> tuple[Array, Flags]:
         """Smooth the response over x and the fit over y, in turn; rows leave as they come to stand."""
-        rows, back = np.arange(len(places)), _inverse(places)
-        squared, is_still = np.zeros(len(places)), np.zeros(len(places), dtype=np.bool_)
+        m, n = places.shape
+        squared, is_still = np.zeros(m), np.zeros(m, dtype=np.bool_)
         response = y.values[places]
         # Where no smooth explains anything, the line does.
-        fit = x.values * np.mean(x.values * response, axis=1, keepdims=True)
-        share = np.zeros(len(rows))
-        past = np.full((_STILL, len(rows)), np.inf)
+        fit = x.values * (response @ x.values / n)[:, None]
+        explained = np.empty_like(fit)
+        rows, share, past = np.arange(m), np.zeros(m), np.full((_STILL, m), np.inf)
+        to_x, to_y = _flat(places), _flat(_inverse(places))
+        scratch = whole = Scratch(m, n)
         for iteration in range(self.max_iterations):
-            smooth = _centred(x.smoother(response, bass=self.bass))
-            raised = _share(response, smooth) > share
+            smooth = _centred(x.smoother(response, scratch, bass=self.bass))
+            raised = _share(response, smooth, scratch) > share
             fit[raised] = smooth[raised]
-            explained = np.take_along_axis(fit, back, axis=1)
-            smooth = _centred(y.smoother(explained, bass=self.bass))
-            size, before = _size(smooth), _size(explained)
-            is_flat = size <= _FLAT * before
-            smooth /= np.where(is_flat, 1.0, size)[:, None]
-            share = np.where(is_flat, 0.0, _share(smooth, explained))
+            np.take(fit, to_y, out=explained, mode="clip")
+            size = _size(explained)
+            smooth = _centred(y.smoother(explained, scratch, bass=self.bass))
+            is_flat = _standardise(smooth, _FLAT * size)
+            share = np.where(is_flat, 0.0, _share(smooth, explained, scratch))
             past[iteration % _STILL] = share
             # A smooth that explains no more is refused, and everything stays as it is.
             ends = is_flat | (~raised & (iteration > 0)) | (np.ptp(past, axis=0) <= self.tolerance)
             squared[rows], is_still[rows] = share, ends
-            stays = ~ends
-            if not stays.any():
+            if ends.all():
                 break
-            rows, places, back = rows[stays], places[stays], back[stays]
-            fit, share, past = fit[stays], share[stays], past[:, stays]
-            response = np.take_along_axis(smooth[stays], places, axis=1)
+            np.take(smooth, to_x, out=response, mode="clip")
+            if ends.any():
+                stays = ~ends
+                rows, share, past, places = rows[stays], share[stays], past[:, stays], places[stays]
+                response, fit, explained = response[stays], fit[stays], explained[stays]
+                to_x, to_y = _flat(places), _flat(_inverse(places))
+                scratch = whole.first(len(rows))
         return squared, is_still
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _scaled(values: Array) -> Array:
     """Sorted values about their median, the furthest of size about 1."""
     # By powers of 2, which round nothing; twice, for values far from 0 that differ little.
     for _ in range(2):
-        values = np.ldexp(values, -int(np.frexp(np.abs(values[[0, -1]]).max())[1]) - 1)
-        values = values - np.median(values)
+        largest = max(abs(values[0]), abs(values[-1]))
+        values = np.ldexp(values, -1 - np.frexp(largest)[1])
+        values -= 0.5 * (values[(len(values) - 1) // 2] + values[len(values) // 2])
     return values
 
 
@@ -185,6 +197,12 @@ def _inverse(orders: Index) -> Index:
     return inverse
 
 
+def _flat(places: Index) -> Index:
+    """Places within rows as places in the whole."""
+    m, n = places.shape
+    return np.asarray(places + n * np.arange(m)[:, None])
+
+
 def _centred(rows: Array) -> Array:
     rows -= rows.mean(axis=1, keepdims=True)
     return rows
@@ -192,9 +210,17 @@ def _centred(rows: Array) -> Array:
 
 def _size(rows: Array) -> Array:
     """Root mean squares."""
-    return np.asarray(np.sqrt(np.mean(rows**2, axis=1)))
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows) / rows.shape[1]))
 
 
-def _share(response: Array, fit: Array) -> Array:
+def _standardise(rows: Array, least: Array) -> Flags:
+    """Divide centred rows by their sizes, but for those no larger than `least`, which are told."""
+    size = _size(rows)
+    is_flat = size <= least
+    rows /= np.where(is_flat, 1.0, size)[:, None]
+    return is_flat
+
+
+def _share(response: Array, fit: Array, scratch: Scratch) -> Array:
     """The share of a response of variance 1 that a fit explains."""
-    return np.asarray(1.0 - np.mean((response - fit) ** 2, axis=1))
+    return 1.0 - _size(np.subtract(response, fit, out=scratch.spans)) ** 2

@@ -4,13 +4,14 @@ J. H. Friedman 1984, "A variable span smoother", https://doi.org/10.2172/1447470
 places are sorted by x; what depends on x alone is computed once, so that a smooth costs a few cumulative sums.
 """
 
+from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SPANS", "Smoother", "smoother"]
+__all__ = ["SPANS", "Scratch", "Smoother", "smoother"]
 
 Array: TypeAlias = NDArray[np.float64]
 Complex: TypeAlias = NDArray[np.complex128]
@@ -23,22 +24,39 @@ _NARROW = 1e-3
 _LEAST_RATIO, _LARGEST_RATIO = 1e-7, 1e3
 # A line that passes through its own point says nothing about how well it predicts it.
 _LEAST_FREEDOM = 1e-12
+# Residuals this small are 0, lest rounding chooses among spans that all fit.
+_ROUNDING = 1e-12
 
 
 class Windows(NamedTuple):
-    """Windows of one width, cut at the ends of the data but never shorter there.
-
-    The line at place j is `level[j]` times the window's sum of values plus `slope[j]` times that of x times values.
-    """
+    """Windows of one width, cut at the ends of the data but never shorter there."""
 
     width: int
     half: int
-    level: Array
-    slope: Array
+    # The line at place j is the real part of this times the window's sum of z + i·x·z.
+    weights: Complex
     # 1/(1 − leverage), by which leaving a point out makes its residual larger.
     inflation: Array
     # Whether the last point is alone on its line: its residual is then taken from its neighbour.
     last_is_free: bool
+
+
+class Scratch:
+    """Memory that smooths of up to m rows share; to touch it for the first time costs more than to compute in it."""
+
+    def __init__(self, m: int, n: int) -> None:
+        self.sums = np.empty((m, n + 1), dtype=np.complex128)
+        self.lines = np.empty((m, n), dtype=np.complex128)
+        self.fits = np.empty((len(SPANS), m, n))
+        self.residuals = np.empty((len(SPANS), m, n))
+        self.spans = np.empty((m, n))
+
+    def first(self, m: int) -> "Scratch":
+        """The part for m rows."""
+        part = copy(self)
+        part.sums, part.lines, part.spans = self.sums[:m], self.lines[:m], self.spans[:m]
+        part.fits, part.residuals = self.fits[:, :m], self.residuals[:, :m]
+        return part
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +65,8 @@ class Smoother:
 
     Attributes
     ----------
-    x : ndarray
-        Sorted, with its median at 0.
+    moments : ndarray
+        1 + i·x, with the median of x at 0, and a minus in the lower half.
     windows : tuple of Windows
         For each of the spans.
     ties : ndarray or None
@@ -57,83 +75,76 @@ class Smoother:
         Where each distinct value begins.
     """
 
-    x: Array
+    moments: Complex
     windows: tuple[Windows, ...]
     ties: Index | None
     firsts: Index
 
-    def __call__(self, values: Array, *, bass: float) -> Array:
-        """Smooth rows (m, n); 0 < bass <= 10 favours the wide windows."""
+    def __call__(self, values: Array, scratch: Scratch, /, *, bass: float) -> Array:
+        """Smooth rows (m, n), into a part of scratch; 0 < bass <= 10 favours the wide windows."""
         tweeter, midrange, _ = self.windows
-        cumulated = self._cumulated(values)
-        fits = np.empty((len(SPANS), *values.shape))
-        residuals = np.empty_like(fits)
-        for window, fit, residual in zip(self.windows, fits, residuals, strict=True):
-            self._lines(window, cumulated, out=fit)
+        self._cumulate(values, scratch)
+        for window, fit, residual in zip(self.windows, scratch.fits, scratch.residuals, strict=True):
+            self._lines(window, scratch, out=fit)
             _left_out(window, values, fit, out=residual)
             self._average_ties(fit)
-        self._smooth(midrange, residuals)
-        spans = _best_spans(residuals, bass)
-        self._smooth(midrange, spans)
-        mixed = _between(spans, fits)
-        self._smooth(tweeter, mixed)
+        for residual in scratch.residuals:
+            self._smooth(midrange, residual, scratch)
+        _best_spans(scratch.residuals, bass, out=scratch.spans)
+        self._smooth(midrange, scratch.spans, scratch)
+        mixed = _between(scratch.spans, scratch.fits)
+        self._smooth(tweeter, mixed, scratch)
         return mixed
 
-    def _smooth(self, window: Windows, values: Array) -> None:
+    def _smooth(self, window: Windows, values: Array, scratch: Scratch) -> None:
         """Replace values by the lines of one width."""
-        self._lines(window, self._cumulated(values), out=values)
+        self._cumulate(values, scratch)
+        self._lines(window, scratch, out=values)
         self._average_ties(values)
 
-    def _cumulated(self, values: Array) -> Complex:
-        """Sums of values (real) and of x times values (imaginary) from the middle to every place.
+    def _cumulate(self, values: Array, scratch: Scratch) -> None:
+        """Sums of values z and of x·z from the middle to every place, as z + i·x·z: one pass for both.
 
-        As one complex number they cost the time of one. Counted from the middle, what is far out does not round what
-        is near.
+        Counted from the middle, what is far out does not round what is near.
         """
-        n = values.shape[-1]
-        middle = n // 2
-        sums = np.empty((*values.shape[:-1], n + 1), dtype=np.complex128)
-        left, right = sums[..., :middle], sums[..., middle + 1 :]
-        sums[..., middle] = 0.0
-        np.negative(values[..., :middle], out=left.real)
-        np.multiply(left.real, self.x[:middle], out=left.imag)
-        np.copyto(right.real, values[..., middle:])
-        np.multiply(right.real, self.x[middle:], out=right.imag)
-        np.cumsum(left[..., ::-1], axis=-1, out=left[..., ::-1])
-        np.cumsum(right, axis=-1, out=right)
-        return sums
+        middle = len(self.moments) // 2
+        left, right = scratch.sums[:, middle - 1 :: -1], scratch.sums[:, middle + 1 :]
+        np.multiply(values[:, middle - 1 :: -1], self.moments[middle - 1 :: -1], out=left)
+        np.multiply(values[:, middle:], self.moments[middle:], out=right)
+        np.cumsum(left, axis=1, out=left)
+        np.cumsum(right, axis=1, out=right)
+        scratch.sums[:, middle] = 0.0
 
-    def _lines(self, window: Windows, cumulated: Complex, *, out: Array) -> None:
+    def _lines(self, window: Windows, scratch: Scratch, *, out: Array) -> None:
         """The line of every place's window, at that place."""
-        n, width = len(self.x), window.width
-        inner = slice(window.half, window.half + n - width + 1)
-        sums = cumulated[..., width:] - cumulated[..., : n + 1 - width]
-        np.multiply(sums.real, window.level[inner], out=out[..., inner])
-        sloped = sums.imag * window.slope[inner]
-        out[..., inner] += sloped
-        for ends, which in ((slice(inner.start), 0), (slice(inner.stop, n), -1)):
-            edge = sums[..., which, None]
-            out[..., ends] = edge.real * window.level[ends] + edge.imag * window.slope[ends]
+        n, start = len(self.moments), window.half
+        stop = start + n - window.width + 1
+        sums, lines = scratch.sums, scratch.lines
+        np.subtract(sums[:, window.width :], sums[:, : n + 1 - window.width], out=lines[:, start:stop])
+        lines[:, :start] = lines[:, start : start + 1]
+        lines[:, stop:] = lines[:, stop - 1 : stop]
+        np.multiply(lines, window.weights, out=lines)
+        np.copyto(out, lines.real)
 
     def _average_ties(self, values: Array) -> None:
         """Give places of equal x the mean of their values."""
         if self.ties is None:
             return
-        sums = np.add.reduceat(values, self.firsts, axis=-1)
-        sums /= np.diff(self.firsts, append=len(self.x))
-        np.take(sums, self.ties, axis=-1, out=values)
+        sums = np.add.reduceat(values, self.firsts, axis=1)
+        sums /= np.diff(self.firsts, append=len(self.ties))
+        np.take(sums, self.ties, axis=1, out=values, mode="clip")
 
 
 def smoother(x: Array) -> Smoother:
-    """All that smoothing over sorted x needs; x is not constant."""
-    middle = np.median(x)
-    x = x - middle
+    """All that smoothing over sorted x needs; x has its median at 0 and is not constant."""
+    moments: Complex = np.asarray(1.0 + 1j * x, dtype=np.complex128)
+    moments[: len(x) // 2] *= -1.0
     is_first = np.ones(len(x), dtype=np.bool_)
     np.not_equal(x[1:], x[:-1], out=is_first[1:])
     firsts = np.flatnonzero(is_first)
     ties = None if len(firsts) == len(x) else np.cumsum(is_first) - 1
     least = (_NARROW * _middle_half(x)) ** 2
-    return Smoother(x, tuple(_windows(x, span, least) for span in SPANS), ties, firsts)
+    return Smoother(moments, tuple(_windows(x, span, least) for span in SPANS), ties, firsts)
 
 
 def _middle_half(x: Array) -> float:
@@ -141,8 +152,8 @@ def _middle_half(x: Array) -> float:
     n = len(x)
     # Places are counted from 1 and rounded down, as in Friedman's program.
     low, high = max(n // 4, 1), max(3 * (n // 4), 1)
-    widen = np.arange(n)
-    distances = x[np.minimum(high + widen, n) - 1] - x[np.maximum(low - widen, 1) - 1]
+    steps = np.arange(1 if x[high - 1] > x[low - 1] else n)
+    distances = x[np.minimum(high + steps, n) - 1] - x[np.maximum(low - steps, 1) - 1]
     return float(distances[np.argmax(distances > 0)])
 
 
@@ -151,41 +162,41 @@ def _windows(x: Array, span: float, least: float) -> Windows:
     half = max(int(0.5 * span * n + 0.5), 2)
     width = min(2 * half + 1, n)
     half = min(half, n - 1)
-    inside, means, squares = _moments(x, width)
-    window = np.clip(np.arange(n) - half, 0, n - width)
-    reference, mean, square = inside[window], means[window], squares[window]
-    distance = (x - reference) - mean
+    window = np.arange(-half, n - half)
+    np.clip(window, 0, n - width, out=window)
+    inside, moments = (found[window] for found in _moments(x, width))
+    mean = moments.real / width
+    squares = moments.imag - mean * moments.real
+    distance = (x - inside) - mean
     slope = np.zeros(n)
-    np.divide(distance, square, out=slope, where=square > least)
+    np.divide(distance, squares, out=slope, where=squares > least)
     freedom = 1.0 - 1.0 / width - slope * distance
     inflation = np.zeros(n)
     np.divide(1.0, freedom, out=inflation, where=freedom > _LEAST_FREEDOM)
-    level = 1.0 / width - slope * (reference + mean)
-    return Windows(width, half, level, slope, inflation, bool(inflation[-1] == 0.0))
+    weights = 1.0 / width - slope * (inside + mean) - 1j * slope
+    return Windows(width, half, weights, inflation, bool(inflation[-1] == 0.0))
 
 
-def _moments(x: Array, width: int) -> tuple[Array, Array, Array]:
-    """For every window a point inside, the mean from there, and the sum of squares around the mean.
+def _moments(x: Array, width: int) -> tuple[Array, Complex]:
+    """For every window a point p inside, and the sum of x − p (real) and of its squares (imaginary).
 
     Blocks of the same width meet once in every window, and sums run from there to both sides: no term comes from
     outside, so that ties far out have squares of exactly 0.
     """
     n_windows = len(x) - width + 1
     n_blocks = -(-len(x) // width) + 1
-    blocks = np.pad(x, (0, n_blocks * width - len(x)), mode="edge").reshape(n_blocks, width)
-    after = blocks - blocks[:, :1]
+    blocks = np.full((n_blocks, width), x[-1])
+    blocks.ravel()[: len(x)] = x
+    onward, back = np.empty(blocks.shape, dtype=np.complex128), np.empty(blocks[1:].shape, dtype=np.complex128)
+    np.subtract(blocks, blocks[:, :1], out=onward.real)
+    np.subtract(blocks[:-1], blocks[1:, :1], out=back.real)
+    for sums in (onward, back[:, ::-1]):
+        np.multiply(sums.real, sums.real, out=sums.imag)
+        np.cumsum(sums, axis=1, out=sums)
     # A window that is a block has nothing before the meeting point.
-    before = blocks[:-1] - blocks[1:, :1]
-    before[:, 0] = 0.0
-    sums = []
-    for power in (1, 2):
-        onward = np.cumsum(after**power, axis=1).ravel()
-        back = np.cumsum(before[:, :0:-1] ** power, axis=1)[:, ::-1]
-        back = np.pad(back, ((0, 0), (1, 0))).ravel()
-        sums.append(back[:n_windows] + onward[width - 1 : width - 1 + n_windows])
-    first, second = sums
+    back[:, 0] = 0.0
     meeting = -(-np.arange(n_windows) // width) * width
-    return x[meeting], first / width, second - first**2 / width
+    return x[meeting], back.ravel()[:n_windows] + onward.ravel()[width - 1 : width - 1 + n_windows]
 
 
 def _left_out(window: Windows, values: Array, fit: Array, *, out: Array) -> None:
@@ -197,35 +208,41 @@ def _left_out(window: Windows, values: Array, fit: Array, *, out: Array) -> None
         out[..., -1] = out[..., -2]
 
 
-def _best_spans(residuals: Array, bass: float) -> Array:
-    """The span whose residuals are smallest, drawn to the widest the more the less that matters."""
-    narrow, _, wide = residuals
-    spans = np.full(narrow.shape, SPANS[0])
-    least = narrow.copy()
-    for span, residual in zip(SPANS[1:], residuals[1:], strict=True):
-        np.copyto(spans, span, where=residual < least)
-        np.minimum(least, residual, out=least)
-    if bass > 0:
-        drawn = least < wide
-        ratio = np.zeros_like(least)
-        np.divide(least, wide, out=ratio, where=drawn & (wide != 0))
-        # Where lines fall below 0 it may be large, and no number is lost by a bound.
-        np.clip(ratio, _LEAST_RATIO, _LARGEST_RATIO, out=ratio)
-        np.power(ratio, 10.0 - bass, out=ratio)
-        ratio *= drawn
-        spans += (SPANS[2] - spans) * ratio
-    return spans
+def _best_spans(residuals: Array, bass: float, *, out: Array) -> None:
+    """The span whose residuals are smallest, drawn to the widest the more the less that matters; changes residuals."""
+    for residual in residuals:
+        np.copyto(residual, 0.0, where=np.abs(residual, out=out) < _ROUNDING)
+    least, middle, wide = residuals
+    np.multiply(middle < least, SPANS[1] - SPANS[0], out=out)
+    out += SPANS[0]
+    np.minimum(least, middle, out=least)
+    np.copyto(out, SPANS[2], where=wide < least)
+    if bass == 0:
+        return
+    is_settled = wide <= least
+    ratio = middle
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        np.divide(least, wide, out=ratio)
+    # Lines may fall below 0, and their ratio be of any size.
+    np.maximum(ratio, _LEAST_RATIO, out=ratio)
+    np.minimum(ratio, _LARGEST_RATIO, out=ratio)
+    np.power(ratio, 10.0 - bass, out=ratio)
+    np.copyto(ratio, 0.0, where=is_settled)
+    np.subtract(SPANS[2], out, out=least)
+    least *= ratio
+    out += least
 
 
 def _between(spans: Array, fits: Array) -> Array:
-    """The fits of three spans, interpolated to the span of every place."""
+    """The fits of three spans, interpolated to the span of every place; changes both."""
     narrow, middle, wide = fits
-    up = np.clip((spans - SPANS[1]) / (SPANS[2] - SPANS[1]), 0.0, 1.0)
-    down = np.clip((SPANS[1] - spans) / (SPANS[1] - SPANS[0]), 0.0, 1.0)
-    wide -= middle
     narrow -= middle
-    wide *= up
-    narrow *= down
-    middle += wide
-    middle += narrow
-    return middle
+    wide -= middle
+    spans -= SPANS[1]
+    for difference, width in ((narrow, SPANS[0] - SPANS[1]), (wide, SPANS[2] - SPANS[1])):
+        share = spans / width
+        np.maximum(share, 0.0, out=share)
+        np.minimum(share, 1.0, out=share)
+        share *= difference
+        middle += share
+    return np.asarray(middle)
