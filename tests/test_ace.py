@@ -122,9 +122,9 @@ def test_shuffles_are_those_of_the_data(case, rng):
 
 
 def test_many_rows_are_shuffled_in_parts(rng):
-    x, y = rng.standard_normal((2, 9000))
+    x, y = rng.standard_normal((2, 12_000))
     measure = Ace()
-    orders = np.stack([rng.permutation(9000) for _ in range(3)])
+    orders = np.stack([rng.permutation(12_000) for _ in range(3)])
     found = measure.shuffled(measure.prepare(x), measure.prepare(y), orders)
     np.testing.assert_allclose(found, [measure(x, y[order]) for order in orders], rtol=0, atol=1e-12)
 

@@ -6,7 +6,7 @@ places are sorted by x; what depends on x alone is computed once, so that a smoo
 
 from copy import copy
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ __all__ = ["SPANS", "Scratch", "Smoother", "smoother"]
 Array: TypeAlias = NDArray[np.float64]
 Complex: TypeAlias = NDArray[np.complex128]
 Index: TypeAlias = NDArray[np.intp]
+_Kind = TypeVar("_Kind", np.float64, np.complex128)
 
 # Shares of the rows in a window, which the paper calls tweeter, midrange and woofer.
 SPANS = (0.05, 0.2, 0.5)
@@ -162,19 +163,34 @@ def _windows(x: Array, span: float, least: float) -> Windows:
     half = max(int(0.5 * span * n + 0.5), 2)
     width = min(2 * half + 1, n)
     half = min(half, n - 1)
-    window = np.arange(-half, n - half)
-    np.clip(window, 0, n - width, out=window)
-    inside, moments = (found[window] for found in _moments(x, width))
-    mean = moments.real / width
-    squares = moments.imag - mean * moments.real
-    distance = (x - inside) - mean
-    slope = np.zeros(n)
+    points, moments = _moments(x, width)
+    inside, sums = _at_places(points, half, n), _at_places(moments, half, n)
+    mean = sums.real / width
+    squares = mean * sums.real
+    np.subtract(sums.imag, squares, out=squares)
+    distance = x - inside
+    distance -= mean
+    slope, inflation = np.zeros(n), np.zeros(n)
     np.divide(distance, squares, out=slope, where=squares > least)
-    freedom = 1.0 - 1.0 / width - slope * distance
-    inflation = np.zeros(n)
+    distance *= slope
+    freedom = np.subtract(1.0 - 1.0 / width, distance, out=distance)
     np.divide(1.0, freedom, out=inflation, where=freedom > _LEAST_FREEDOM)
-    weights = 1.0 / width - slope * (inside + mean) - 1j * slope
+    # The line is Σz/width + slope·(Σxz − mean·Σz), with the mean from the middle of x; what is not needed any more
+    # makes room.
+    mean += inside
+    mean *= slope
+    weights = sums
+    np.subtract(1.0 / width, mean, out=weights.real)
+    np.negative(slope, out=weights.imag)
     return Windows(width, half, weights, inflation, bool(inflation[-1] == 0.0))
+
+
+def _at_places(found: NDArray[_Kind], half: int, n: int) -> NDArray[_Kind]:
+    """What was found for windows, at the places that they are for: the first and the last are for many."""
+    spread = np.empty(n, dtype=found.dtype)
+    stop = half + len(found)
+    spread[:half], spread[half:stop], spread[stop:] = found[0], found, found[-1]
+    return spread
 
 
 def _moments(x: Array, width: int) -> tuple[Array, Complex]:
@@ -195,8 +211,10 @@ def _moments(x: Array, width: int) -> tuple[Array, Complex]:
         np.cumsum(sums, axis=1, out=sums)
     # A window that is a block has nothing before the meeting point.
     back[:, 0] = 0.0
-    meeting = -(-np.arange(n_windows) // width) * width
-    return x[meeting], back.ravel()[:n_windows] + onward.ravel()[width - 1 : width - 1 + n_windows]
+    blocks[:] = blocks[:, :1].copy()
+    ends = slice(width - 1, width - 1 + n_windows)
+    onward.ravel()[ends] += back.ravel()[:n_windows]
+    return blocks.ravel()[ends], onward.ravel()[ends]
 
 
 def _left_out(window: Windows, values: Array, fit: Array, *, out: Array) -> None:
