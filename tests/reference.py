@@ -59,3 +59,73 @@ def rdc(x, y, projection_x, projection_y):
         for data, projection in ((x, projection_x), (y, projection_y))
     ]
     return canonical_correlations(*bases)[0]
+
+
+SPANS = (0.05, 0.2, 0.5)
+
+
+def running_lines(x, z, span, least):
+    """Lines in windows around every place of sorted x, and the sizes of residuals of points left out of theirs."""
+    n = len(x)
+    half = max(math.floor(0.5 * span * n + 0.5), 2)
+    width = min(2 * half + 1, n)
+    fit, residual = np.empty(n), np.empty(n)
+    for j in range(n):
+        start = min(max(j - half, 0), n - width)
+        window = slice(start, start + width)
+        distances = x[window] - np.mean(x[window])
+        squares = np.sum(distances**2)
+        slope = np.sum(distances * z[window]) / squares if squares > least else 0.0
+        leverage = 1 / width + (distances[j - start] ** 2 / squares if squares > least else 0.0)
+        fit[j] = np.mean(z[window]) + slope * distances[j - start]
+        # A line through its own point tells nothing: the neighbour stands in.
+        neighbour = residual[j - 1] if j else 0.0
+        residual[j] = abs(z[j] - fit[j]) / (1 - leverage) if leverage < 1 - 1e-12 else neighbour
+    for value in set(x):
+        fit[x == value] = np.mean(fit[x == value])
+    return fit, residual
+
+
+def super_smooth(x, z, bass):
+    """Friedman's super smoother over sorted x."""
+    n = len(x)
+    low, high = max(n // 4, 1), max(3 * (n // 4), 1)
+    while x[high - 1] == x[low - 1]:
+        low, high = max(low - 1, 1), min(high + 1, n)
+    least = (1e-3 * (x[high - 1] - x[low - 1])) ** 2
+    fits, residuals = zip(*(running_lines(x, z, span, least) for span in SPANS), strict=True)
+    residuals = [running_lines(x, residual, SPANS[1], least)[0] for residual in residuals]
+    spans = np.empty(n)
+    for j in range(n):
+        at_j = [residual[j] if abs(residual[j]) >= 1e-12 else 0.0 for residual in residuals]
+        smallest = min(at_j)
+        spans[j] = SPANS[at_j.index(smallest)]
+        if bass > 0 and smallest < at_j[2]:
+            ratio = smallest / at_j[2] if at_j[2] else 0.0
+            spans[j] += (SPANS[2] - spans[j]) * min(max(ratio, 1e-7), 1e3) ** (10 - bass)
+    spans, _ = running_lines(x, spans, SPANS[1], least)
+    mixed = np.array([np.interp(spans[j], SPANS, [fit[j] for fit in fits]) for j in range(n)])
+    return running_lines(x, mixed, SPANS[0], least)[0]
+
+
+def ace(x, y, orders=None, *, tolerance=0.01, max_iterations=20, bass=5.0):
+    """R² of transformations of x and y that are fitted in turn; `orders` sort both sides, ties as given."""
+    by_x, by_y = orders or (np.argsort(x, kind="stable"), np.argsort(y, kind="stable"))
+    response = (y - np.mean(y)) / np.std(y)
+    centred = x - np.mean(x)
+    fit = centred * np.mean(centred * response) / np.mean(centred**2)
+    smooth, shares = np.empty(len(x)), [0.0]
+    for _ in range(max_iterations):
+        smooth[by_x] = super_smooth(x[by_x], response[by_x], bass)
+        smooth -= np.mean(smooth)
+        if 1 - np.mean((response - smooth) ** 2) > shares[-1]:
+            fit = smooth.copy()
+        smooth[by_y] = super_smooth(y[by_y], fit[by_y], bass)
+        smooth -= np.mean(smooth)
+        if np.std(smooth) <= 1e-10 * np.std(fit):
+            return 0.0
+        response = smooth / np.std(smooth)
+        shares.append(1 - np.mean((response - fit) ** 2))
+        if len(shares) > 3 and np.ptp(shares[-3:]) <= tolerance:
+            break
+    return shares[-1]

@@ -6,6 +6,7 @@ from .conditional import conditional_test as conditional_test
 from .dependence import DependenceMatrix as DependenceMatrix
 from .dependence import Screening as Screening
 from .errors import CalibrationWarning as CalibrationWarning
+from .errors import ConvergenceWarning as ConvergenceWarning
 from .errors import InputError as InputError
 from .errors import MissingExtraError as MissingExtraError
 from .errors import RenyiError as RenyiError
@@ -22,6 +23,7 @@ from .table import screen as screen
 __all__ = [
     "CalibrationWarning",
     "Column",
+    "ConvergenceWarning",
     "DependenceMatrix",
     "InputError",
     "MissingExtraError",

@@ -1,6 +1,6 @@
 """The exceptions and warnings that users see; every exception is also a built-in one that habits expect."""
 
-__all__ = ["CalibrationWarning", "InputError", "MissingExtraError", "RenyiError"]
+__all__ = ["CalibrationWarning", "ConvergenceWarning", "InputError", "MissingExtraError", "RenyiError"]
 
 
 class RenyiError(Exception):
@@ -17,3 +17,7 @@ class MissingExtraError(RenyiError, ImportError):
 
 class CalibrationWarning(UserWarning):
     """A p-value was asked for by a law that does not hold for these data."""
+
+
+class ConvergenceWarning(UserWarning):
+    """An iteration ended before its result stood still."""

@@ -16,6 +16,8 @@ _PLACES = {
     "spearman": ("correlations", "Spearman"),
     "kendall": ("correlations", "Kendall"),
     "cca": ("cca", "CCA"),
+    "ace": ("ace", "Ace"),
+    "mic": ("mic", "Mic"),
     "rdc": ("rdc", "Rdc"),
 }
 
