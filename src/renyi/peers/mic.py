@@ -27,19 +27,19 @@ Estimator: TypeAlias = Literal["mic_approx", "mic_e"]
 Statistic: TypeAlias = Literal["mic", "tic"]
 Rows: TypeAlias = NDArray[np.uint16]
 
-# Points times numbers of rows that are looked at together, and numbers that a block of the dynamic programme holds:
-# both stay in the second-level cache.
+# Points times numbers of rows that are looked at together, and edges that are a block of the dynamic programme: what
+# they need stays in the second-level cache.
 _LABELS_AT_ONCE = 2**18
-_ENTRIES_AT_ONCE = 2**16
+_BLOCK = 64
 
 
 class Side(NamedTuple):
-    """One axis: where its points lie in order, which of them are tied, and its rows for every number of rows."""
+    """One axis: its points in order, which of them are tied, and where to cut it into rows of equal size."""
 
     order: Index  # the row of the data that is p-th in order
     place: Index  # where in order a row of the data is: the inverse
     starts: Index  # where in order each distinct value begins
-    rows: Rows  # (number of rows, place in order): row of the grid
+    cuts: tuple[Index, ...]  # for 2, 3, ... rows: where in order each but the first begins
 
 
 class Task(NamedTuple):
@@ -129,11 +129,9 @@ class Mic(Measure[Side]):
         in_order = values[order]
         starts = np.flatnonzero(np.concatenate(([True], in_order[1:] != in_order[:-1])))
         edges = np.append(starts, n)
-        rows = np.empty((most_cells(n, self.alpha) // 2 - 1, n), dtype=np.uint16)
-        for n_rows, row in enumerate(rows, start=2):
-            sizes = np.diff(edges[equal_parts(edges, n_rows)])
-            row[:] = np.repeat(np.arange(len(sizes)), sizes)
-        return Side(order, place, starts, rows)
+        parts = EqualParts(edges)
+        cuts = (edges[parts.into(task.n_rows)[1:-1]] for task in self._tasks(n))
+        return Side(order, place, starts, tuple(cuts))
 
     def combine(self, x: Side, y: Side, /) -> float:
         tasks = self._tasks(len(x.order))
@@ -154,7 +152,8 @@ class Mic(Measure[Side]):
         return side._replace(order=where[side.order], place=side.place[order])
 
     def bytes_needed(self, n: int, n_coordinates: int, /) -> int:
-        return 2 * 2 * n * most_cells(n, self.alpha) // 2
+        space = Space.most(self._tasks(n), n)
+        return 2 * 8 * space + 64 * max(n, _LABELS_AT_ONCE) + 8 * most_cells(n, self.alpha) ** 2
 
     def _tasks(self, n: int) -> list[Task]:
         """For every number of rows, how many columns are asked for and from how many clumps."""
@@ -172,87 +171,123 @@ def most_cells(n: int, alpha: float) -> int:
     return int(max(float(n) ** alpha, 4.0))
 
 
-def equal_parts(edges: Index, n_parts: int) -> list[int]:
-    """At which edges, from first to last, to cut into parts as equal as can be (the paper's EquipartitionYAxis).
+class EqualParts:
+    """Cuts at given edges, the first and the last among them, into parts as equal as can be."""
 
-    The end of each part is the edge nearest to its share of what is left, the earlier of two; no part is empty, and
-    there may be fewer parts than asked for.
-    """
-    # Twice the places, so that the middle between two edges is a whole number.
-    middles = (edges[1:] + edges[:-1]).tolist()
-    twice = (2 * edges).tolist()
-    end, last = twice[-1], len(middles)
-    cuts, at = [0], 0
-    for left in range(n_parts, 0, -1):
-        here = twice[at]
-        at = max(bisect_left(middles, here - (here - end) // left), at + 1)
-        cuts.append(at)
-        if at == last:
-            break
-    return cuts
+    def __init__(self, edges: Index) -> None:
+        # All places are doubled, so that the middle between two edges is a whole number.
+        self._twice: list[int] = (2 * edges).tolist()
+        self._middles: list[int] = (edges[1:] + edges[:-1]).tolist()
+
+    def into(self, n_parts: int) -> list[int]:
+        """Which edges are cuts, by the paper's rule EquipartitionYAxis.
+
+        The end of each part is the edge nearest to its share of what is left, the earlier of two; no part is empty,
+        and there may be fewer parts than asked for.
+        """
+        twice, middles = self._twice, self._middles
+        end, last = twice[-1], len(middles)
+        cuts, at = [0], 0
+        for left in range(n_parts, 0, -1):
+            here = twice[at]
+            at = bisect_left(middles, here - (here - end) // left, at + 1)
+            cuts.append(at)
+            if at == last:
+                break
+        return cuts
 
 
 def entries(x: Side, y: Side, tasks: list[Task]) -> Array:
     """Entries (rows, columns) from 2 on: rows of y of equal size, the best columns of x; 0 where none is asked for."""
     n = len(x.order)
     found = np.zeros((len(tasks), len(tasks)))
+    space = Space.of(tasks, n)
     along_x = y.place[x.order]
     chunk = max(1, _LABELS_AT_ONCE // n)
     for first in range(0, len(tasks), chunk):
         part = tasks[first : first + chunk]
-        rows = y.rows[first : first + chunk].take(along_x, axis=1)
-        for i, (task, counts) in enumerate(zip(part, clump_counts(rows, x.starts, part), strict=True), start=first):
-            found[i, : task.n_columns - 1] = gains(counts, task.n_columns, n)
-    # Ties may leave fewer rows than asked for, and never less than two as a side is not constant.
-    n_rows = y.rows[:, -1:] + 1
-    return np.asarray(found / (n * np.log(np.minimum(np.arange(2, len(tasks) + 2), n_rows))))
+        rows = rows_of(y.cuts[first : first + chunk], n).take(along_x, axis=1)
+        for i, (task, before) in enumerate(zip(part, clump_counts(rows, x.starts, part), strict=True), start=first):
+            found[i, : task.n_columns - 1] = gains(before, task.n_columns, n, space)
+    # Ties may leave fewer rows than asked for, though never less than two, as a side is not constant.
+    n_rows = np.array([len(cuts) + 1 for cuts in y.cuts])
+    return np.asarray(found / (n * np.log(np.minimum(np.arange(2, len(tasks) + 2), n_rows[:, None]))))
+
+
+def rows_of(cuts: tuple[Index, ...], n: int) -> Rows:
+    """The row of every place in order, for each number of rows."""
+    rows = np.zeros((len(cuts), n), dtype=np.uint16)
+    for row, places in zip(rows, cuts, strict=True):
+        row[places] = 1
+    return np.cumsum(rows, axis=1, dtype=np.uint16, out=rows)
 
 
 def clump_counts(rows: Rows, starts: Index, tasks: list[Task]) -> Iterator[Index]:
     """For each task, how many points lie before each edge of its clumps: all of them, then those of each row."""
     n = rows.shape[1]
-    edges = [clumps + n * i for i, clumps in enumerate(clump_ends(rows, starts, tasks))]
-    ends = np.concatenate(edges)
+    edges = list(clump_edges(rows, starts, tasks))
+    # Counted and summed for all tasks in one go: what earlier tasks add drops out of every difference.
+    ends = np.concatenate([own[1:] + n * i for i, own in enumerate(edges)])
     clump_of = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     n_rows = tasks[-1].n_rows
-    # Counted and summed for all tasks in one go: what earlier tasks add drops out of every difference.
     counts = np.bincount(rows.ravel() * np.intp(len(ends)) + clump_of, minlength=n_rows * len(ends))
     before = np.zeros((n_rows + 1, len(ends) + 1), dtype=np.intp)
     before[0, 1:] = ends
     np.cumsum(counts.reshape(n_rows, -1), axis=1, out=before[1:, 1:])
     first = 0
     for task, own in zip(tasks, edges, strict=True):
-        yield before[: task.n_rows + 1, first : first + len(own) + 1]
-        first += len(own)
+        yield before[: task.n_rows + 1, first : first + len(own)]
+        first += len(own) - 1
 
 
-def clump_ends(rows: Rows, starts: Index, tasks: list[Task]) -> Iterator[Index]:
-    """Where clumps end, for each task: runs of points in one row, joined to at most as many as the task allows."""
+def clump_edges(rows: Rows, starts: Index, tasks: list[Task]) -> Iterator[Index]:
+    """Edges of clumps, for each task: runs of points in one row, joined to at most as many as the task allows."""
     n = rows.shape[1]
-    is_end = rows[:, starts[1:] - 1] != rows[:, starts[1:]]
+    is_edge = np.ones((len(rows), len(starts) + 1), dtype=np.bool_)
+    np.not_equal(rows[:, starts[1:]], rows[:, starts[1:] - 1], out=is_edge[:, 1:-1])
     if len(starts) < n:
-        is_end |= around_mixed_ties(rows, starts)
-    found = np.flatnonzero(is_end)
-    bounds = np.searchsorted(found, is_end.shape[1] * np.arange(len(tasks) + 1))
-    for i, task in enumerate(tasks):
-        inner = starts[1:][found[bounds[i] : bounds[i + 1]] - is_end.shape[1] * i]
-        ends = np.append(inner, n)
-        if len(ends) > task.most_clumps:
-            # The paper's superclumps: clumps are joined as tied points would be.
-            ends = ends[np.array(equal_parts(np.append(0, ends), task.most_clumps)[1:]) - 1]
-        yield ends
+        is_edge[:, 1:-1] |= around_mixed_ties(rows, starts)
+    n_edges = np.count_nonzero(is_edge, axis=1)
+    which = np.flatnonzero(is_edge) - np.repeat(np.arange(len(rows)) * is_edge.shape[1], n_edges)
+    places = np.append(starts, n)[which]
+    for task, edges in zip(tasks, np.split(places, np.cumsum(n_edges)[:-1]), strict=True):
+        # The paper's superclumps: clumps are joined as tied points would be.
+        is_many = len(edges) - 1 > task.most_clumps
+        yield edges[EqualParts(edges).into(task.most_clumps)] if is_many else edges
 
 
 def around_mixed_ties(rows: Rows, starts: Index) -> NDArray[np.bool_]:
-    """Which ends of tied points touch points that are tied but not in one row: these are a clump of their own."""
-    inside = np.empty(rows.shape, dtype=np.bool_)
-    np.not_equal(rows[:, 1:], rows[:, :-1], out=inside[:, 1:])
-    inside[:, starts] = False
-    is_mixed = np.logical_or.reduceat(inside, starts, axis=1)
+    """Which starts touch points that are tied but not in one row, which are a clump of their own; not of the first."""
+    changes = np.zeros(rows.shape, dtype=np.bool_)
+    np.not_equal(rows[:, 1:], rows[:, :-1], out=changes[:, 1:])
+    changes[:, starts] = False
+    is_mixed = np.logical_or.reduceat(changes, starts, axis=1)
     return np.asarray(is_mixed[:, 1:] | is_mixed[:, :-1])
 
 
-def gains(before: Index, n_columns: int, n: int) -> Array:
+class Space(NamedTuple):
+    """Memory that all blocks of the dynamic programme share: fresh pages cost as much as what is written there."""
+
+    places: Index
+    values: Array
+    terms: Array
+
+    @classmethod
+    def of(cls, tasks: list[Task], n: int) -> "Space":
+        """Room for the largest block of these tasks."""
+        most = cls.most(tasks, n)
+        # One piece, which the C library keeps for the next call: of several it gives some back, and maps them anew.
+        memory = np.empty(2 * most + most // 3)
+        return cls(memory[:most].view(np.intp), memory[most : 2 * most], memory[2 * most :])
+
+    @staticmethod
+    def most(tasks: list[Task], n: int) -> int:
+        """Numbers in the largest block; the rows are two at least, and one more for all points."""
+        n_edges = [min(task.most_clumps, n) + 1 for task in tasks]
+        return max((task.n_rows + 1) * min(_BLOCK, m) * m for task, m in zip(tasks, n_edges, strict=True))
+
+
+def gains(before: Index, n_columns: int, n: int, space: Space) -> Array:
     """Mutual information in nats, times n, of the rows with the best 2, ..., n_columns columns.
 
     With d points of a column in each row and D in all, a partition has n times minus the conditional entropy of rows
@@ -262,34 +297,35 @@ def gains(before: Index, n_columns: int, n: int) -> Array:
     and the best l columns up to an edge t are the best l - 1 up to some edge s, and one more from s to t.
     """
     n_edges = before.shape[1]
-    n_distinct = min(n_columns, n_edges - 1)
-    best = np.zeros((max(n_distinct, 2), n_edges))
-    if n_distinct == 2:
-        # Of the last number of columns the end alone is asked for.
-        best[0] = column_terms(before, slice(0, n_edges), slice(0, 1), n)[:, 0]
-    height = max(16, _ENTRIES_AT_ONCE // before.size)
-    for first in range(0 if n_distinct > 2 else n_edges - 1, n_edges, height):
-        last = min(first + height, n_edges)
-        terms = column_terms(before, slice(first, last), slice(0, last), n)
-        if n_distinct > 2:
-            best[0, first:last] = terms[:, 0]
-        sums = np.empty_like(terms)
-        # Edges before t matter alone: a block of edges is done for all numbers of columns while it is in the cache.
+    # More columns than clumps are of no use. A column may be empty, so that two are always there.
+    n_distinct = max(2, min(n_columns, n_edges - 1))
+    best = np.empty((n_distinct - 1, n_edges))
+    best[0] = column_terms(before, slice(None), slice(0, 1), n, space)[:, 0]
+    for first in range(0, n_edges if n_distinct > 2 else 0, _BLOCK):
+        last = min(first + _BLOCK, n_edges)
+        terms = column_terms(before, slice(first, last), slice(0, last), n, space)
+        sums = space.values[: terms.size].reshape(terms.shape)
+        # A block of edges needs those before it alone: it is done for all numbers of columns while in the cache.
         for columns in range(1, n_distinct - 1):
             np.add(terms, best[columns - 1, :last], out=sums)
             np.maximum.reduce(sums, axis=1, out=best[columns, first:last])
-    best[-1, -1] = np.max(best[-2] + terms[-1])
-    # One column leaves the entropy of rows; more columns than clumps are of no use.
-    reached = best[1:, -1] - best[0, -1]
-    return np.concatenate((reached, np.full(n_columns - 1 - len(reached), reached[-1])))
+    # Of the last number of columns the end alone is asked for. One column leaves minus n times the entropy of rows.
+    final = column_terms(before, slice(n_edges - 1, n_edges), slice(None), n, space)
+    found = np.max(best + final, axis=1) - best[0, -1]
+    return np.concatenate((found, np.full(n_columns - n_distinct, found[-1])))
 
 
-def column_terms(before: Index, ends: slice, starts: slice, n: int) -> Array:
+def column_terms(before: Index, ends: slice, starts: slice, n: int, space: Space) -> Array:
     """The term of one column for each of its ends and starts; -inf where it would end before it starts."""
-    shifts = np.full((len(before), 1), 1)
+    shifts = np.ones((len(before), 1), dtype=np.intp)
     shifts[0] = 2 * n + 2
-    places = (before[:, ends] + shifts)[:, :, None] - before[:, None, starts]
-    return np.asarray(d_log_d(n).take(places, mode="clip").sum(axis=0))
+    last, first = (before[:, ends] + shifts)[:, :, None], before[:, None, starts]
+    shape = (len(before), last.shape[1], first.shape[2])
+    size = math.prod(shape)
+    places = np.subtract(last, first, out=space.places[:size].reshape(shape))
+    values = d_log_d(n).take(places, mode="clip", out=space.values[:size].reshape(shape))
+    terms = space.terms[: size // len(before)].reshape(shape[1:])
+    return np.asarray(np.add.reduce(values, axis=0, out=terms))
 
 
 @lru_cache(maxsize=16)
