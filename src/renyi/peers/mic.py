@@ -25,6 +25,7 @@ Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Estimator: TypeAlias = Literal["mic_approx", "mic_e"]
 Statistic: TypeAlias = Literal["mic", "tic"]
+# The matrix of so many rows as overflow this would take more memory than `bytes_needed` lets through.
 Rows: TypeAlias = NDArray[np.uint16]
 
 # Points times numbers of rows that are looked at together, and edges that are a block of the dynamic programme: what
@@ -109,10 +110,10 @@ class Mic(Measure[Side]):
     )
 
     def __post_init__(self) -> None:
-        for setting, lowest, highest in (("alpha", 0.0, 1.0), ("c", 1.0, math.inf)):
+        for setting, lowest, highest in (("alpha", 1e-9, 1.0), ("c", 1.0, 1e9)):
             value = getattr(self, setting)
             is_number = is_integer(value) or isinstance(value, float | np.floating)
-            if not (is_number and max(lowest, 1e-9) <= value <= highest and math.isfinite(value)):
+            if not (is_number and lowest <= value <= highest):
                 wanted = "above 0 and at most 1" if setting == "alpha" else "of at least 1"
                 raise InputError(f"{setting}={value!r} makes no grid: pass a number {wanted}")
         for setting, known in (("estimator", get_args(Estimator)), ("statistic", get_args(Statistic))):
