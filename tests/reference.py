@@ -129,3 +129,77 @@ def ace(x, y, orders=None, *, tolerance=0.01, max_iterations=20, bass=5.0):
         if len(shares) > 3 and np.ptp(shares[-3:]) <= tolerance:
             break
     return shares[-1]
+
+
+def equal_rows(values, n_rows):
+    """A row for every value, in turn from the smallest: tied ones together, each row as near to its share as can be."""
+    n, row, filled, placed = len(values), 0, 0, 0
+    share = n / n_rows
+    rows = {}
+    for value in sorted(set(values)):
+        tied = list(values).count(value)
+        if filled and abs(filled + tied - share) >= abs(filled - share):
+            row, filled = row + 1, 0
+            share = (n - placed) / (n_rows - row)
+        rows[value] = row
+        filled, placed = filled + tied, placed + tied
+    return [rows[value] for value in values]
+
+
+def clumps(x, rows, most):
+    """Runs of points, along x, that lie in one row; equal x together; at most so many, by joining neighbours."""
+    labels = {}
+    for value in sorted(set(x)):
+        within = {row for other, row in zip(x, rows, strict=True) if other == value}
+        labels[value] = within.pop() if len(within) == 1 else ("mixed", value)
+    numbers, last, number = {}, None, -1
+    for value, label in labels.items():
+        number += label != last
+        numbers[value], last = number, label
+    of_points = [numbers[value] for value in x]
+    return of_points if number + 1 <= most else equal_rows(of_points, most)
+
+
+def best_informations(of_clumps, rows, n_columns):
+    """Largest mutual information (nats) of rows with 2, ..., n_columns columns made of clumps: dynamic programme."""
+    n, n_clumps = len(rows), max(of_clumps) + 1
+
+    def loss(first, last):
+        inside = [row for clump, row in zip(of_clumps, rows, strict=True) if first <= clump < last]
+        shares = [inside.count(row) / len(inside) for row in set(inside)]
+        return -len(inside) * math.fsum(share * math.log(share) for share in shares)
+
+    entropy = loss(0, n_clumps) / n
+    best = {t: loss(0, t) for t in range(1, n_clumps + 1)}
+    found = []
+    for _ in range(2, n_columns + 1):
+        best = {t: min([best[t]] + [best[s] + loss(s, t) for s in range(1, t)]) for t in best}
+        found.append(entropy - best[n_clumps] / n)
+    return found
+
+
+def characteristic_entries(x, y, alpha=0.6, c=15, estimator="mic_approx"):
+    """Entries of the characteristic matrix by (columns of x, rows of y), a list of one or two: x, then y optimised."""
+    limit = int(max(len(x) ** alpha, 4))
+    entries = {}
+    for swapped, (along, across) in enumerate(((x, y), (y, x))):
+        for n_rows in range(2, limit // 2 + 1):
+            most_columns = limit // n_rows
+            rows = equal_rows(across, n_rows)
+            of_clumps = clumps(along, rows, int(c * most_columns))
+            n_columns = min(most_columns, n_rows) if estimator == "mic_e" else most_columns
+            for k, information in enumerate(best_informations(of_clumps, rows, n_columns), start=2):
+                place = (n_rows, k) if swapped else (k, n_rows)
+                entries.setdefault(place, []).append(information / math.log(min(k, len(set(rows)))))
+    return entries
+
+
+def mic(x, y, **settings):
+    """The largest entry."""
+    return max(max(values) for values in characteristic_entries(x, y, **settings).values())
+
+
+def tic(x, y, estimator="mic_approx", **settings):
+    """The mean of all entries: the better of two for the estimator of 2011, both orders' mean for that of 2016."""
+    entries = characteristic_entries(x, y, estimator=estimator, **settings)
+    return np.mean([max(values) if estimator == "mic_approx" else np.mean(values) for values in entries.values()])
