@@ -59,22 +59,26 @@ def columns_of(table, **settings):
     return as_table(table, **settings).columns
 
 
+def prepared(column):
+    return prepare(column, SEED)
+
+
 def variables_of(table, **settings):
     """The same, prepared."""
-    return [Variable(column, prepare(column, SEED)) for column in columns_of(table, **settings)]
+    return [Variable(column, prepared) for column in columns_of(table, **settings)]
 
 
 def number(values, missing=None, name="x"):
     """A prepared column of numbers."""
     column = Column(name, "number", np.asarray(values), missing)
-    return Variable(column, prepare(column, SEED))
+    return Variable(column, prepared)
 
 
 def category(codes, missing=None, name="c"):
     """A prepared category."""
     codes = np.asarray(codes).astype(np.intp)
     column = Column(name, "category", codes, missing, tuple(range(codes.max() + 1)))
-    return Variable(column, prepare(column, SEED))
+    return Variable(column, prepared)
 
 
 def of_pair(function, x, y, **settings):

@@ -1,6 +1,6 @@
 """Columns that are alike, of one kind and rank, stacked: what a tile of pairs is made of."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -24,10 +24,21 @@ Index: TypeAlias = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """A typed column of a table, prepared on its observed rows."""
+    """A typed column of a table, and how it is prepared on its observed rows, once it is asked for."""
 
     column: Column
-    prepared: Prepared
+    prepare: Callable[[Column], Prepared]
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """The column as the coefficient and the test see it."""
+        return self.prepare(self.column)
+
+    @property
+    def n_samples(self) -> int:
+        """Observed rows."""
+        gaps = self.column.missing
+        return len(self.column) - (0 if gaps is None else int(np.count_nonzero(gaps)))
 
     @cached_property
     def signature(self) -> Hashable:

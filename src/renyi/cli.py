@@ -147,7 +147,7 @@ def _write_csv(found: "Result", target: str) -> None:
 def _show(found: "Result", *, top: int, q: float, fold: bool) -> None:
     """The headline, the ranked table, and what a reader should know beside it."""
     from renyi.dependence import Screening
-    from renyi.report.summary import headline, lines_of, remarks
+    from renyi.report.summary import called, headline, lines_of, remarks
     from renyi.report.terminal import legend, table_of_lines
 
     console, by_target = _console(), isinstance(found, Screening)
@@ -157,7 +157,7 @@ def _show(found: "Result", *, top: int, q: float, fold: bool) -> None:
     console.print(headline(found, q=q), markup=False, highlight=False, soft_wrap=True)
     if lines:
         console.print()
-        console.print(table_of_lines(lines, console, by_target=by_target))
+        console.print(table_of_lines(lines, console, value=called(found), by_target=by_target))
         console.print()
     for sentence in [*legend(lines, by_target=by_target), *more, *remarks(found)]:
         console.print(sentence, style="dim", markup=False, highlight=False, soft_wrap=True)

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.edges import Edges
+from renyi.edges import ALIAS, Edges
 from renyi.errors import InputError
-from renyi.independence import together
 from renyi.inference.discovery import Correction, adjust
-from renyi.spectrum import canonical_correlations, cross_products
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,9 +23,6 @@ __all__ = ["ALIAS", "DependenceMatrix", "Screening", "checked_rate"]
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Said = TypeVar("Said")
-
-# Columns this close to one another are told as one.
-ALIAS = 0.99
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,30 +52,19 @@ class _OfTable:
         return int(np.count_nonzero(self.edge_qvalues <= checked_rate(q)))
 
     def ranked(self, q: float | None = None, /) -> Index:
-        """Positions of the pairs, strongest first by the debiased coefficient, those at a rate of q alone."""
+        """Positions of the pairs, strongest first, those at a rate of q alone; of a measure without a law all."""
         edges, found = self.edges, self.edges.found
-        kept = np.arange(len(edges)) if q is None else np.flatnonzero(self.edge_qvalues <= checked_rate(q))
+        is_all = q is None or not edges.has_law
+        kept = np.arange(len(edges)) if is_all else np.flatnonzero(self.edge_qvalues <= checked_rate(q))
         # What could not be measured comes last, equal ones in the order of the table.
-        strength = np.where(np.isnan(edges.debiased), -np.inf, edges.debiased)
-        order = np.lexsort((found.j[kept], found.i[kept], found.log_pvalue[kept], -strength[kept]))
+        strength = np.where(np.isnan(edges.strength), -np.inf, edges.strength)
+        order = np.lexsort((found.j[kept], found.i[kept], edges.log_pvalues[kept], -strength[kept]))
         return np.asarray(kept[order])
-
-    def is_alias(self, edge: int, /) -> bool:
-        """Whether two columns are nearly the same: a coefficient above 0.99, and neither says more than the other."""
-        found = self.edges.found
-        x, y = self.edges.x[found.i[edge]], self.edges.y[found.j[edge]]
-        if not found.coefficient[edge] > ALIAS or x.prepared.basis.rank != y.prepared.basis.rank:
-            return False
-        if "category" not in (x.column.kind, y.column.kind):
-            return True
-        # Categories that share a single level correlate perfectly in that one; all of them must be shared.
-        bases = together((x.column, y.column), (x.prepared, y.prepared))
-        return bool(canonical_correlations(cross_products(bases[0].basis, bases[1].basis))[-1] > ALIAS)
 
     @property
     def n_shuffled(self) -> int:
         """Tests whose p-value comes from shuffles, and cannot be below 0.0001."""
-        return int(np.count_nonzero(self.edges.found.is_shuffled))
+        return int(np.count_nonzero(self.edges.is_shuffled))
 
     def _frame(self, which: Index) -> Any:
         return self.edges.take(which).to_frame(self.new_frame, qvalues=self.edge_qvalues[which])
@@ -139,12 +123,17 @@ class DependenceMatrix(_OfTable):
     @cached_property
     def values(self) -> Array:
         """Coefficients."""
-        return self._spread(self.edges.found.coefficient, 1.0)
+        return self._spread(self.edges.found.coefficient, self.edges.largest)
 
     @cached_property
     def debiased(self) -> Array:
         """Coefficients, less what independent data would show."""
-        return self._spread(self.edges.debiased, 1.0)
+        return self._spread(self.edges.debiased, 1.0 if self.edges.measure == "rdc" else np.nan)
+
+    @cached_property
+    def strength(self) -> Array:
+        """What pairs are ranked by: debiased coefficients, or the sizes of those of another measure."""
+        return self._spread(self.edges.strength, self.edges.largest)
 
     @cached_property
     def pvalues(self) -> Array:
@@ -169,7 +158,7 @@ class DependenceMatrix(_OfTable):
     @cached_property
     def n_samples(self) -> NDArray[np.intp]:
         """Rows that both columns have."""
-        own = [variable.prepared.basis.n_samples for variable in self.edges.x]
+        own = [variable.n_samples for variable in self.edges.x]
         counts = self._spread(self.edges.found.n, own).astype(np.intp)
         counts.setflags(write=False)
         return counts
@@ -240,14 +229,14 @@ class DependenceMatrix(_OfTable):
             aliases = [name for name, leader in zip(self.names, leaders, strict=True) if leader == a][1:]
             told.append((edge, ", ".join(aliases) if a == b else self.names[found.j[edge]], len(edges)))
         # Who speaks for a line may be weaker than the line was, hence once more by strength.
-        told.sort(key=lambda line: -self.edges.debiased[line[0]])
+        told.sort(key=lambda line: -self.edges.strength[line[0]])
         return np.array([edge for edge, _, _ in told], dtype=np.intp), [y for _, y, _ in told], [n for _, _, n in told]
 
     def _leaders(self, ranked: Index) -> list[int]:
         """For every column the first one that it is nearly the same as, which may be itself."""
         near: dict[int, set[int]] = {}
         found = self.edges.found
-        for edge in filter(self.is_alias, ranked[found.coefficient[ranked] > ALIAS].tolist()):
+        for edge in filter(self.edges.is_alias, ranked[np.abs(found.coefficient[ranked]) > ALIAS].tolist()):
             i, j = int(found.i[edge]), int(found.j[edge])
             near.setdefault(i, set()).add(j)
             near.setdefault(j, set()).add(i)
@@ -264,6 +253,12 @@ class DependenceMatrix(_OfTable):
             {"": np.array(self.names, dtype=str), **{name: self.values[:, j] for j, name in enumerate(columns)}}
         )
         return frame.set_index("").rename_axis(None) if hasattr(frame, "set_index") else frame
+
+    def strongest(self, *, top: int | None, threshold: float | None, q: float) -> Any:
+        """The strongest pairs as a frame, at most so many, and none below a threshold."""
+        ranked = self.ranked(q)
+        kept = ranked if threshold is None else ranked[self.edges.strength[ranked] >= threshold]
+        return self._frame(kept[:top])
 
     def to_edges(self) -> Any:
         """All pairs as rows of a frame, strongest first by the debiased coefficient."""

@@ -12,13 +12,16 @@ from renyi.alike import Variable
 from renyi.independence import together
 from renyi.inference.bias import debias_all, largest_leverage, null_level
 from renyi.inference.roy import null_median
+from renyi.spectrum import canonical_correlations, cross_products
 from renyi.tiles import Found
 
-__all__ = ["MISSED", "Edges"]
+__all__ = ["ALIAS", "MISSED", "Edges"]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 
+# Columns this close to one another are told as one.
+ALIAS = 0.99
 # A dependence is marked as nonlinear where no linear coefficient is more than this share of the debiased one.
 MISSED = 0.5
 _SMALLEST = float(np.finfo(np.float64).tiny)
@@ -49,13 +52,55 @@ class Edges:
 
     def take(self, which: NDArray[Any], /) -> "Edges":
         """Some of the pairs, in the order given."""
-        found = Found(**{name: getattr(self.found, name)[which] for name in _FIELDS})
-        return Edges(self.x, self.y, found, known=self.debiased[which])
+        return Edges(self.x, self.y, self._found_at(which), known=self.debiased[which])
+
+    def _found_at(self, which: NDArray[Any]) -> Found:
+        return Found(**{name: getattr(self.found, name)[which] for name in _FIELDS})
+
+    @property
+    def measure(self) -> str:
+        """What the coefficient is called."""
+        return "rdc"
+
+    @property
+    def largest(self) -> float:
+        """What a column has with itself."""
+        return 1.0
+
+    @property
+    def has_law(self) -> bool:
+        """Whether p-values come with the measure."""
+        return True
+
+    @property
+    def smallest_shuffled(self) -> float:
+        """The smallest p-value that shuffles can show."""
+        return 1e-4
+
+    @property
+    def log_pvalues(self) -> Array:
+        """Logarithms of the p-values."""
+        return self.found.log_pvalue
+
+    @property
+    def is_shuffled(self) -> Mask:
+        """Which p-values come from shuffles."""
+        return self.found.is_shuffled
+
+    @property
+    def strength(self) -> Array:
+        """What pairs are ranked by."""
+        return self.debiased
+
+    @property
+    def trend(self) -> Array:
+        """A number whose sign says whether y rises with x, NaN where nobody knows."""
+        return self.found.spearman
 
     @cached_property
     def pvalues(self) -> Array:
         """P-values, NaN where no test was made; none is 0."""
-        log_p = self.found.log_pvalue
+        log_p = self.log_pvalues
         return np.where(np.isnan(log_p), np.nan, np.maximum(np.exp(log_p), _SMALLEST))
 
     @cached_property
@@ -91,22 +136,35 @@ class Edges:
         linear = np.fmax(np.abs(self.found.pearson), np.abs(self.found.spearman))
         return np.asarray(linear <= MISSED * self.debiased)
 
+    def is_alias(self, edge: int, /) -> bool:
+        """Whether two columns are nearly the same: a coefficient above 0.99, and neither says more than the other."""
+        x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
+        if not self.found.coefficient[edge] > ALIAS or x.prepared.basis.rank != y.prepared.basis.rank:
+            return False
+        if "category" not in (x.column.kind, y.column.kind):
+            return True
+        # Categories that share a single level correlate perfectly in that one; all of them must be shared.
+        bases = together((x.column, y.column), (x.prepared, y.prepared))
+        return bool(canonical_correlations(cross_products(bases[0].basis, bases[1].basis))[-1] > ALIAS)
+
+    def columns(self, qvalues: Array, /) -> dict[str, Any]:
+        """What a frame of the pairs has."""
+        return {
+            "x": np.array([self.x[i].column.name for i in self.found.i.tolist()], dtype=str),
+            "y": np.array([self.y[j].column.name for j in self.found.j.tolist()], dtype=str),
+            "coefficient": self.found.coefficient,
+            "debiased": self.debiased,
+            "pearson": self.found.pearson,
+            "spearman": self.found.spearman,
+            "nonlinear": self.is_nonlinear,
+            "p": self.pvalues,
+            "q": qvalues,
+            "n": self.found.n,
+        }
+
     def to_frame(self, new_frame: Callable[[dict[str, Any]], Any], /, *, qvalues: Array) -> Any:
         """The pairs as rows of a frame."""
-        return new_frame(
-            {
-                "x": np.array([self.x[i].column.name for i in self.found.i.tolist()], dtype=str),
-                "y": np.array([self.y[j].column.name for j in self.found.j.tolist()], dtype=str),
-                "coefficient": self.found.coefficient,
-                "debiased": self.debiased,
-                "pearson": self.found.pearson,
-                "spearman": self.found.spearman,
-                "nonlinear": self.is_nonlinear,
-                "p": self.pvalues,
-                "q": qvalues,
-                "n": self.found.n,
-            }
-        )
+        return new_frame(self.columns(qvalues))
 
 
 _FIELDS = tuple(field.name for field in fields(Found))

@@ -194,13 +194,13 @@ class Prepared:
         return Prepared(restrict(self.basis, rows), self.scales.on(rows))
 
 
-def prepare(column: Column, seed: Seed, /) -> Prepared:
+def prepare(column: Column, seed: Seed, /, settings: Settings | None = None) -> Prepared:
     """A column on its own observed rows."""
     column = column.complete()
     if column.kind == "category":
         scales = category_scales(column.values)
         return Prepared(scales.basis, scales)
-    projection = _SETTINGS.projection(column, seed)
+    projection = (settings or _SETTINGS).projection(column, seed)
     if column.kind == "number":
         copula = rank_column(column.values, projection)
         return Prepared(copula_basis(copula, projection), number_scales(copula))

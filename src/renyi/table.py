@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from renyi import features
 from renyi.alignment import Missing
 from renyi.alike import Alike, Variable
+from renyi.coefficient import Settings
 from renyi.columns import Column, check_choice, count
 from renyi.conditional import conditional_test
 from renyi.dependence import DependenceMatrix, Screening, checked_rate
@@ -18,9 +19,13 @@ from renyi.errors import InputError
 from renyi.execution.progress import watched
 from renyi.execution.threads import stream
 from renyi.frames import Table, as_table, check_known, checked_wishes, names_of, observed
-from renyi.independence import Shuffles, prepare
+from renyi.independence import Prepared, Shuffles, prepare
 from renyi.inference.discovery import Correction
 from renyi.kinds import Wish
+from renyi.measured import measured
+from renyi.peers.protocol import Measure
+from renyi.peers.rdc import Rdc
+from renyi.peers.registry import measure as named
 from renyi.results import TestResult
 from renyi.strongest import Strongest
 from renyi.tiles import Found, compare, groups, tiles_of
@@ -28,7 +33,6 @@ from renyi.tiles import Found, compare, groups, tiles_of
 __all__ = ["matrix", "pairs", "screen"]
 
 Array: TypeAlias = NDArray[np.float64]
-Measure = Literal["rdc"]
 Types: TypeAlias = Mapping[Any, Wish] | None
 Vectors: TypeAlias = Mapping[str, Sequence[str]] | None
 
@@ -42,7 +46,7 @@ def matrix(
     table: Any,
     other: Any = None,
     *,
-    measure: Measure = "rdc",
+    measure: str | Measure[Any] = "rdc",
     missing: Missing = "pairwise",
     types: Types = None,
     vectors: Vectors = None,
@@ -60,8 +64,9 @@ def matrix(
         A frame of pandas, Polars or Arrow, a dict of columns, or a matrix whose columns are the variables.
     other : the same, optional
         A second table over the same rows: its columns take the place of the table's own as partners.
-    measure : {"rdc"}, default "rdc"
-        The coefficient.
+    measure : str or Measure, default "rdc"
+        The coefficient: one of `renyi.measures()`, or `renyi.measure(name, ...)` with settings. Measures other than the
+        RDC are taken on the rows that both columns have, and columns they cannot take are left out.
     missing : {"pairwise", "listwise", "raise"}, default "pairwise"
         "pairwise" ranks every column over its own observed rows and compares two on the rows both have; "listwise"
         drops rows with any missing cell first; "raise" refuses them.
@@ -102,15 +107,16 @@ def matrix(
     >>> found.qvalues[0, 1] < 1e-9 < found.qvalues[0, 2]
     np.True_
     """
-    _check(measure, correction)
+    by = _checked(measure, correction)
     if other is None:
-        rows = _comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), at_least=2)
-        variables = _prepared(rows.columns, progress=progress)
-        edges = _every_pair(variables, None, progress=progress)
+        rows = _comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), by, at_least=2)
+        edges = _every_pair(by, rows.columns, None, progress=progress)
         return DependenceMatrix.of(rows, None, edges, correction=correction)
-    rows, columns = _side_by_side(table, other, types, vectors, missing)
-    of_rows, of_columns = (_prepared(side.columns, progress=progress) for side in (rows, columns))
-    edges = _every_pair(of_rows, of_columns, progress=progress)
+    rows, columns = (
+        _comparable(observed(part, missing=missing), by, at_least=1)
+        for part in _side_by_side(table, other, types, vectors, missing)
+    )
+    edges = _every_pair(by, rows.columns, columns.columns, progress=progress)
     return DependenceMatrix.of(rows, columns, edges, correction=correction)
 
 
@@ -120,7 +126,7 @@ def pairs(
     top: int | None = None,
     threshold: float | None = None,
     q: float = 0.05,
-    measure: Measure = "rdc",
+    measure: str | Measure[Any] = "rdc",
     missing: Missing = "pairwise",
     types: Types = None,
     vectors: Vectors = None,
@@ -164,7 +170,7 @@ def pairs(
     >>> renyi.pairs({"x": x, "y": x**2, "z": np.random.default_rng(0).random(500)}, top=1)["y"]
     array(['y'], dtype='<U1')
     """
-    _check(measure, correction)
+    by = _checked(measure, correction)
     if correction == "holm":
         raise InputError("correction='holm' needs all p-values at once: pass 'bh', 'by' or 'bonferroni'")
     if top is not None and not (isinstance(top, (int, np.integer)) and not isinstance(top, bool) and top >= 1):
@@ -172,9 +178,13 @@ def pairs(
     if threshold is not None and not (_is_number(threshold) and -1 <= threshold <= 1):
         raise InputError(f"threshold={threshold!r} makes no sense: pass a coefficient between -1 and 1")
     rate = checked_rate(q)
-    rows = _comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), at_least=2)
-    variables = _prepared(rows.columns, progress=progress)
+    rows = _comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), by, at_least=2)
     most = _DEFAULT_TOP if top is None and threshold is None else top
+    if not isinstance(by, Rdc):
+        every = _every_pair(by, rows.columns, None, progress=progress)
+        whole = DependenceMatrix.of(rows, None, every, correction=correction)
+        return whole.strongest(top=most, threshold=threshold, q=rate)
+    variables = _prepared(rows.columns, by, progress=progress)
     strongest = Strongest(variables, top=most, threshold=threshold, q=rate, correction=correction)
     for found in _found(variables, None, progress=progress):
         strongest.update(found)
@@ -187,7 +197,7 @@ def screen(
     target: str | Sequence[str],
     *,
     given: str | Sequence[str] | None = None,
-    measure: Measure = "rdc",
+    measure: str | Measure[Any] = "rdc",
     missing: Missing = "pairwise",
     types: Types = None,
     vectors: Vectors = None,
@@ -226,7 +236,7 @@ def screen(
     >>> found.names
     ('x', 'z')
     """
-    _check(measure, correction)
+    by = _checked(measure, correction)
     known = names_of(table)
     names, held = _listed(target, known), _listed(() if given is None else given, known)
     if not names:
@@ -241,10 +251,15 @@ def screen(
     fixed = [_column(rows, name, "given") for name in held]
     left_out = {goal, *held}
     candidates = replace(rows, columns=tuple(c for c in rows.columns if c.name not in left_out))
-    candidates = _comparable(candidates, at_least=1)
-    x, y = (_prepared(side, progress=progress) for side in (candidates.columns, targets))
+    candidates = _comparable(candidates, by, at_least=1)
+    if by.refusal(targets[0]):
+        raise InputError(f"target {goal!r} is {by.refusal(targets[0])}")
     if not fixed:
-        return Screening.of(candidates, goal, (), _every_pair(x, y, progress=progress), correction=correction)
+        edges = _every_pair(by, candidates.columns, targets, progress=progress)
+        return Screening.of(candidates, goal, (), edges, correction=correction)
+    if by != Rdc():
+        raise InputError("given is for the conditional test, which has a statistic of its own: leave measure out")
+    x, y = (_prepared(side, by, progress=progress) for side in (candidates.columns, targets))
     edges, reasons = _given(x, y, fixed, progress=progress)
     candidates = replace(candidates, skipped={**candidates.skipped, **reasons})
     return Screening.of(candidates, goal, tuple(held), edges, correction=correction)
@@ -254,13 +269,24 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
-def _check(measure: Any, correction: Any) -> None:
-    check_choice(measure, Measure, "measure")
+def _checked(measure: str | Measure[Any], correction: Any) -> Measure[Any]:
+    """The measure that is meant."""
     check_choice(correction, Correction, "correction")
+    by = measure if isinstance(measure, Measure) else named(measure)
+    if isinstance(by, Rdc) and (by.repeats != 1 or by.debias):
+        raise InputError(
+            "tables have the coefficient of one draw, and .debiased beside it: leave repeats and debias out"
+        )
+    return by
 
 
-def _comparable(table: Table, *, at_least: int) -> Table:
-    """The table, if it has columns to compare."""
+def _comparable(table: Table, by: Measure[Any], *, at_least: int) -> Table:
+    """The table without columns that the measure cannot take, if it has others to compare."""
+    refused = {column.name: reason for column in table.columns if (reason := by.refusal(column))}
+    if refused:
+        kept = tuple(column for column in table.columns if column.name not in refused)
+        types = {name: kind for name, kind in table.types.items() if name not in refused}
+        table = replace(table, columns=kept, types=types, skipped={**table.skipped, **refused})
     if len(table.columns) < at_least:
         reasons = "; ".join(f"{name!r}: {reason}" for name, reason in list(table.skipped.items())[:5])
         left = f" ({count(len(table.skipped), 'column')} left out: {reasons})" if reasons else ""
@@ -288,9 +314,7 @@ def _side_by_side(table: Any, other: Any, types: Types, vectors: Vectors, missin
         raise InputError(f"the table has {rows.n_rows:,} rows and other has {columns.n_rows:,}: pass as many")
     if missing == "listwise":
         raise InputError("missing='listwise' would drop different rows of two tables: drop them first")
-    return _comparable(observed(rows, missing=missing), at_least=1), _comparable(
-        observed(columns, missing=missing), at_least=1
-    )
+    return rows, columns
 
 
 def _listed(names: Any, known: Sequence[str]) -> list[str]:
@@ -313,11 +337,19 @@ def _column(table: Table, name: str, role: str) -> Column:
     return columns[name]
 
 
-def _prepared(columns: Sequence[Column], *, progress: bool) -> list[Variable]:
-    def prepare_one(column: Column) -> Variable:
-        return Variable(column, prepare(column, _SEED))
+def _prepared(columns: Sequence[Column], by: Rdc, *, progress: bool) -> list[Variable]:
+    """Columns, prepared for the RDC with these settings."""
+    settings = Settings(by.k, by.s, by.frequencies)
 
-    return list(watched(stream(prepare_one, columns), len(columns), "Preparing columns", shown=progress))
+    def prepare_one(column: Column) -> Prepared:
+        return prepare(column, _SEED, settings)
+
+    def variable(column: Column) -> Variable:
+        found = Variable(column, prepare_one)
+        _ = found.prepared
+        return found
+
+    return list(watched(stream(variable, columns), len(columns), "Preparing columns", shown=progress))
 
 
 def _found(x: Sequence[Variable], y: Sequence[Variable] | None, *, progress: bool) -> Iterator[Found]:
@@ -330,8 +362,21 @@ def _found(x: Sequence[Variable], y: Sequence[Variable] | None, *, progress: boo
     return watched(stream(compare_one, tiles), len(tiles), "Comparing pairs", shown=progress)
 
 
-def _every_pair(x: Sequence[Variable], y: Sequence[Variable] | None, *, progress: bool) -> Edges:
-    return Edges.of(x, x if y is None else y, list(_found(x, y, progress=progress)))
+def _every_pair(
+    by: Measure[Any], columns: Sequence[Column], others: Sequence[Column] | None, *, progress: bool
+) -> Edges:
+    """All pairs of the columns with one another, or with others."""
+    if isinstance(by, Rdc):
+        x = _prepared(columns, by, progress=progress)
+        y = None if others is None else _prepared(others, by, progress=progress)
+        return Edges.of(x, x if y is None else y, list(_found(x, y, progress=progress)))
+    own = [Variable(column, _prepare) for column in columns]
+    partners = None if others is None else [Variable(column, _prepare) for column in others]
+    return measured(by, own, partners, progress=progress)
+
+
+def _prepare(column: Column) -> Prepared:
+    return prepare(column, _SEED)
 
 
 def _given(

@@ -1,7 +1,7 @@
 """What a measure of dependence is: prepare a column once, combine pairs cheaply, and say what it promises."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -13,15 +13,17 @@ from renyi.alignment import Missing, as_pair
 from renyi.coefficient import Rng, is_integer
 from renyi.columns import Column, as_floats, count
 from renyi.errors import InputError
-from renyi.inference.shuffles import until_resolved
+from renyi.inference.shuffles import Shuffled, until_resolved
 from renyi.results import TestResult
 
-__all__ = ["MOST_BYTES", "Law", "Measure", "Statement"]
+__all__ = ["MOST_BYTES", "SHUFFLES", "Law", "Measure", "Statement"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Prepared = TypeVar("Prepared")
 
+# What a measure without a law says of its p-values.
+SHUFFLES = "shuffles"
 # What a measure may take before it refuses: a laptop has this much to spare.
 MOST_BYTES = 4 * 2**30
 _SHUFFLES_IN_A_BATCH = 20
@@ -105,6 +107,10 @@ class Measure(ABC, Generic[Prepared]):
         """The statistic and its p-value by theory; None where no theory holds for this pair."""
         return None
 
+    def every_pair(self, x: Sequence[Prepared], y: Sequence[Prepared], /) -> Array | None:
+        """The coefficients (x, y) of all pairs at once, where that is one product of matrices; None where it is not."""
+        return None
+
     def bytes_needed(self, n: int, n_coordinates: int, /) -> int:
         """An upper estimate of the memory for a pair of n rows, beyond the data."""
         return 0
@@ -154,10 +160,17 @@ class Measure(ABC, Generic[Prepared]):
         law = self.law(*prepared, value)
         if law is not None:
             return replace(result, statistic=law.statistic).by_law(law.log_pvalue)
-        generator = np.random.default_rng([len(a), seed.entropy, seed.number])
-        batches = self._shuffled_strengths(prepared, len(a), n_resamples, generator)
-        found = until_resolved(batches, result.statistic)
+        found = self.by_shuffles(*prepared, value, n=len(a), n_resamples=n_resamples, seed=seed)
         return result.by_shuffles(found.pvalue, n_drawn=found.n_drawn, floor=1.0 / (1 + n_resamples))
+
+    def by_shuffles(
+        self, x: Prepared, y: Prepared, value: float, /, *, n: int, n_resamples: int, seed: features.Seed | None = None
+    ) -> Shuffled:
+        """The p-value of a coefficient by shuffling a side of n rows; the draws depend on n and the seed alone."""
+        (drawn,) = features.seeds(None, n_draws=1) if seed is None else (seed,)
+        generator = np.random.default_rng([n, drawn.entropy, drawn.number])
+        strengths = self._shuffled_strengths((x, y), n, n_resamples, generator)
+        return until_resolved(strengths, float(self.strength(value)))
 
     def numbers_of(self, column: Column, /) -> Array:
         """A complete column as this measure takes it: (n,), or (n, d) for vectors and indicators of levels."""
@@ -187,7 +200,7 @@ class Measure(ABC, Generic[Prepared]):
             if column.kind == "vector"
             else f"a category of {count(len(column.levels), 'level')}"
         )
-        return f"{what}, and {self.name} takes numbers alone: choose a measure of vectors, such as 'rdc' or 'dcor'"
+        return f"{what}, and {self.name} takes numbers alone ('rdc' and 'dcor' take it)"
 
     def __str__(self) -> str:
         settings = fields(self)  # type: ignore[arg-type]  # every measure is a dataclass

@@ -9,7 +9,7 @@ from renyi.columns import count
 from renyi.dependence import DependenceMatrix
 from renyi.extras import load
 from renyi.report.plots import GREY, ORANGE, STYLE, shown_once
-from renyi.report.summary import rate, short
+from renyi.report.summary import called, rate, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ def plot_matrix(matrix: DependenceMatrix, /, ax: Any = None) -> "Figure":
         ax.imshow(_shades(pyplot, matrix)[at], interpolation="nearest", aspect="equal")
         widest = max(len(matrix.names), len(columns))
         if widest <= _MOST_NUMBERS:
-            _write(ax, matrix.debiased[at], matrix.qvalues[at])
+            _write(ax, matrix.strength[at], matrix.qvalues[at])
         if widest <= _MOST_DOTS:
             _dot(ax, marks[at], in_corner=widest <= _MOST_NUMBERS)
         _name(ax.xaxis, [columns[j] for j in columns_first], upright=False)
@@ -52,7 +52,8 @@ def plot_matrix(matrix: DependenceMatrix, /, ax: Any = None) -> "Figure":
         ax.tick_params(length=0 if widest <= _MOST_NAMES else 2)
         _explain(ax, matrix, with_dots=widest <= _MOST_DOTS and bool(marks.any()))
         scale = pyplot.cm.ScalarMappable(pyplot.Normalize(0, 1), _COLOURS)
-        figure.colorbar(scale, ax=ax, shrink=0.6, pad=0.02, label="debiased coefficient").outline.set_visible(False)
+        bar = figure.colorbar(scale, ax=ax, shrink=0.6, pad=0.02, label=f"{called(matrix)} coefficient")
+        bar.outline.set_visible(False)
     return shown_once(pyplot, figure)
 
 
@@ -61,7 +62,7 @@ def plot_matrix(matrix: DependenceMatrix, /, ax: Any = None) -> "Figure":
 
 def _orders(matrix: DependenceMatrix) -> tuple[Index, Index]:
     """Orders of rows and columns in which neighbours are alike."""
-    near = np.clip(np.nan_to_num(matrix.debiased, nan=0.0), 0.0, 1.0)
+    near = np.clip(np.nan_to_num(matrix.strength, nan=0.0), 0.0, 1.0)
     if matrix.other_names is None:
         order = _order(1.0 - near)
         return order, order
@@ -92,7 +93,7 @@ def _order(distances: Array) -> Index:
 
 def _shades(pyplot: Any, matrix: DependenceMatrix) -> Array:
     """A colour for every cell."""
-    values = np.clip(matrix.debiased, 0.0, 1.0)
+    values = np.clip(matrix.strength, 0.0, 1.0)
     colours = np.array(pyplot.get_cmap(_COLOURS)(np.nan_to_num(values)))[..., :3]
     # What is no finding, or was not tested, fades.
     faded = ~(matrix.qvalues <= _Q)
@@ -135,7 +136,7 @@ def _explain(ax: "Axes", matrix: DependenceMatrix, *, with_dots: bool) -> None:
     """What was found, and below it how to read the cells."""
     ax.set_title(f"{count(matrix.n_found(_Q), 'dependence')} in {count(matrix.n_tests, 'test')}", loc="left", pad=19)
     notes = [f"pale: no finding at an FDR of {rate(_Q)}"]
-    if np.isnan(matrix.debiased).any():
+    if np.isnan(matrix.strength).any():
         notes.append("grey: not measured")
     if with_dots:
         ax.annotate("● nonlinear", (0, 1), (0, 6), "axes fraction", "offset points", color=ORANGE, fontsize=8)

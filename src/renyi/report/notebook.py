@@ -4,7 +4,7 @@ import math
 from html import escape
 
 from renyi.dependence import DependenceMatrix, Screening
-from renyi.report.summary import Line, Result, headline, lines_of, number, pvalue, remarks, short
+from renyi.report.summary import Line, Result, called, headline, lines_of, number, pvalue, remarks, short
 
 __all__ = ["html_of_matrix", "html_of_screening"]
 
@@ -31,7 +31,7 @@ def _html(result: Result, names: list[str]) -> str:
     said = [f"<div><b>{escape(headline(result))}</b></div>"]
     if lines:
         head = "".join(_cell(name, _NAME, "th") for name in names)
-        head += "".join(_cell(name, _NUMBER, "th") for name in ("debiased", "trend", "p", "q", "n"))
+        head += "".join(_cell(name, _NUMBER, "th") for name in (called(result), "trend", "p", "q", "n"))
         rows = "".join(f"<tr>{_row(line, len(names))}</tr>" for line in lines[:_SHOWN])
         table = f"<thead><tr>{head}{_cell('', _NAME, 'th')}</tr></thead><tbody>{rows}</tbody>"
         said.append(f'<table style="border-collapse:collapse;margin:6px 0">{table}</table>')
@@ -42,12 +42,12 @@ def _html(result: Result, names: list[str]) -> str:
 
 def _row(line: Line, n_names: int) -> str:
     shown = [line.x, ("= " if line.is_same else "") + line.y][:n_names]
-    strength = 0.0 if math.isnan(line.debiased) else min(max(line.debiased, 0.0), 1.0)
+    strength = 0.0 if math.isnan(line.strength) else min(max(line.strength, 0.0), 1.0)
     shaded = f"{_NUMBER};background:rgba({_SHADE},{0.5 * strength:.2f})"
     return "".join(
         [
             *(_cell(short(name, _LONGEST_NAME), _NAME) for name in shown),
-            _cell(number(line.debiased), shaded),
+            _cell(number(line.value), shaded),
             _cell({1: "↑", -1: "↓", 0: ""}[line.trend], _NUMBER),
             *(_cell(text, _NUMBER) for text in (pvalue(line.p), pvalue(line.q), f"{line.n:,}")),
             _cell("nonlinear" if line.is_nonlinear else "", _NAME),

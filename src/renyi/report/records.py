@@ -23,12 +23,13 @@ def record_of(result: Result, /, *, q: float, top: int | None = None) -> dict[st
         "spearman": found.spearman.tolist(),
         "nonlinear": edges.is_nonlinear.tolist(),
         "p": edges.pvalues.tolist(),
-        "log10_p": (found.log_pvalue / math.log(10)).tolist(),
+        "log10_p": (edges.log_pvalues / math.log(10)).tolist(),
         "q": result.edge_qvalues[which].tolist(),
         "n": found.n.tolist(),
     }
     target, given = (result.target, list(result.given)) if isinstance(result, Screening) else (None, [])
     return {
+        "measure": edges.measure,
         "rows": result.n_rows,
         "columns": dict(result.types),
         "skipped": dict(result.skipped),

@@ -9,9 +9,10 @@ from typing import TypeAlias
 import numpy as np
 
 from renyi.columns import count
-from renyi.dependence import ALIAS, DependenceMatrix, Screening
+from renyi.dependence import DependenceMatrix, Screening
+from renyi.edges import ALIAS
 
-__all__ = ["Line", "Result", "headline", "lines_of", "number", "pvalue", "rate", "remarks", "short", "width"]
+__all__ = ["Line", "Result", "called", "headline", "lines_of", "number", "pvalue", "rate", "remarks", "short", "width"]
 
 Result: TypeAlias = DependenceMatrix | Screening
 
@@ -33,7 +34,8 @@ class Line:
     x: str
     y: str
     is_same: bool
-    debiased: float
+    value: float
+    strength: float
     trend: int
     p: float
     q: float
@@ -47,7 +49,7 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
     found = edges.found
     if fold and isinstance(result, DependenceMatrix):
         # Columns that are nearly the same lead the ranking, so that its first part is enough to fold by.
-        near = np.flatnonzero(found.coefficient[ranked] > ALIAS)
+        near = np.flatnonzero(np.abs(found.coefficient[ranked]) > ALIAS)
         ranked, partners, _ = result.folded(ranked[: max(n, _MOST_TO_FOLD, *(near[-1:] + 1))])
     else:
         partners = [edges.y[j].column.name for j in found.j[ranked[:n]].tolist()]
@@ -55,9 +57,10 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
         Line(
             x=edges.x[found.i[edge]].column.name,
             y=partner,
-            is_same=result.is_alias(edge),
-            debiased=float(edges.debiased[edge]),
-            trend=_trend(float(found.spearman[edge])),
+            is_same=edges.is_alias(edge),
+            value=float(found.coefficient[edge] if edges.measure != "rdc" else edges.debiased[edge]),
+            strength=float(edges.strength[edge]),
+            trend=_trend(float(edges.trend[edge])),
             p=float(edges.pvalues[edge]),
             q=float(result.edge_qvalues[edge]),
             n=int(found.n[edge]),
@@ -75,6 +78,11 @@ def _trend(spearman: float) -> int:
 # Sentences.
 
 
+def called(result: Result, /) -> str:
+    """What the numbers beside the names are."""
+    return "debiased" if result.edges.measure == "rdc" else result.edges.measure
+
+
 def headline(result: Result, /, *, q: float = 0.05) -> str:
     """What was looked at, and how much was found."""
     if isinstance(result, Screening):
@@ -84,6 +92,8 @@ def headline(result: Result, /, *, q: float = 0.05) -> str:
         columns = f"{count(len(result.names), 'column')} against {len(result.other_names):,}"
     else:
         columns = count(len(result.names), "column")
+    if not result.edges.has_law:
+        return f"{count(result.n_rows, 'row')}, {columns}, ranked by {result.edges.measure} and not tested"
     return (
         f"{count(result.n_rows, 'row')}, {columns}, {count(result.n_tests, 'test')}: "
         f"{count(result.n_found(q), 'dependence')} at a false discovery rate of {rate(q)}"
@@ -103,8 +113,15 @@ def remarks(result: Result, /) -> list[str]:
         pooled = [f"{n:,} of {short(name)}" for name, n in result.pooled.items()]
         said.append(f"rare levels pooled: {', '.join(pooled[:_MOST_NAMED])}{_rest(len(pooled), 'more')}")
     if result.n_shuffled:
-        said.append(f"no law holds for {count(result.n_shuffled, 'test')}: p from 9,999 shuffles, at least 0.0001")
-    untested = np.flatnonzero(np.isnan(result.edges.pvalues))
+        least = result.edges.smallest_shuffled
+        shuffles = f"{1 / least - 1:,.0f} shuffles, at least {least:g}"
+        said.append(f"no law holds for {count(result.n_shuffled, 'test')}: p from {shuffles}")
+    if not result.edges.has_law:
+        said.append(
+            f"{result.edges.measure} has no law, and shuffles take long: renyi.measure(...).test(x, y) tests one pair"
+        )
+    expected = result.edges.pvalues if result.edges.has_law else result.edges.found.coefficient
+    untested = np.flatnonzero(np.isnan(expected))
     if len(untested):
         names = [_called(result, edge) for edge in untested[:_MOST_NAMED].tolist()]
         said.append(f"not tested, too little to go by: {', '.join(names)}{_rest(len(untested), 'more')}")

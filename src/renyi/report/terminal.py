@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from renyi.dependence import DependenceMatrix, Screening
-from renyi.report.summary import Line, Result, headline, lines_of, number, pvalue, remarks, short, width
+from renyi.report.summary import Line, Result, called, headline, lines_of, number, pvalue, remarks, short, width
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,7 +45,7 @@ def _text(result: Result, title: str, hint: str) -> str:
 
 def _header(result: Result) -> list[str]:
     names = ["column"] if isinstance(result, Screening) else ["x", "y"]
-    return [*names, "debiased", "trend", "p", "q", "n", ""]
+    return [*names, called(result), "trend", "p", "q", "n", ""]
 
 
 def _plain(line: Line, result: Result) -> list[str]:
@@ -55,7 +55,7 @@ def _plain(line: Line, result: Result) -> list[str]:
     # Signs that every code page has, since people print results into files.
     trend = {1: "+", -1: "-", 0: ""}[line.trend]
     mark = "nonlinear" if line.is_nonlinear else ""
-    return [*names, number(line.debiased), trend, pvalue(line.p), pvalue(line.q), f"{line.n:,}", mark]
+    return [*names, number(line.value), trend, pvalue(line.p), pvalue(line.q), f"{line.n:,}", mark]
 
 
 def _aligned(rows: list[list[str]]) -> list[str]:
@@ -91,7 +91,9 @@ class _Part:
         return max(map(width, self.cells if self.header in _SILENT else [self.header, *self.cells]))
 
 
-def table_of_lines(lines: list[Line], console: "Console", /, *, by_target: bool = False) -> "Table":
+def table_of_lines(
+    lines: list[Line], console: "Console", /, *, value: str = "debiased", by_target: bool = False
+) -> "Table":
     """Ranked dependences, as wide as the terminal is; against one target they have one name each."""
     from rich import box
     from rich.table import Table
@@ -100,7 +102,7 @@ def table_of_lines(lines: list[Line], console: "Console", /, *, by_target: bool 
     names = [[line.x for line in lines]]
     if not by_target:
         names.append([("= " if line.is_same else "") + line.y for line in lines])
-    parts = _parts_of(lines, draws=console.encoding.startswith("utf"))
+    parts = _parts_of(lines, value, draws=console.encoding.startswith("utf"))
     least = sum(min(_longest(column), _NARROWEST_NAME) for column in names)
     room = console.width - _taken(parts, len(names))
     for header in ("bar", "p", "n"):
@@ -132,12 +134,12 @@ def legend(lines: list[Line], /, *, by_target: bool = False) -> list[str]:
     return [said] if said else []
 
 
-def _parts_of(lines: list[Line], *, draws: bool) -> list[_Part]:
+def _parts_of(lines: list[Line], value: str, *, draws: bool) -> list[_Part]:
     """The numbers beside the names; arrows and bars where the terminal has them."""
     trends = {1: "↑", -1: "↓", 0: ""} if draws else {1: "+", -1: "-", 0: ""}
     parts = [
-        _Part("debiased", [number(line.debiased) for line in lines], "bold"),
-        _Part("bar", [_bar(line.debiased) for line in lines], "blue", "left"),
+        _Part(value, [number(line.value) for line in lines], "bold"),
+        _Part("bar", [_bar(line.strength) for line in lines], "blue", "left"),
         _Part("trend", [trends[line.trend] for line in lines]),
         _Part("p", [pvalue(line.p) for line in lines], "dim"),
         _Part("q", [pvalue(line.q) for line in lines]),

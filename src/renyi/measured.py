@@ -1,0 +1,214 @@
+"""Every pair of columns by a measure other than the RDC, on the rows that both columns have."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.alignment import as_pair, common_rows
+from renyi.alike import Variable
+from renyi.columns import Column
+from renyi.edges import ALIAS, Edges
+from renyi.errors import InputError
+from renyi.execution.progress import watched
+from renyi.execution.threads import keep_going, stream
+from renyi.peers.protocol import SHUFFLES, Measure
+from renyi.tiles import Found
+
+__all__ = ["MeasuredEdges", "measured"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+Mask: TypeAlias = NDArray[np.bool_]
+
+_PAIRS_AT_ONCE = 64
+_N_RESAMPLES = 999
+
+
+class _Tested(NamedTuple):
+    """Logarithms of p-values, NaN where there are none, and which come from shuffles."""
+
+    log_pvalues: Array
+    is_shuffled: Mask
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeasuredEdges(Edges):
+    """Pairs by another measure: nothing is known of its bias, and pairs are ranked by the size of the coefficient."""
+
+    by: Measure[Any]
+    test: Callable[[], _Tested]
+
+    @property
+    def measure(self) -> str:
+        """What the coefficient is called."""
+        return str(self.by)
+
+    @property
+    def largest(self) -> float:
+        """What a column has with itself, NaN where the measure has no upper end."""
+        return 1.0 if self.by.statement.range[1] == 1.0 else np.nan
+
+    @property
+    def has_law(self) -> bool:
+        """Whether p-values come with the measure."""
+        return self.by.statement.law != SHUFFLES
+
+    @property
+    def smallest_shuffled(self) -> float:
+        """The smallest p-value that shuffles can show."""
+        return 1.0 / (1 + _N_RESAMPLES)
+
+    @cached_property
+    def _tested(self) -> _Tested:
+        return self.test()
+
+    @property
+    def log_pvalues(self) -> Array:
+        """Logarithms of the p-values."""
+        return self._tested.log_pvalues
+
+    @property
+    def is_shuffled(self) -> Mask:
+        """Which p-values come from shuffles."""
+        return self._tested.is_shuffled
+
+    @cached_property
+    def debiased(self) -> Array:
+        """Nothing that is known."""
+        return np.full(len(self), np.nan)
+
+    @property
+    def strength(self) -> Array:
+        """Size of the coefficient."""
+        return np.asarray(self.by.strength(self.found.coefficient))
+
+    @property
+    def trend(self) -> Array:
+        """The coefficient where it has a sign."""
+        is_signed = self.by.statement.range[0] == -1.0
+        return self.found.coefficient if is_signed else np.full(len(self), np.nan)
+
+    @cached_property
+    def is_nonlinear(self) -> Mask:
+        """Not told: what is linear in one measure is not comparable with another."""
+        return np.zeros(len(self), dtype=bool)
+
+    def is_alias(self, edge: int, /) -> bool:
+        """Whether two columns are nearly the same by this measure; categories and vectors are not told as one."""
+        x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
+        return bool(self.strength[edge] > ALIAS) and x.column.kind == y.column.kind == "number" and self.largest == 1.0
+
+    def take(self, which: NDArray[Any], /) -> "MeasuredEdges":
+        """Some of the pairs, in the order given."""
+        return MeasuredEdges(
+            self.x, self.y, self._found_at(which), by=self.by, test=lambda: _Tested(*(t[which] for t in self._tested))
+        )
+
+    def columns(self, qvalues: Array, /) -> dict[str, Any]:
+        """What a frame of the pairs has."""
+        told = super().columns(qvalues)
+        return {name: told[name] for name in ("x", "y", "coefficient", "p", "q", "n")}
+
+
+def measured(
+    measure: Measure[Any], x: Sequence[Variable], y: Sequence[Variable] | None, /, *, progress: bool
+) -> MeasuredEdges:
+    """All pairs of x with one another, or of x with y."""
+    measure = measure.undirected()
+    others = x if y is None else y
+    every = np.triu_indices(len(x), 1) if y is None else np.indices((len(x), len(others))).reshape(2, -1)
+    i, j = (np.asarray(index, dtype=np.intp) for index in every)
+    prepared = _prepared(measure, x, progress)
+    sides = prepared, prepared if y is None else _prepared(measure, y, progress)
+    if all(column.missing is None for variables in (x, others) for column in (v.column for v in variables)):
+        values = measure.every_pair(*sides)
+        if values is not None:
+            n = np.full(len(i), len(x[0].column))
+            found = _found(i, j, n, values[i, j])
+            return MeasuredEdges(x, others, found, by=measure, test=lambda: _by_law(measure, sides, found))
+    pairs = _one_by_one(measure, (x, others), sides, list(zip(i.tolist(), j.tolist(), strict=True)))
+    rows = np.array(list(watched(pairs, len(i), "Comparing pairs", shown=progress))).reshape(-1, 4)
+    n, coefficient, log_pvalue, is_shuffled = rows.T
+    tested = _Tested(log_pvalue, is_shuffled > 0)
+    return MeasuredEdges(x, others, _found(i, j, n.astype(np.intp), coefficient), by=measure, test=lambda: tested)
+
+
+def _found(i: Index, j: Index, n: Index, coefficient: Array) -> Found:
+    unknown = np.full(len(i), np.nan)
+    return Found(
+        i=i,
+        j=j,
+        n=n,
+        ranks=np.zeros((len(i), 2), dtype=np.int32),
+        coefficient=coefficient,
+        log_pvalue=unknown,
+        pearson=unknown,
+        spearman=unknown,
+        is_shuffled=np.zeros(len(i), dtype=bool),
+    )
+
+
+def _prepared(measure: Measure[Any], variables: Sequence[Variable], progress: bool) -> list[Any]:
+    """Complete columns as the measure wants them; those with gaps are prepared for every pair anew."""
+
+    def prepare(variable: Variable) -> Any:
+        column = variable.column
+        return None if column.missing is not None else measure.prepare(measure.numbers_of(column))
+
+    return list(watched(stream(prepare, variables), len(variables), "Preparing columns", shown=progress))
+
+
+def _by_law(measure: Measure[Any], sides: tuple[list[Any], list[Any]], found: Found) -> _Tested:
+    pairs = zip(found.i.tolist(), found.j.tolist(), found.coefficient.tolist(), found.n.tolist(), strict=True)
+    tested = [_test(measure, sides[0][a], sides[1][b], value, n) for a, b, value, n in pairs]
+    log_pvalues, is_shuffled = np.array(tested).reshape(-1, 2).T
+    return _Tested(log_pvalues, is_shuffled > 0)
+
+
+def _one_by_one(
+    measure: Measure[Any],
+    variables: tuple[Sequence[Variable], Sequence[Variable]],
+    sides: tuple[list[Any], list[Any]],
+    pairs: list[tuple[int, int]],
+) -> Iterator[tuple[float, float, float, float]]:
+    """Rows, coefficient, log p and whether it was shuffled, of every pair in turn."""
+
+    def compare(some: list[tuple[int, int]]) -> list[tuple[float, float, float, float]]:
+        return [one(a, b) for a, b in some]
+
+    def one(a: int, b: int) -> tuple[float, float, float, float]:
+        keep_going()
+        x, y = variables[0][a].column, variables[1][b].column
+        rows = common_rows(x, y)
+        n = len(x) if rows is None else int(np.count_nonzero(rows))
+        try:
+            x_side, y_side = (sides[0][a], sides[1][b]) if rows is None else _on_common_rows(measure, x, y, rows)
+            value = measure.combine(x_side, y_side)
+        except InputError:  # too few rows, or none that differ
+            return n, np.nan, np.nan, 0.0
+        return n, value, *_test(measure, x_side, y_side, value, n)
+
+    chunks = [pairs[k : k + _PAIRS_AT_ONCE] for k in range(0, len(pairs), _PAIRS_AT_ONCE)]
+    for found in stream(compare, chunks):
+        yield from found
+
+
+def _on_common_rows(measure: Measure[Any], x: Column, y: Column, rows: Mask) -> tuple[Any, Any]:
+    """Both sides on the rows that both have."""
+    parts = as_pair(x.take(rows).complete(), y.take(rows).complete(), missing="raise")
+    x_side, y_side = (measure.prepare(measure.numbers_of(part)) for part in parts)
+    return x_side, y_side
+
+
+def _test(measure: Measure[Any], x: Any, y: Any, value: float, n: int) -> tuple[float, float]:
+    """Logarithm of the p-value and whether it was shuffled; NaN for a measure that has no law, which takes too long."""
+    law = measure.law(x, y, value)
+    if law is not None:
+        return law.log_pvalue, 0.0
+    if measure.statement.law == SHUFFLES:
+        return np.nan, 0.0
+    return float(np.log(measure.by_shuffles(x, y, value, n=n, n_resamples=_N_RESAMPLES).pvalue)), 1.0
