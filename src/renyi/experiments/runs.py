@@ -185,7 +185,8 @@ def _processes(n: int) -> Iterator[ProcessPoolExecutor]:
     # Not forked: a copy of a process that has threads may wait forever for one that was not copied.
     pool = ProcessPoolExecutor(n, mp_context=get_context("spawn"), initializer=_begin)
     with _deaf():
-        pool.submit(_begin)  # starts them all
+        for _ in range(n):
+            pool.submit(_begin)  # each starts one
     ours = set(active_children()) - before
     try:
         yield pool
