@@ -363,7 +363,7 @@ def _summary_table(summary: "Summary") -> "RichTable":
 
     table = Table(title=Text(summary.title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for j, name in enumerate(summary.header):
-        table.add_column(Text(name), justify="right" if j else "left", no_wrap=not j)
+        table.add_column(Text(name), justify="right" if j else "left", no_wrap=not j, overflow="fold")
     for row in summary.rows:
         table.add_row(*map(Text, row))
     return table

@@ -12,7 +12,7 @@ from renyi.independence import independence_test
 from renyi.peers.protocol import Measure
 from renyi.peers.registry import measure, measures
 
-__all__ = ["AUTO", "Coefficient", "Entry", "Evidence", "MultiScale", "chosen"]
+__all__ = ["AUTO", "Coefficient", "Entry", "Evidence", "MultiScale", "chosen", "names_of"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -73,10 +73,15 @@ class MultiScale:
         return independence_test(x, y).pvalue
 
 
-def chosen(names: Sequence[str] | None, /, *, with_test: bool) -> list[Entry]:
-    """Entries by their names; None is all of them."""
-    known = [*measures(), AUTO] if with_test else measures()
-    unknown = [name for name in names or () if name not in known]
-    if unknown:
-        raise InputError(f"--measures {unknown[0]}: there is no such measure here: choose from {', '.join(known)}")
-    return [MultiScale() if name == AUTO else Coefficient(measure(name)) for name in dict.fromkeys(names or known)]
+def chosen(names: Sequence[str] | None, /) -> list[Entry]:
+    """Entries by their names, the test of independence among them; None is all."""
+    wanted = names_of(names, [*measures(), AUTO])
+    return [MultiScale() if name == AUTO else Coefficient(measure(name)) for name in wanted]
+
+
+def names_of(names: Sequence[str] | None, known: Sequence[str], /) -> list[str]:
+    """Names that were asked for, each once; None is all that are known."""
+    for name in names or ():
+        if name not in known:
+            raise InputError(f"--measures {name}: there is no such measure here: choose from {', '.join(known)}")
+    return list(dict.fromkeys(names or known))

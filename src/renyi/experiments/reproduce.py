@@ -8,11 +8,13 @@ from typing import Any
 
 from renyi.errors import InputError, MissingExtraError
 from renyi.execution.threads import available_cores
-from renyi.experiments import power
-from renyi.experiments.entries import chosen
+from renyi.experiments import gallery, power, selection, times
+from renyi.experiments.entries import Coefficient, chosen, names_of
+from renyi.experiments.panels import read_panels
 from renyi.experiments.patterns import PATTERNS
 from renyi.experiments.runs import Record, Say, read_record
 from renyi.experiments.summary import Summary
+from renyi.peers.registry import measure, measures
 from renyi.report.files import written_whole
 
 __all__ = ["EXPERIMENTS", "Request", "reproduce"]
@@ -76,7 +78,7 @@ class Experiment:
 def _run_power(request: Request, say: Say) -> Record:
     return power.measure_power(
         request.path(".json"),
-        chosen(request.measures, with_test=True),
+        chosen(request.measures),
         patterns=[pattern.name for pattern in PATTERNS] if request.quick else list(power.ALL_PATTERNS),
         sizes=power.QUICK if request.quick else power.FULL,
         seed=request.seed,
@@ -92,7 +94,69 @@ def _draw_power(record: Record) -> dict[str, Any]:
     return {"": plot_power(record), "-extra": plot_power(record, extra=True)}
 
 
-EXPERIMENTS = {"power": Experiment(_run_power, power.summarise, _draw_power)}
+def _run_times(request: Request, say: Say) -> Record:
+    if request.jobs not in (None, 1):
+        raise InputError(f"--jobs {request.jobs} would disturb the times, which are taken one by one: leave it out")
+    return times.measure_times(
+        request.path(".json"),
+        chosen(request.measures),
+        limits=times.QUICK if request.quick else times.FULL,
+        seed=request.seed,
+        progress=request.progress,
+        say=say,
+    )
+
+
+def _draw_times(record: Record) -> dict[str, Any]:
+    from renyi.experiments.curves import plot_times
+
+    return {"": plot_times(record)}
+
+
+def _run_gallery(request: Request, say: Say) -> Record:
+    return gallery.measure_gallery(
+        request.path(".json"),
+        [Coefficient(measure(name)) for name in names_of(request.measures, measures())],
+        n=gallery.N_ROWS // 4 if request.quick else gallery.N_ROWS,
+        seed=request.seed,
+        jobs=request.jobs or available_cores(),
+        progress=request.progress,
+        say=say,
+    )
+
+
+def _draw_gallery(record: Record) -> dict[str, Any]:
+    from renyi.experiments.figures import plot_all_measures
+
+    return {"": plot_all_measures(record)}
+
+
+def _run_selection(request: Request, say: Say) -> Record:
+    by = selection.compared(request.measures)
+    return selection.measure_selection(
+        request.path(".json"),
+        by,
+        read_panels(request.data),
+        sizes=selection.QUICK if request.quick else selection.FULL,
+        seed=request.seed,
+        jobs=request.jobs or available_cores(),
+        progress=request.progress,
+        say=say,
+    )
+
+
+def _draw_selection(record: Record) -> dict[str, Any]:
+    from renyi.experiments.curves import plot_selection
+
+    return {"": plot_selection(record)}
+
+
+EXPERIMENTS = {
+    "power": Experiment(_run_power, power.summarise, _draw_power),
+    "times": Experiment(_run_times, times.summarise, _draw_times),
+    "gallery": Experiment(_run_gallery, gallery.summarise, _draw_gallery),
+    "selection": Experiment(_run_selection, selection.summarise, _draw_selection),
+}
 
 
 def reproduce(request: Request, /, *, say: Say) -> tuple[list[Summary], list[Path]]:

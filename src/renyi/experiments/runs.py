@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import active_children, get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,7 +21,7 @@ from renyi.execution.progress import watched
 from renyi.report.files import written_whole
 from renyi.report.records import json_of
 
-__all__ = ["Record", "Task", "open_record", "processor", "read_record", "run"]
+__all__ = ["Record", "Task", "open_record", "processor", "read_record", "run", "started"]
 
 Say: TypeAlias = Callable[[str], None]
 Key: TypeAlias = tuple[Any, ...]
@@ -136,10 +137,11 @@ def _short(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def run(record: Record, tasks: Sequence[Task], /, *, jobs: int, progress: bool = False) -> None:
+def run(record: Record, tasks: Sequence[Task], /, *, jobs: int | None, progress: bool = False) -> None:
     """Do what is not done yet. Whatever ends it, the record on disk has all that was finished.
 
-    A task that fails is left out and told of at the end, so that the others are not lost with it.
+    With jobs=None tasks run here, one after the other, and libraries may use their threads. A task that fails is left
+    out and told of at the end, so that the others are not lost with it.
     """
     todo = [task for task in tasks if task.key not in record.rows]
     failures: list[tuple[Task, Exception]] = []
@@ -162,13 +164,13 @@ def run(record: Record, tasks: Sequence[Task], /, *, jobs: int, progress: bool =
         ) from first
 
 
-def _finished(tasks: Sequence[Task], jobs: int) -> Generator[tuple[Task, Callable[[], dict[str, Any]]]]:
+def _finished(tasks: Sequence[Task], jobs: int | None) -> Generator[tuple[Task, Callable[[], dict[str, Any]]]]:
     """Tasks as they end, each with a function that returns the result, or raises what the task raised."""
-    if min(jobs, len(tasks)) < 2:
+    if jobs is None or min(jobs, len(tasks)) < 2:
         from threadpoolctl import threadpool_limits
 
         # As in the processes: rounding must not depend on the number of jobs.
-        with threadpool_limits(1):
+        with threadpool_limits(None if jobs is None else 1):
             for task in tasks:
                 yield task, task.work
         return
@@ -197,6 +199,19 @@ def _processes(n: int) -> Iterator[ProcessPoolExecutor]:
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def started(process: BaseProcess, /) -> Iterator[None]:
+    """A process that is ended with the block, whatever it does."""
+    with _deaf():
+        process.start()
+    try:
+        yield
+    finally:
+        process.kill()
+        process.join()
+        process.close()
 
 
 def _begin() -> None:
