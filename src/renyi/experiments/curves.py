@@ -134,7 +134,7 @@ def _power(record: Record, patterns: list[Pattern]) -> "tuple[Any, Figure]":
             )
             if points:
                 ax.plot(*zip(*points, strict=True), **look.line())
-        ax.set_title(pattern.name, loc="left", x=0.16)
+        ax.set_title(pattern.name, loc="left", x=0.16, y=1.06)
         ax.set(xlim=(0, None), ylim=(-0.02, 1.04), yticks=[0, 0.5, 1])
         ax.axhline(0.05, color=GREY, linewidth=0.7, linestyle=":", zorder=1)
         _inset(ax, pattern)
@@ -182,7 +182,7 @@ def _times(record: Record) -> "tuple[Any, Figure]":
     for ax, title in ((ours, "measured here"), (theirs, "the paper's table")):
         ax.set(xscale="log", yscale="log", title=title, xlabel="rows")
         ax.grid(True, color="#E4E4E4", linewidth=0.6)
-        ax.axhline(record.settings["cancelled_after"], color=GREY, linewidth=0.8, linestyle=":")
+        ax.axhline(record.settings["cancelled_after"] if ax is ours else 600, color=GREY, linewidth=0.8, linestyle=":")
     low, high = (f([ax.get_ylim()[i] for ax in axes]) for i, f in enumerate((min, max)))
     for ax in axes:
         ax.set(xlim=(PAPER_SIZES[0] * 0.7, PAPER_SIZES[-1] * 1.4), ylim=(low, high))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from renyi.experiments.curves import looks
-from renyi.experiments.gallery import GALLERY, Scored, gallery_samples
+from renyi.experiments.gallery import GALLERY, Array, Scored, gallery_samples
 from renyi.experiments.runs import Record
 from renyi.experiments.summary import number
 from renyi.extras import load
@@ -38,11 +38,15 @@ def plot_gallery(scored: list[Scored], /) -> "Figure":
     return shown_once(pyplot, figure)
 
 
-def _draw(ax: "Axes", row: Scored) -> None:
-    ax.scatter(row.x, row.y, s=2, color=BLUE, alpha=0.5, linewidths=0, rasterized=True)
-    ax.set_title(row.name, fontsize=9, color=GREY)
+def _draw_points(ax: "Axes", name: str, x: Array, y: Array) -> None:
+    ax.scatter(x, y, s=2, color=BLUE, alpha=0.5, linewidths=0, rasterized=True)
+    ax.set_title(name, fontsize=9, color=GREY)
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
+
+
+def _draw(ax: "Axes", row: Scored) -> None:
+    _draw_points(ax, row.name, row.x, row.y)
     below: dict[str, Any] = {"transform": ax.transAxes, "ha": "center", "va": "top"}
     ax.text(0.5, -0.04, f"{row.rdc:.2f}", fontsize=15, color=BLUE, **below)
     linear = f"Pearson {abs(row.pearson):.2f}  Spearman {abs(row.spearman):.2f}"
@@ -58,46 +62,38 @@ def plot_all_measures(record: Record, /) -> "Figure":
     measures = looks(list(dict.fromkeys(measure for _, measure in record.rows)))
     samples = gallery_samples(record.settings["n"], seed=record.settings["seed"])
     n_rows, height = -(-len(GALLERY) // _PER_ROW), 0.19 * len(measures)
+    heights = [1.75, height, 0.12]  # points, numbers, a gap
     with pyplot.rc_context(STYLE):
         figure, axes = pyplot.subplots(
-            2 * n_rows,
+            len(heights) * n_rows,
             _PER_ROW,
-            figsize=(13.5, n_rows * (1.75 + height) + 0.5),
+            figsize=(13.5, n_rows * sum(heights) + 0.8),
             layout="constrained",
             squeeze=False,
-            height_ratios=[1.75, height] * n_rows,
+            height_ratios=heights * n_rows,
         )
         figure.get_layout_engine().set(h_pad=0.03, w_pad=0.04, wspace=0, hspace=0)
+        for gap in axes[2::3].flat:
+            gap.set_visible(False)
         for j, (association, (x, y)) in enumerate(zip(GALLERY, samples, strict=True)):
-            row, column = 2 * (j // _PER_ROW), j % _PER_ROW
-            ax = axes[row, column]
-            ax.scatter(x, y, s=2, color=BLUE, alpha=0.5, linewidths=0, rasterized=True)
-            ax.set_title(association.name, fontsize=9.5, color=GREY)
-            ax.set(xticks=[], yticks=[])
-            ax.spines[:].set_visible(False)
-            values = [record.rows.get((association.name, measure), {}).get("value") for measure in measures]
-            names = [look.title for look in measures.values()] if column == 0 else None
-            _draw_values(
-                axes[row + 1, column], values, names, ours=list(measures).index("rdc") if "rdc" in measures else -1
-            )
+            row, column = len(heights) * (j // _PER_ROW), j % _PER_ROW
+            _draw_points(axes[row, column], association.name, x, y)
+            values = {m: record.rows.get((association.name, m), {}).get("value") for m in measures}
+            _draw_values(axes[row + 1, column], values)
+            if column == 0:
+                titles = [look.title for look in measures.values()]
+                axes[row + 1, column].set_yticks(range(len(titles)), titles, fontsize=8.5)
         figure.suptitle(f"Fourteen associations of {record.settings['n']:,} points, by every measure", fontsize=13)
     return shown_once(pyplot, figure)
 
 
-def _draw_values(ax: "Axes", values: list[float | None], names: list[str] | None, *, ours: int) -> None:
-    """A column of numbers on shades of their size."""
-    sizes = np.array([[np.nan if value is None else abs(value)] for value in values], dtype=np.float64)
+def _draw_values(ax: "Axes", values: dict[str, float | None]) -> None:
+    """A column of numbers on shades of their size, ours in bold."""
+    sizes = np.array([[np.nan if value is None else abs(value)] for value in values.values()], dtype=np.float64)
     ax.imshow(sizes, cmap="Blues", vmin=0, vmax=1.6, aspect="auto")
-    for i, value in enumerate(values):
-        ax.text(
-            0, i, number(value), ha="center", va="center", fontsize=8.5, fontweight="bold" if i == ours else "normal"
-        )
-    ax.set(xticks=[])
+    for i, (measure, value) in enumerate(values.items()):
+        weight = "bold" if measure == "rdc" else "normal"
+        ax.text(0, i, number(value), ha="center", va="center", fontsize=8.5, fontweight=weight)
+    ax.set(xticks=[], yticks=[])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    if names is None:
-        ax.set_yticks([])
-        return
-    ax.set_yticks(range(len(names)), names, fontsize=8.5)
-    if ours >= 0:
-        ax.get_yticklabels()[ours].set_fontweight("bold")

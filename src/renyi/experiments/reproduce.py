@@ -117,7 +117,7 @@ def _run_gallery(request: Request, say: Say) -> Record:
     return gallery.measure_gallery(
         request.path(".json"),
         [Coefficient(measure(name)) for name in names_of(request.measures, measures())],
-        n=gallery.N_ROWS // 4 if request.quick else gallery.N_ROWS,
+        n=gallery.N_ROWS // 2 if request.quick else gallery.N_ROWS,
         seed=request.seed,
         jobs=request.jobs or available_cores(),
         progress=request.progress,

@@ -21,7 +21,7 @@ from renyi.execution.progress import watched
 from renyi.report.files import written_whole
 from renyi.report.records import json_of
 
-__all__ = ["Record", "Task", "open_record", "processor", "read_record", "run", "started"]
+__all__ = ["Record", "Task", "begin_process", "open_record", "processor", "read_record", "run", "started"]
 
 Say: TypeAlias = Callable[[str], None]
 Key: TypeAlias = tuple[Any, ...]
@@ -137,11 +137,11 @@ def _short(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def run(record: Record, tasks: Sequence[Task], /, *, jobs: int | None, progress: bool = False) -> None:
+def run(record: Record, tasks: Sequence[Task], /, *, jobs: int, progress: bool = False) -> None:
     """Do what is not done yet. Whatever ends it, the record on disk has all that was finished.
 
-    With jobs=None tasks run here, one after the other, and libraries may use their threads. A task that fails is left
-    out and told of at the end, so that the others are not lost with it.
+    A task that fails is left out and told of at the end, so that the others are not lost with it. With one job, tasks
+    run here and one after the other, so that a task may look at the record.
     """
     todo = [task for task in tasks if task.key not in record.rows]
     failures: list[tuple[Task, Exception]] = []
@@ -164,13 +164,13 @@ def run(record: Record, tasks: Sequence[Task], /, *, jobs: int | None, progress:
         ) from first
 
 
-def _finished(tasks: Sequence[Task], jobs: int | None) -> Generator[tuple[Task, Callable[[], dict[str, Any]]]]:
+def _finished(tasks: Sequence[Task], jobs: int) -> Generator[tuple[Task, Callable[[], dict[str, Any]]]]:
     """Tasks as they end, each with a function that returns the result, or raises what the task raised."""
-    if jobs is None or min(jobs, len(tasks)) < 2:
+    if min(jobs, len(tasks)) < 2:
         from threadpoolctl import threadpool_limits
 
         # As in the processes: rounding must not depend on the number of jobs.
-        with threadpool_limits(None if jobs is None else 1):
+        with threadpool_limits(1):
             for task in tasks:
                 yield task, task.work
         return
@@ -185,10 +185,10 @@ def _processes(n: int) -> Iterator[ProcessPoolExecutor]:
     """Processes of one thread each, which end at once when the work is interrupted."""
     before = set(active_children())
     # Not forked: a copy of a process that has threads may wait forever for one that was not copied.
-    pool = ProcessPoolExecutor(n, mp_context=get_context("spawn"), initializer=_begin)
+    pool = ProcessPoolExecutor(n, mp_context=get_context("spawn"), initializer=begin_process)
     with _deaf():
         for _ in range(n):
-            pool.submit(_begin)  # each starts one
+            pool.submit(begin_process)  # each starts one
     ours = set(active_children()) - before
     try:
         yield pool
@@ -214,8 +214,8 @@ def started(process: BaseProcess, /) -> Iterator[None]:
         process.close()
 
 
-def _begin() -> None:
-    """A process that leaves Ctrl-C to its parent, and the other cores to the other processes."""
+def begin_process() -> None:
+    """In a new process: Ctrl-C is left to the parent, and other cores to other processes."""
     import scipy.linalg  # noqa: F401  # only libraries that are loaded can be limited
     from threadpoolctl import threadpool_limits
 

@@ -61,9 +61,9 @@ def compared(names: Sequence[str] | None, /) -> list[Measure[Any]]:
         raise InputError(
             f"{which}: choose from {', '.join(known) or 'those that take vectors, of which there is none'}"
         )
-    wanted = names or [name for name in _BY_DEFAULT if name in known] or known
-    found = [measure(name) for name in dict.fromkeys(wanted)]
-    return [*found, measure("rdc", k=10, s=0.2)] if "rdc" in wanted else found
+    wanted = dict.fromkeys(names or [name for name in _BY_DEFAULT if name in known] or known)
+    found = [[measure(name), measure(name, k=10, s=0.2)] if name == "rdc" else [measure(name)] for name in wanted]
+    return [one for pair in found for one in pair]
 
 
 class Halves(NamedTuple):
@@ -208,9 +208,9 @@ def summarise(record: Record, /) -> list[Summary]:
     rows, means = [], []
     for name in names:
         found = [curves(record, name, m) for m in by]
-        rows.append((name, *(f"{number(e[-1])} ± {number(s[-1])}" if n else "–" for e, s, n in found)))
+        rows.append((name, *(f"{number(e[-1])}±{number(s[-1])}" if n else "–" for e, s, n in found)))
         means.append([e.mean() if n else np.nan for e, _, n in found])
-    rows.append(("mean over the curve, all sets", *(number(mean, 3) for mean in np.mean(means, axis=0))))
+    rows.append(("mean of curves", *(number(mean, 3) for mean in np.mean(means, axis=0))))
     best = [f"{m} {int(n)}" for m, n in zip(by, _wins(np.array(means)), strict=True)]
     sizes = record.settings
     left_out = [f"{name}: {', '.join(p['left_out'])} left out" for name, p in record.plan.items() if p["left_out"]]

@@ -27,4 +27,4 @@ def number(value: float | None, /, digits: int = 2) -> str:
     """A number with its sign, or a dash where there is none."""
     if value is None or not math.isfinite(value):
         return "–"
-    return f"{value:.{digits}f}".replace("-", "−")
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # no minus before a zero

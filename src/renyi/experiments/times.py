@@ -14,7 +14,7 @@ import numpy as np
 
 from renyi.errors import InputError
 from renyi.experiments.entries import Entry
-from renyi.experiments.runs import Record, Say, Task, open_record, processor, run, started
+from renyi.experiments.runs import Record, Say, Task, begin_process, open_record, processor, run, started
 from renyi.experiments.summary import Summary
 
 __all__ = ["FULL", "PAPER", "QUICK", "Limits", "measure_times", "summarise", "times_of"]
@@ -87,6 +87,7 @@ _READY = 0.0
 
 def _time(messages: Connection, entry: Entry, n: int, limits: Limits, seed: int) -> None:
     """Within the process: one message when it is ready, one after each run, and one for the end."""
+    begin_process()
     try:
         entry(*np.random.default_rng(seed).random((2, 200)))  # loads what is loaded on first use
         messages.send(_READY)
@@ -101,8 +102,8 @@ def _time(messages: Connection, entry: Entry, n: int, limits: Limits, seed: int)
         messages.send(None)
     except InputError as error:
         messages.send(f"refused: {error}")
-    except MemoryError:
-        messages.send("refused: out of memory")
+    except Exception as error:
+        messages.send(f"failed by {type(error).__name__}: {error}")
 
 
 def measure_times(
@@ -122,7 +123,7 @@ def measure_times(
     path : Path
         The JSON file.
     entries : sequence of Entry
-        What is timed, one at a time; libraries may use their threads.
+        What is timed, one at a time, with linear algebra on one thread.
     limits : Limits
         Rows, runs and seconds.
     seed : int
@@ -145,7 +146,7 @@ def measure_times(
         for n in sorted(limits.sizes)
         for entry in entries
     ]
-    run(record, tasks, jobs=None, progress=progress)
+    run(record, tasks, jobs=1, progress=progress)
     return record
 
 
@@ -179,7 +180,7 @@ def summarise(record: Record, /) -> list[Summary]:
             rows,
             (
                 f"means of {limits['runs']} runs, or of as many as begin within {limits['seconds']:g} s; runs above "
-                f"{limits['cancelled_after']:g} s are cancelled; the paper's are of another machine, in R",
+                f"{limits['cancelled_after']:g} s are cancelled; linear algebra has one thread",
                 *reasons,
             ),
         )
