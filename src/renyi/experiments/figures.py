@@ -90,7 +90,8 @@ def plot_all_measures(record: Record, /) -> "Figure":
 def _draw_values(ax: "Axes", values: dict[str, float | None]) -> None:
     """A column of numbers on shades of their size, ours in bold."""
     sizes = np.array([[np.nan if value is None else abs(value)] for value in values.values()], dtype=np.float64)
-    ax.imshow(sizes, cmap="Blues", vmin=0, vmax=1.6, aspect="auto")
+    # Not the whole range of the map: black numbers have to stay legible, also on what has no upper end.
+    ax.imshow(np.minimum(sizes, 1), cmap="Blues", vmin=0, vmax=1.6, aspect="auto")
     for i, (measure, value) in enumerate(values.items()):
         weight = "bold" if measure == "rdc" else "normal"
         ax.text(0, i, number(value), ha="center", va="center", fontsize=8.5, fontweight=weight)
