@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from renyi.columns import Column
     from renyi.experiments.gallery import Scored
+    from renyi.experiments.summary import Summary
     from renyi.frames import Table
     from renyi.report.pair import PairFound
     from renyi.report.summary import Result
@@ -323,6 +324,49 @@ def _remark(row: "Scored") -> str:
         return "[dim]independent[/]"
     missed = max(abs(row.pearson), abs(row.spearman)) < 0.2
     return "[green]nonlinear[/]" if missed else ""
+
+
+@app.command()
+def reproduce(
+    experiment: Annotated[str, typer.Argument(help="power, times, gallery or selection.")],
+    *,
+    quick: Annotated[bool, typer.Option("--quick", help="Small counts: minutes, not hours.")] = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results go.")] = Path("renyi-experiments"),
+    data: Annotated[Path | None, typer.Option(metavar="DIR", help="The data sets, for selection.")] = None,
+    measures: Annotated[str | None, typer.Option(metavar="A,B", help="Only these measures.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the data.")] = 0,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores.")] = None,
+    draw_only: Annotated[bool, typer.Option("--draw-only", help="Draw what an earlier run has found.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Run one of the paper's experiments, or go on with it: results as JSON, tables and figures."""
+    from renyi.experiments.reproduce import Request
+    from renyi.experiments.reproduce import reproduce as run
+
+    names = None if measures is None else [name.strip() for name in measures.split(",") if name.strip()]
+    errors, console = _console(stderr=True), _console()
+    summaries, paths = run(
+        Request(experiment, out, quick, seed, names, jobs, data, draw_only),
+        say=lambda text: errors.print(text, style="dim", markup=False, highlight=False, soft_wrap=True),
+    )
+    for summary in summaries:
+        console.print(_summary_table(summary))
+        for note in summary.notes:
+            console.print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"\nFiles: {', '.join(map(str, paths))}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _summary_table(summary: "Summary") -> "RichTable":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(summary.title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for j, name in enumerate(summary.header):
+        table.add_column(Text(name), justify="right" if j else "left", no_wrap=not j, overflow="fold")
+    for row in summary.rows:
+        table.add_row(*map(Text, row))
+    return table
 
 
 # Reading and printing.

@@ -2,7 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from renyi.experiments.gallery import Scored
+import numpy as np
+
+from renyi.experiments.curves import looks
+from renyi.experiments.gallery import GALLERY, Array, Scored, gallery_samples
+from renyi.experiments.runs import Record
+from renyi.experiments.summary import number
 from renyi.extras import load
 from renyi.report.plots import BLUE, GREY, STYLE, shown_once
 
@@ -10,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot_gallery"]
+__all__ = ["plot_all_measures", "plot_gallery"]
 
 _PER_ROW = 7
 
@@ -33,12 +38,63 @@ def plot_gallery(scored: list[Scored], /) -> "Figure":
     return shown_once(pyplot, figure)
 
 
-def _draw(ax: "Axes", row: Scored) -> None:
-    ax.scatter(row.x, row.y, s=2, color=BLUE, alpha=0.5, linewidths=0, rasterized=True)
-    ax.set_title(row.name, fontsize=9, color=GREY)
+def _draw_points(ax: "Axes", name: str, x: Array, y: Array) -> None:
+    ax.scatter(x, y, s=2, color=BLUE, alpha=0.5, linewidths=0, rasterized=True)
+    ax.set_title(name, fontsize=9, color=GREY)
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
+
+
+def _draw(ax: "Axes", row: Scored) -> None:
+    _draw_points(ax, row.name, row.x, row.y)
     below: dict[str, Any] = {"transform": ax.transAxes, "ha": "center", "va": "top"}
     ax.text(0.5, -0.04, f"{row.rdc:.2f}", fontsize=15, color=BLUE, **below)
     linear = f"Pearson {abs(row.pearson):.2f}  Spearman {abs(row.spearman):.2f}"
     ax.text(0.5, -0.24, linear, fontsize=7.5, color=GREY, **below)
+
+
+# All measures.
+
+
+def plot_all_measures(record: Record, /) -> "Figure":
+    """The associations in rows of seven, and below each its value by every measure, darker where it is large."""
+    pyplot = load("matplotlib.pyplot", extra="report")
+    measures = looks(list(dict.fromkeys(measure for _, measure in record.rows)))
+    samples = gallery_samples(record.settings["n"], seed=record.settings["seed"])
+    n_rows, height = -(-len(GALLERY) // _PER_ROW), 0.19 * len(measures)
+    heights = [1.75, height, 0.12]  # points, numbers, a gap
+    with pyplot.rc_context(STYLE):
+        figure, axes = pyplot.subplots(
+            len(heights) * n_rows,
+            _PER_ROW,
+            figsize=(13.5, n_rows * sum(heights) + 0.8),
+            layout="constrained",
+            squeeze=False,
+            height_ratios=heights * n_rows,
+        )
+        figure.get_layout_engine().set(h_pad=0.03, w_pad=0.04, wspace=0, hspace=0)
+        for gap in axes[2::3].flat:
+            gap.set_visible(False)
+        for j, (association, (x, y)) in enumerate(zip(GALLERY, samples, strict=True)):
+            row, column = len(heights) * (j // _PER_ROW), j % _PER_ROW
+            _draw_points(axes[row, column], association.name, x, y)
+            values = {m: record.rows.get((association.name, m), {}).get("value") for m in measures}
+            _draw_values(axes[row + 1, column], values)
+            if column == 0:
+                titles = [look.title for look in measures.values()]
+                axes[row + 1, column].set_yticks(range(len(titles)), titles, fontsize=8.5)
+        figure.suptitle(f"Fourteen associations of {record.settings['n']:,} points, by every measure", fontsize=13)
+    return shown_once(pyplot, figure)
+
+
+def _draw_values(ax: "Axes", values: dict[str, float | None]) -> None:
+    """A column of numbers on shades of their size, ours in bold."""
+    sizes = np.array([[np.nan if value is None else abs(value)] for value in values.values()], dtype=np.float64)
+    # Not the whole range of the map: black numbers have to stay legible, also on what has no upper end.
+    ax.imshow(np.minimum(sizes, 1), cmap="Blues", vmin=0, vmax=1.6, aspect="auto")
+    for i, (measure, value) in enumerate(values.items()):
+        weight = "bold" if measure == "rdc" else "normal"
+        ax.text(0, i, number(value), ha="center", va="center", fontsize=8.5, fontweight=weight)
+    ax.set(xticks=[], yticks=[])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)

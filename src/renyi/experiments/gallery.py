@@ -3,21 +3,37 @@
 First row: normals. Second row: shapes in which a linear coefficient sees little, and four clusters without dependence.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.coefficient import rdc
 from renyi.copula import joint_ranks
+from renyi.experiments.entries import Coefficient
+from renyi.experiments.runs import Record, Say, Task, open_record, run
+from renyi.experiments.summary import Summary, number
 
-__all__ = ["GALLERY", "Association", "Scored", "score_gallery"]
+__all__ = [
+    "GALLERY",
+    "N_ROWS",
+    "Association",
+    "Scored",
+    "gallery_samples",
+    "measure_gallery",
+    "score_gallery",
+    "summarise",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 Generator: TypeAlias = np.random.Generator
 Sampler: TypeAlias = Callable[[int, Generator], tuple[Array, Array]]
+
+N_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -103,11 +119,16 @@ class Scored:
     debiased: float
 
 
+def gallery_samples(n: int, /, *, seed: int) -> list[tuple[Array, Array]]:
+    """A sample of every association; each has its own stream, so that none depends on those before it."""
+    streams = np.random.SeedSequence(seed).spawn(len(GALLERY))
+    return [a.sample(n, np.random.default_rng(stream)) for a, stream in zip(GALLERY, streams, strict=True)]
+
+
 def score_gallery(n: int, *, seed: int) -> list[Scored]:
-    """Sample every association and score it; each has its own stream, so that none depends on those before it."""
+    """Sample every association and score it by the coefficients that need no choice."""
     scored = []
-    for association, stream in zip(GALLERY, np.random.SeedSequence(seed).spawn(len(GALLERY)), strict=True):
-        x, y = association.sample(n, np.random.default_rng(stream))
+    for association, (x, y) in zip(GALLERY, gallery_samples(n, seed=seed), strict=True):
         u, v = joint_ranks(np.column_stack((x, y))).T
         scored.append(
             Scored(
@@ -123,3 +144,63 @@ def score_gallery(n: int, *, seed: int) -> list[Scored]:
             )
         )
     return scored
+
+
+# All measures side by side.
+
+
+def measure_gallery(
+    path: Path,
+    entries: Sequence[Coefficient],
+    /,
+    *,
+    n: int = N_ROWS,
+    seed: int = 0,
+    jobs: int = 1,
+    progress: bool = False,
+    say: Say = print,
+) -> Record:
+    """Run the experiment, or what an earlier run has left of it.
+
+    Parameters
+    ----------
+    path : Path
+        The JSON file.
+    entries : sequence of Coefficient
+        What is compared, all of it on the same data.
+    n : int
+        Rows of each association.
+    seed, jobs, progress, say
+        As in `renyi.experiments.power.measure_power`.
+
+    Returns
+    -------
+    Record
+        A row for each association and measure.
+    """
+    record = open_record(path, "gallery", {"seed": seed, "n": n}, named_by=("association", "measure"), say=say)
+    tasks = [
+        Task({"association": a.name, "measure": str(entry)}, partial(_value, entry, j, n, seed))
+        for j, a in enumerate(GALLERY)
+        for entry in entries
+    ]
+    run(record, tasks, jobs=jobs, progress=progress)
+    return record
+
+
+def _value(entry: Coefficient, which: int, n: int, seed: int) -> dict[str, Any]:
+    return {"value": entry(*gallery_samples(n, seed=seed)[which])}
+
+
+def summarise(record: Record, /) -> list[Summary]:
+    """All coefficients, one table for each row of the picture."""
+    measures = list(dict.fromkeys(measure for _, measure in record.rows))
+    half = len(GALLERY) // 2
+    return [
+        Summary(
+            f"{title}, {record.settings['n']:,} rows",
+            ("measure", *(a.name.removeprefix("normal, ") for a in row)),
+            [(m, *(number(record.rows.get((a.name, m), {}).get("value")) for a in row)) for m in measures],
+        )
+        for title, row in (("Normals", GALLERY[:half]), ("Shapes; the last is independent", GALLERY[half:]))
+    ]

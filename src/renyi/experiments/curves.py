@@ -1,0 +1,225 @@
+"""Small multiples of curves, one for each measure: power, errors, times."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from renyi.experiments.patterns import EXTRA_PATTERNS, PATTERNS, Pattern
+from renyi.experiments.runs import Record
+from renyi.experiments.selection import curves
+from renyi.experiments.times import PAPER, PAPER_SIZES
+from renyi.extras import load
+from renyi.report.plots import BLUE, GREY, ORANGE, STYLE, shown_once
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["looks", "plot_power", "plot_selection", "plot_times"]
+
+# Okabe and Ito's other colours: people with any colour vision tell them apart, and line styles help.
+_GREEN, _SKY, _AMBER, _PINK, _BLACK = "#009E73", "#56B4E9", "#E69F00", "#CC79A7", "#000000"
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a measure is drawn, and what the legend calls it."""
+
+    title: str
+    colour: str
+    dashes: Any = "-"
+    width: float = 1.2
+    front: int = 2
+
+    def line(self) -> dict[str, Any]:
+        """For `Axes.plot`."""
+        return {
+            "color": self.colour,
+            "linestyle": self.dashes,
+            "linewidth": self.width,
+            "zorder": self.front,
+            "label": self.title,
+        }
+
+
+_DASHED, _DOTTED, _MIXED = (0, (5, 2)), (0, (1, 1.3)), (0, (5, 1.5, 1, 1.5))
+_LOOKS = {
+    "auto": Look("renyi's test (auto)", ORANGE, width=2.6, front=5),
+    "rdc": Look("RDC", BLUE, width=2.6, front=4),
+    "rdc(k=10, s=0.2)": Look("RDC as in the paper", BLUE, (0, (3, 1.2)), width=1.9, front=4),
+    "ace": Look("ACE", _GREEN),
+    "xi": Look("Chatterjee's ξ", _GREEN, _DASHED),
+    "dcor": Look("dCor", _AMBER),
+    "mic": Look("MIC", _PINK),
+    "mutual_info": Look("mutual information", _PINK, _DASHED),
+    "hsic": Look("HSIC (MMD)", _SKY),
+    "chsic": Look("copula HSIC (CMMD)", _SKY, _DASHED),
+    "kcca": Look("KCCA", _SKY, _DOTTED),
+    "cca": Look("CCA", GREY, _MIXED),
+    "pearson": Look("Pearson", GREY),
+    "spearman": Look("Spearman", GREY, _DASHED),
+    "kendall": Look("Kendall", GREY, _DOTTED),
+}
+_SPARE = [(_BLACK, dashes) for dashes in ("-", _DASHED, _DOTTED, _MIXED)]
+
+
+def looks(labels: Sequence[str], /) -> dict[str, Look]:
+    """A look for each label, ours first, the rest as in the list; unknown ones in black."""
+    known = [label for label in _LOOKS if label in labels]
+    others = [label for label in labels if label not in _LOOKS]
+    spare = {label: Look(label, *_SPARE[i % len(_SPARE)]) for i, label in enumerate(others)}
+    return {label: _LOOKS[label] for label in known} | spare
+
+
+def _legend(figure: "Figure", axes: "list[Axes]", *, per_row: int = 8) -> None:
+    """One legend below all panels."""
+    lines = [(str(line.get_label()), line) for ax in axes for line in ax.get_lines()]
+    handles = {label: line for label, line in lines if not label.startswith("_")}
+    n_columns = -(-len(handles) // -(-len(handles) // per_row))  # rows of equal length
+    figure.legend(
+        list(handles.values()), list(handles), loc="outside lower center", ncols=n_columns, frameon=False, fontsize=9
+    )
+
+
+def _grid(n_panels: int, per_row: int, size: tuple[float, float]) -> tuple[Any, "Figure", list["Axes"]]:
+    """Panels in rows; cells that are left over stay empty."""
+    pyplot = load("matplotlib.pyplot", extra="report")
+    per_row = min(per_row, n_panels)
+    n_rows = -(-n_panels // per_row)
+    figure, axes = pyplot.subplots(
+        n_rows, per_row, figsize=(size[0] * per_row, size[1] * n_rows + 0.8), layout="constrained", squeeze=False
+    )
+    for ax in axes.flat[n_panels:]:
+        ax.set_visible(False)
+    return pyplot, figure, list(axes.flat[:n_panels])
+
+
+def _name_axes(axes: "list[Axes]", x: str, y: str) -> None:
+    """Names at the outer panels alone."""
+    for ax in axes:
+        place = ax.get_subplotspec()
+        if place is not None and place.is_first_col():
+            ax.set_ylabel(y)
+        if place is not None and place.rowspan.stop * place.get_gridspec().ncols + place.colspan.start >= len(axes):
+            ax.set_xlabel(x)
+
+
+def _in_style(draw: "Callable[[], tuple[Any, Figure]]") -> "Figure":
+    pyplot = load("matplotlib.pyplot", extra="report")
+    with pyplot.rc_context(STYLE):
+        return shown_once(*draw())
+
+
+# Power.
+
+
+def plot_power(record: Record, /, *, extra: bool = False) -> "Figure | None":
+    """Power against noise for the paper's patterns, or for the others; None where there are no results of them."""
+    known = {key[0] for key in record.rows}
+    patterns = [pattern for pattern in (EXTRA_PATTERNS if extra else PATTERNS) if pattern.name in known]
+    return _in_style(lambda: _power(record, patterns)) if patterns else None
+
+
+def _power(record: Record, patterns: list[Pattern]) -> "tuple[Any, Figure]":
+    pyplot, figure, axes = _grid(len(patterns), 4 if len(patterns) > 6 else 3, (3.4, 2.6))
+    drawn = looks([measure for _, _, measure in record.rows])
+    for ax, pattern in zip(axes, patterns, strict=True):
+        for label, look in drawn.items():
+            points = sorted(
+                (level, row["power"])
+                for (name, level, measure), row in record.rows.items()
+                if name == pattern.name and measure == label
+            )
+            if points:
+                ax.plot(*zip(*points, strict=True), **look.line())
+        ax.set_title(pattern.name, loc="left", x=0.16, y=1.06)
+        ax.set(xlim=(0, None), ylim=(-0.02, 1.04), yticks=[0, 0.5, 1])
+        ax.axhline(0.05, color=GREY, linewidth=0.7, linestyle=":", zorder=1)
+        _inset(ax, pattern)
+    n = record.settings["n"]
+    most = max(row["repetitions"] for row in record.rows.values())
+    figure.suptitle(f"Power at the 5 % level against noise: {n:,} rows, up to {most:,} repetitions", fontsize=13)
+    _name_axes(axes, "noise level", "power")
+    _legend(figure, axes)
+    return pyplot, figure
+
+
+def _inset(ax: "Axes", pattern: Pattern) -> None:
+    """The pattern without noise, in a little box beside the title, where no curve passes."""
+    inset = ax.inset_axes((0.0, 1.03, 0.13, 0.17))
+    x = np.linspace(0.001, 1, 400)
+    y = np.stack([pattern.curve(x, np.full(x.shape, sign)) for sign in (-1.0, 1.0)])
+    inset.plot(x, y.T, color=GREY, linewidth=1)
+    inset.set(xticks=[], yticks=[])
+    inset.margins(0.12)
+    inset.spines[:].set_visible(True)
+    inset.spines[:].set(color="#BBBBBB", linewidth=0.7)
+
+
+# Times.
+
+
+def plot_times(record: Record, /) -> "Figure":
+    """Seconds against rows, both in powers of ten, ours beside the paper's."""
+    return _in_style(lambda: _times(record))
+
+
+def _times(record: Record) -> "tuple[Any, Figure]":
+    pyplot, figure, axes = _grid(2, 2, (5.0, 4.2))
+    ours, theirs = axes
+    drawn = looks(list(dict.fromkeys([*(measure for _, measure in record.rows), *PAPER])))
+    measured = {measure for _, measure in record.rows}
+    for label, look in drawn.items():
+        points = [(n, row["seconds"]) for (n, measure), row in record.rows.items() if measure == label]
+        points = sorted(point for point in points if point[1] is not None)
+        if points:
+            ours.plot(*zip(*points, strict=True), marker="o", markersize=4, **look.line())
+        if label in PAPER and label in measured:
+            seconds = PAPER[label]
+            theirs.plot(PAPER_SIZES[: len(seconds)], seconds, marker="o", markersize=4, **look.line())
+    for ax, title in ((ours, "measured here"), (theirs, "the paper's table")):
+        ax.set(xscale="log", yscale="log", title=title, xlabel="rows")
+        ax.grid(True, color="#E4E4E4", linewidth=0.6)
+        ax.axhline(record.settings["cancelled_after"] if ax is ours else 600, color=GREY, linewidth=0.8, linestyle=":")
+    low, high = (f([ax.get_ylim()[i] for ax in axes]) for i, f in enumerate((min, max)))
+    for ax in axes:
+        ax.set(xlim=(PAPER_SIZES[0] * 0.7, PAPER_SIZES[-1] * 1.4), ylim=(low, high))
+    ours.set_ylabel("seconds a pair")
+    figure.suptitle("Time for one pair of independent uniform scalars (dotted: runs were cancelled)", fontsize=13)
+    _legend(figure, axes, per_row=6)
+    return pyplot, figure
+
+
+# Errors of the regressor.
+
+
+def plot_selection(record: Record, /) -> "Figure":
+    """Normalised errors against the number of features, a panel for each data set, with standard errors."""
+    return _in_style(lambda: _selection(record))
+
+
+def _selection(record: Record) -> "tuple[Any, Figure]":
+    names = list(dict.fromkeys(data for data, _, _ in record.rows))
+    pyplot, figure, axes = _grid(len(names), 4, (3.2, 2.4))
+    drawn = looks(list(dict.fromkeys(measure for _, _, measure in record.rows)))
+    for ax, name in zip(axes, names, strict=True):
+        for label, look in drawn.items():
+            means, spread, n_splits = curves(record, name, label)
+            if not n_splits:
+                continue
+            at, error = np.arange(1, len(means) + 1), spread / np.sqrt(n_splits)
+            ax.plot(at, means, **look.line())
+            ax.fill_between(at, means - error, means + error, color=look.colour, alpha=0.12, linewidth=0)
+        ax.set_title(name)
+        ax.set_xticks(range(1, record.settings["features"] + 1))
+    _name_axes(axes, "features", "NMSE")
+    n_splits = record.settings["splits"]
+    figure.suptitle(
+        f"Error of a Gaussian process on features chosen by dependence: means of {n_splits} random halves "
+        "(bands: standard errors)",
+        fontsize=13,
+    )
+    _legend(figure, axes)
+    return pyplot, figure
