@@ -145,7 +145,7 @@ def test_json_is_strict_and_in_order(file, frame):
 
     record = json.loads(run("scan", file, "--json", "--fdr", "0.01").stdout, parse_constant=refuse)
     assert list(record) == [
-        "file", "rows", "columns", "skipped", "pooled", "target", "given", "tests", "fdr", "found", "pairs",
+        "file", "measure", "rows", "columns", "skipped", "pooled", "target", "given", "tests", "fdr", "found", "pairs",
     ]  # fmt: skip
     assert (record["file"], record["rows"], record["tests"], record["fdr"]) == (file, 200, 21, 0.01)
     pairs = record["pairs"]
@@ -352,7 +352,7 @@ def test_bad_usage_is_one_line(file, tmp_path):
     assert "did you mean 'square'" in refused("scan", file, "--target", "sqare")
     assert "--target" in refused("scan", file, "--given", "x")
     assert "no false discovery rate" in refused("scan", file, "--fdr", "0")
-    assert "measure='rcd' is unknown" in refused("scan", file, "--measure", "rcd")
+    assert "there is no measure 'rcd': did you mean 'rdc'?" in refused("scan", file, "--measure", "rcd")
     assert "--nonsense" in refused("scan", file, "--nonsense")
     assert "FILE" in refused("scan")
     assert "its folder does not exist" in refused("scan", file, "--csv", tmp_path / "no" / "a.csv")

@@ -386,8 +386,8 @@ def small(rng):
         (lambda t: renyi.matrix(t, {"b": np.arange(40)}, missing="listwise"), "different rows of two tables"),
         (lambda t: renyi.matrix(t, {"b": np.arange(40)}, types={"c": "skip"}), "types names 'c'"),
         (lambda t: renyi.matrix(t, {"b": np.ones(40)}), "0 columns to compare and needs 1"),
-        (lambda t: renyi.matrix(t, measure="pearson"), "measure='pearson' is unknown: choose one of 'rdc'"),
-        (lambda t: renyi.pairs(t, measure=None), "measure=None is unknown"),
+        (lambda t: renyi.matrix(t, measure="person"), "there is no measure 'person': did you mean 'pearson'?"),
+        (lambda t: renyi.pairs(t, measure=None), "there is no measure None"),
         (lambda t: renyi.screen(t, "age", correction="fdr"), "correction='fdr' is unknown"),
         (lambda t: renyi.matrix(t, missing="drop"), "missing='drop' is unknown"),
         (lambda t: renyi.pairs(t, correction="holm"), "'holm' needs all p-values at once"),
@@ -454,9 +454,9 @@ def test_a_table_is_not_changed(rng):
 def test_every_column_is_prepared_once(monkeypatch, rng):
     prepared = []
 
-    def prepare(column, seed):
+    def prepare(column, seed, settings):
         prepared.append(column.name)
-        return independence.prepare(column, seed)
+        return independence.prepare(column, seed, settings)
 
     monkeypatch.setattr(table, "prepare", prepare)
     found = renyi.matrix(mixed(80, rng, gaps=0.2)[SOME])

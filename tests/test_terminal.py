@@ -110,7 +110,7 @@ def test_folding_tells_a_cluster_once(matrix):
 @pytest.mark.parametrize("fold", [True, False])
 def test_lines_are_those_of_top(matrix, fold):
     top = matrix.top(3, fold=fold)
-    assert [line.debiased for line in lines_of(matrix, 3, fold=fold)] == list(top["debiased"])
+    assert [line.value for line in lines_of(matrix, 3, fold=fold)] == list(top["debiased"])
     assert [line.y for line in lines_of(matrix, 3, fold=fold)] == list(top["y"])
 
 
@@ -151,9 +151,9 @@ def test_table_against_a_target_has_one_name(table):
 
 
 def test_legend_explains_only_what_is_there():
-    line = Line("a", "b", False, 0.5, 0, 0.01, 0.02, 10, False)
+    line = Line("a", "b", False, 0.5, 0.5, 0, 0.01, 0.02, 10, False)
     assert legend([line]) == []
-    assert legend([Line("a", "b", False, 0.5, 0, 0.01, 0.02, 10, True)]) == [
+    assert legend([Line("a", "b", False, 0.5, 0.5, 0, 0.01, 0.02, 10, True)]) == [
         "nonlinear: Pearson and Spearman miss most of it"
     ]
 
@@ -180,7 +180,7 @@ def test_unknown_numbers_are_dashes(rng):
     found = renyi.matrix({"a": gaps[0], "b": gaps[1], "c": x})
     assert remarks(found) == ["not tested, too little to go by: a with b"]
     assert "nan" not in rendered(lines_of(found, 5)).lower()
-    unknown = Line("a", "b", False, float("nan"), 0, float("nan"), float("nan"), 0, False)
+    unknown = Line("a", "b", False, float("nan"), float("nan"), 0, float("nan"), float("nan"), 0, False)
     assert rendered([unknown]).count("–") == 3
 
 

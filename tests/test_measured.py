@@ -1,0 +1,120 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import renyi
+from tables import mixed
+
+NAMES = [name for name in renyi.measures() if name != "rdc"]
+SLOW_TO_TEST = [name for name in NAMES if renyi.measure(name).statement.law == "shuffles"]
+
+
+def numbers(n, rng, *, gaps=0.0):
+    x = rng.standard_normal((n, 4))
+    x[:, 1] += x[:, 0] ** 2
+    x[:, 2] = np.round(x[:, 0] - x[:, 2], 1)
+    frame = pd.DataFrame(x, columns=list("abcd"))
+    return frame.mask(rng.random(x.shape) < gaps) if gaps else frame
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_table_holds_what_the_measure_says_of_each_pair(name, gaps, rng):
+    frame, measure = numbers(60, rng, gaps=gaps), renyi.measure(name).undirected()
+    found = renyi.matrix(frame, measure=name)
+    assert found.names == tuple("abcd")
+    for i, j in zip(*np.triu_indices(4, 1), strict=True):
+        x, y = frame.iloc[:, i], frame.iloc[:, j]
+        assert found.values[i, j] == found.values[j, i] == pytest.approx(measure(x, y, missing="pairwise"), abs=1e-9)
+        assert found.n_samples[i, j] == (x.notna() & y.notna()).sum()
+        if name in SLOW_TO_TEST:
+            assert np.isnan(found.pvalues[i, j])
+        else:
+            assert found.pvalues[i, j] == pytest.approx(measure.test(x, y, missing="pairwise").pvalue, rel=1e-6)
+    assert np.isnan(found.debiased).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_columns_that_a_measure_cannot_take_are_left_out_with_a_reason(name, rng):
+    frame = mixed(60, rng, gaps=0.1)[["plain", "curve", "two", "five", "lat", "lon"]]
+    found = renyi.matrix(frame, measure=name, vectors={"place": ["lat", "lon"]})
+    if renyi.measure(name).statement.takes_vectors:
+        assert found.names == ("plain", "curve", "two", "five", "place")
+    else:
+        assert found.names == ("plain", "curve", "two")
+        assert (
+            found.skipped["five"]
+            == f"a category of 5 levels, and {name} takes numbers alone ('rdc' and 'dcor' take it)"
+        )
+        assert found.skipped["place"].startswith("a vector of 2 coordinates")
+        with pytest.raises(renyi.InputError, match="target 'five' is a category of 5 levels"):
+            renyi.screen(frame, "five", measure=name)
+
+
+def test_a_screening_and_two_tables_hold_the_same_numbers(rng):
+    frame = numbers(80, rng)
+    square = renyi.matrix(frame, measure="kendall")
+    screening = renyi.screen(frame, "a", measure="kendall")
+    assert screening.names[0] == "c"
+    for name, value, p in zip(screening.names, screening.values, screening.pvalues, strict=True):
+        j = square.names.index(name)
+        assert (value, p) == (square.values[0, j], square.pvalues[0, j])
+    beside = renyi.matrix(frame[["a"]], frame[["b", "c", "d"]], measure="kendall")
+    assert beside.values[0] == pytest.approx(square.values[0, 1:])
+
+
+def test_pairs_are_ranked_by_the_size_of_the_coefficient_and_keep_their_signs(rng):
+    x = rng.standard_normal(200)
+    table = pl.DataFrame({"x": x, "falls": -x + 0.1 * rng.random(200), "weak": x + 3 * rng.standard_normal(200)})
+    found = renyi.matrix(table, measure="pearson")
+    top = found.top(3, fold=False)
+    assert list(top.columns) == ["x", "y", "coefficient", "p", "q", "n"]
+    assert top["y"][0] == "falls"
+    assert top["coefficient"][0] < -0.99
+    assert "pearson" in repr(found)
+    kept = renyi.pairs(table, measure="pearson", threshold=0.9)
+    assert kept["y"].to_list() == ["falls"]
+    assert kept["q"].to_list() == top["q"].to_list()[:1]
+
+
+def test_a_measure_without_a_law_ranks_and_says_that_nothing_was_tested(rng):
+    found = renyi.matrix(numbers(60, rng), measure="mic")
+    assert found.n_tests == 0
+    assert "ranked by mic and not tested" in repr(found)
+    assert len(found.top(10)) == 6
+    strengths = list(found.top(10)["coefficient"])
+    assert strengths == sorted(strengths, reverse=True)
+
+
+def test_settings_reach_tables_by_the_measure_alone(rng):
+    frame = numbers(150, rng)
+    found = renyi.matrix(frame, measure=renyi.measure("rdc", k=15, s=5.0))
+    default = renyi.matrix(frame)
+    for i, j in zip(*np.triu_indices(4, 1), strict=True):
+        expected = renyi.rdc(frame.iloc[:, i], frame.iloc[:, j], k=15, s=5.0)
+        assert found.values[i, j] == pytest.approx(expected, abs=1e-9)
+    # The test has no scale to set.
+    np.testing.assert_allclose(found.pvalues, default.pvalues)
+    with pytest.raises(renyi.InputError, match="leave repeats and debias out"):
+        renyi.matrix(frame, measure=renyi.measure("rdc", repeats=3))
+    with pytest.raises(renyi.InputError, match="leave measure out"):
+        renyi.screen(frame, "a", given="b", measure="pearson")
+
+
+def test_settings_serve_columns_with_gaps(rng):
+    frame = numbers(300, rng, gaps=0.2)
+    found = renyi.matrix(frame, measure=renyi.measure("rdc", k=15, s=20.0))
+    for i, j in zip(*np.triu_indices(4, 1), strict=True):
+        expected = renyi.rdc(frame.iloc[:, i], frame.iloc[:, j], k=15, s=20.0, missing="pairwise")
+        assert found.values[i, j] == pytest.approx(expected, abs=1e-7)
+
+
+def test_a_pair_with_too_few_rows_in_common_is_not_measured(rng):
+    x = rng.random(40)
+    frame = pd.DataFrame({"a": np.where(np.arange(40) < 20, np.nan, x), "b": np.where(np.arange(40) >= 21, np.nan, x)})
+    frame["c"] = x
+    found = renyi.matrix(frame, measure="spearman")
+    assert np.isnan(found.values[0, 1])
+    assert found.n_samples[0, 1] == 1
+    assert found.values[0, 2] == 1.0
