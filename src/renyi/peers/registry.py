@@ -13,6 +13,7 @@ __all__ = ["measure", "measures"]
 # Where each measure lives; loaded when asked for.
 _PLACES = {
     "pearson": ("correlations", "Pearson"),
+    "dcor": ("dcor", "Dcor"),
 }
 
 
