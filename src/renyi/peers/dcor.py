@@ -89,7 +89,7 @@ class Dcor(Measure[_Side]):
         n = len(values)
         if self.unbiased and n < _LEAST_UNBIASED:
             raise InputError(f"unbiased=True with {n} rows: its divisor is n(n − 3): pass at least 4 rows")
-        points = standardised(values)
+        points = standardised(values).points
         if points.shape[1] == 1 and self.exponent == 1:
             scalars = sort_scalars(points[:, 0])
             sums = scalars.row_sums()

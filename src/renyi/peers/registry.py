@@ -14,6 +14,8 @@ __all__ = ["measure", "measures"]
 _PLACES = {
     "pearson": ("correlations", "Pearson"),
     "dcor": ("dcor", "Dcor"),
+    "hsic": ("hsic", "Hsic"),
+    "chsic": ("hsic", "CopulaHsic"),
 }
 
 

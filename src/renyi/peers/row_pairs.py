@@ -63,14 +63,23 @@ class Margins(NamedTuple):
         return self._replace(deviations=self.deviations[order])
 
 
-def standardised(values: Array, /) -> Array:
+class Standardised(NamedTuple):
+    """Columns of mean 0 whose largest number is 1, in units of `size`·2^`exponent`."""
+
+    points: Array
+    size: float
+    exponent: int
+
+
+def standardised(values: Array, /) -> Standardised:
     """Columns of mean 0, in units that make the largest number 1: no square overflows, and few digits are lost."""
     columns = values.reshape(len(values), -1)
     # A power of two first: a mean of numbers near the largest float would overflow. Two steps, for 2^1074 is no float.
     exponent = int(np.frexp(np.abs(columns).max())[1])
     columns = np.ldexp(np.ldexp(columns, -(exponent // 2)), -(exponent - exponent // 2))
     columns = columns - columns.mean(axis=0)
-    return np.asarray(columns / np.abs(columns).max())
+    size = float(np.abs(columns).max())
+    return Standardised(columns / size, size, exponent)
 
 
 def keep(pairs: RowPairs, /) -> RowPairs:

@@ -1,8 +1,8 @@
 """Sums over all pairs of |x_i − x_j|·|y_i − y_j| for scalars, in O(n log n): inversions counted with weights.
 
 Take the rows in the order of x. A pair i before k has (x_k − x_i)(y_k − y_i) with a sign, which is negative where
-y_i > y_k, an inversion. All that is not linear is then the sum over k of x_k·g_k, where g_k adds y_k − y_i over the rows
-i before k whose y is greater (after Huo and Székely 2016, https://doi.org/10.1080/00401706.2015.1054435, and Chaudhuri
+y_i > y_k, an inversion. All that is not linear is then the sum over k of x_k·g_k, where g_k adds y_k − y_i over rows i
+before k whose y is greater (after Huo and Székely 2016, https://doi.org/10.1080/00401706.2015.1054435, and Chaudhuri
 and Hu 2019, https://doi.org/10.1016/j.csda.2019.01.016, who merge where this splits). Equal values add nothing, so that
 ties may be broken at will.
 """
@@ -53,7 +53,7 @@ class SortedScalars:
 
 def sort_scalars(values: Array, /) -> SortedScalars:
     """Numbers whose mean is 0, sorted."""
-    order = np.argsort(values, kind="stable")
+    order = np.argsort(values)
     return SortedScalars(values[order], order, _inverse(order))
 
 

@@ -1,0 +1,195 @@
+"""The Hilbert-Schmidt independence criterion with Gaussian kernels, on the data and on their copula."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import gamma
+
+from renyi.copula import joint_ranks
+from renyi.errors import InputError
+from renyi.peers.gaussian import gaussian, median_distance, short_factor
+from renyi.peers.protocol import Law, Measure, Statement
+from renyi.peers.row_pairs import Margins, RowPairs, centred_sum, keep, margins, products, standardised, unbiased_sum
+
+__all__ = ["CopulaHsic", "Hsic"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+
+_LEAST_UNBIASED = 4
+# Columns of a factor at most; where the kernel has no such factor, all pairs of so many rows are compared at most.
+_MOST_COLUMNS = 200
+_MOST_PAIRED = 50_000
+# Squares of so many widths are no infinities.
+_MOST_WIDTHS = 1e150
+# A variance so small against the sum it is left of is 0, but for rounding.
+_ROUNDING = 1e-14
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """The kernel matrix of one side: its centred factor where that is short, else all pairs of rows."""
+
+    rows: RowPairs
+    factor: Array | None
+    margins: Margins
+    variance: float
+    unbiased_variance: float
+
+
+@dataclass(frozen=True)
+class Hsic(Measure[_Side]):
+    """doc."""
+
+    name: ClassVar[str] = "hsic"
+    statement: ClassVar[Statement] = Statement(
+        title="Hilbert-Schmidt independence criterion",
+        is_nonlinear=True,
+        takes_vectors=True,
+        is_invariant=False,
+        range=(0.0, 1.0),
+        parameters="the width of the kernel (default: median distance)",
+        cost="n, or n² for heavy tails and vectors",
+        law="gamma",
+        reference="A. Gretton et al. 2005, https://doi.org/10.1007/11564089_7",
+    )
+
+    unbiased: bool = False
+    normalised: bool = True
+    width: float | None = None
+
+    def __post_init__(self) -> None:
+        for setting in ("unbiased", "normalised"):
+            if not isinstance(getattr(self, setting), bool):
+                raise InputError(f"{setting}={getattr(self, setting)!r} is neither True nor False: pass one of them")
+        width = self.width
+        is_number = isinstance(width, (int, float)) and not isinstance(width, bool)
+        if width is not None and not (is_number and 0 < width < np.inf):
+            raise InputError(
+                f"width={width!r} is no width of a kernel: pass a number above 0, in units of the data, or None for the "
+                "median of the distances"
+            )
+
+    def prepare(self, values: Array, /) -> _Side:
+        n = len(values)
+        if self.unbiased and n < _LEAST_UNBIASED:
+            raise InputError(f"unbiased=True with {n} rows: its divisor is n(n − 3): pass at least 4 rows")
+        points = self._points(values)
+        factor = short_factor(points, min(_MOST_COLUMNS, n // 4))
+        if factor is not None:
+            return _side_of_factor(RowPairs(points, gaussian), factor)
+        if n > _MOST_PAIRED:
+            raise InputError(
+                f"{self.name} of {n:,} rows with heavy tails or of vectors compares all pairs of rows, which is refused "
+                f"beyond {_MOST_PAIRED:,}: pass fewer rows (a random sample), or measure by 'rdc'"
+            )
+        pairs = keep(RowPairs(points, gaussian))
+        edges, squares = margins(pairs)
+        shared = np.asarray(edges.deviations @ edges.deviations)
+        return _side(pairs, None, edges, float(centred_sum(np.asarray(squares), edges, edges, shared)))
+
+    def combine(self, x: _Side, y: _Side, /) -> float:
+        return float(self._coefficients(x, y, None)[0])
+
+    def reordered(self, side: _Side, order: Index, /) -> _Side:
+        factor = None if side.factor is None else side.factor[order]
+        return replace(side, rows=side.rows.reordered(order), factor=factor, margins=side.margins.reordered(order))
+
+    def shuffled(self, x: _Side, y: _Side, orders: Index, /) -> Array:
+        return self._coefficients(x, y, orders)
+
+    def law(self, x: _Side, y: _Side, value: float, /) -> Law | None:
+        n = len(x.margins.deviations)
+        if n < 6 or x.variance * y.variance == 0.0:
+            return None
+        centred = float(_centred_sums(x, y, None)[0])
+        mean, variance = _permutation_moments(x, y)
+        return Law(centred / n, float(gamma.logsf(centred, mean**2 / variance, scale=variance / mean)))
+
+    def _points(self, values: Array) -> Array:
+        """Rows in units of the width."""
+        points, size, exponent = standardised(values)
+        if self.width is None:
+            return np.asarray(points / median_distance(points))
+        # Rows that are many widths apart are so whatever their number.
+        with np.errstate(over="ignore"):
+            n_widths = min(float(np.ldexp(size / self.width, exponent)), _MOST_WIDTHS)
+        return np.asarray(points * n_widths)
+
+    def _coefficients(self, x: _Side, y: _Side, orders: Index | None) -> Array:
+        """The coefficients of x with y in each of several orders, or as it is."""
+        n = len(x.margins.deviations)
+        sums = _centred_sums(x, y, orders)
+        scale, x_variance, y_variance = float(n) ** 2, x.variance, y.variance
+        if self.unbiased:
+            sums = unbiased_sum(sums, x.margins, y.margins, _shared(x, y, orders))
+            scale, x_variance, y_variance = n * (n - 3.0), x.unbiased_variance, y.unbiased_variance
+        if not self.normalised:
+            return sums / scale
+        scale = np.sqrt(x_variance) * np.sqrt(y_variance)
+        return np.clip(sums / scale, -1.0 if self.unbiased else 0.0, 1.0) if scale > 0.0 else np.zeros_like(sums)
+
+
+def _shared(x: _Side, y: _Side, orders: Index | None) -> Array:
+    deviations = y.margins.deviations[None] if orders is None else y.margins.deviations[orders]
+    return np.asarray(deviations @ x.margins.deviations)
+
+
+def _centred_sums(x: _Side, y: _Side, orders: Index | None) -> Array:
+    """n² times the biased criterion, y being in each of several orders, or as it is."""
+    if x.factor is not None and y.factor is not None:
+        turned = x.factor.T
+        factors = [y.factor] if orders is None else (y.factor[order] for order in orders)
+        return np.array([np.sum((turned @ factor) ** 2) for factor in factors])
+    return centred_sum(products(x.rows, y.rows, orders), x.margins, y.margins, _shared(x, y, orders))
+
+
+def _side_of_factor(pairs: RowPairs, factor: Array) -> _Side:
+    sums = factor @ factor.sum(axis=0)
+    edges = Margins(sums - sums.mean(), float(sums.sum()), 1.0)
+    centred = factor - factor.mean(axis=0)
+    return _side(pairs, centred, edges, float(np.sum((centred.T @ centred) ** 2)))
+
+
+def _side(pairs: RowPairs, factor: Array | None, edges: Margins, variance: float) -> _Side:
+    n = len(edges.deviations)
+    shared = np.asarray(edges.deviations @ edges.deviations)
+    unbiased = float(unbiased_sum(np.asarray(variance), edges, edges, shared)) if n >= _LEAST_UNBIASED else 0.0
+    least = _ROUNDING * n**2
+    return _Side(pairs, factor, edges, variance if variance > least else 0.0, unbiased if unbiased > least else 0.0)
+
+
+def _permutation_moments(x: _Side, y: _Side) -> tuple[float, float]:
+    """Mean and variance of the centred sum over all orders of y (Kazi-Aoual et al. 1995)."""
+    n = len(x.margins.deviations)
+    (t, t2, s2), (u, u2, r2) = (_traces(side) for side in (x, y))
+    mean = t * u / (n - 1)
+    first = 2 * ((n - 1) * t2 - t**2) * ((n - 1) * u2 - u**2) / ((n - 1.0) ** 2 * (n + 1) * (n - 2))
+    rest = (n * (n + 1) * s2 - (n - 1) * (t**2 + 2 * t2)) * (n * (n + 1) * r2 - (n - 1) * (u**2 + 2 * u2))
+    return mean, first + rest / ((n + 1.0) * n * (n - 1) * (n - 2) * (n - 3))
+
+
+def _traces(side: _Side) -> tuple[float, float, float]:
+    """Of the centred matrix: its trace, that of its square, and the sum of its squared diagonal."""
+    n = len(side.margins.deviations)
+    diagonal = 1.0 - side.margins.total / n**2 - 2.0 * side.margins.deviations / n
+    return float(diagonal.sum()), side.variance, float(diagonal @ diagonal)
+
+
+@dataclass(frozen=True)
+class CopulaHsic(Hsic):
+    """doc."""
+
+    name: ClassVar[str] = "chsic"
+    statement: ClassVar[Statement] = replace(
+        Hsic.statement,
+        title="Hilbert-Schmidt independence criterion of the copula",
+        is_invariant=True,
+        cost="n log n",
+        reference="A. Gretton et al. 2005, https://doi.org/10.1007/11564089_7, on ranks as by B. Póczos et al. 2012",
+    )
+
+    def _points(self, values: Array) -> Array:
+        return super()._points(joint_ranks(values.reshape(len(values), -1)))
