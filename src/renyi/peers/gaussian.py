@@ -91,8 +91,8 @@ def _smallest(ordered: Array, start: Index, stop: Index) -> float:
 def short_factor(points: Array, most: int, /) -> Array | None:
     """F (n, r) such that F Fᵀ is the kernel matrix of `points` to 13 digits; None where r would exceed `most`.
 
-    A Cholesky factor with pivots, one column at a time, until nothing is left of the diagonal. Kernels of scalars are so
-    smooth that 15 to 60 columns do (Fine and Scheinberg 2001, https://www.jmlr.org/papers/v2/fine01a.html).
+    A Cholesky factor with pivots, one column at a time, until nothing is left of the diagonal (Fine and Scheinberg,
+    2001, https://www.jmlr.org/papers/v2/fine01a.html). Kernels of scalars are so smooth that 15 to 60 columns do.
     """
     n, n_coordinates = points.shape
     left, trace = np.ones(n), 0.0
@@ -112,7 +112,7 @@ def short_factor(points: Array, most: int, /) -> Array | None:
         remains = float(left.sum()) / max(trace, np.finfo(float).eps * n)
         if remains <= _LEFT_OVER:
             return np.ascontiguousarray(factor[: k + 1].T)
-        # What is left of the kernel of vectors falls ever more slowly: at a quarter of the way this must have been done.
+        # What is left of the kernel of vectors falls ever more slowly: a quarter of the way must have done so much.
         if n_coordinates > 1 and 4 * (k + 1) == most and remains > _LEFT_OVER**0.25:
             return None
     return None

@@ -1,17 +1,28 @@
 """The Hilbert-Schmidt independence criterion with Gaussian kernels, on the data and on their copula."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import gamma
 
 from renyi.copula import joint_ranks
 from renyi.errors import InputError
+from renyi.inference.classical import log_weighted_chi_square_sf
 from renyi.peers.gaussian import gaussian, median_distance, short_factor
 from renyi.peers.protocol import Law, Measure, Statement
-from renyi.peers.row_pairs import Margins, RowPairs, centred_sum, keep, margins, products, standardised, unbiased_sum
+from renyi.peers.row_pairs import (
+    MOST_KEPT,
+    Margins,
+    RowPairs,
+    centred_sum,
+    keep,
+    margins,
+    products,
+    standardised,
+    unbiased_sum,
+)
 
 __all__ = ["CopulaHsic", "Hsic"]
 
@@ -22,6 +33,11 @@ _LEAST_UNBIASED = 4
 # Columns of a factor at most; where the kernel has no such factor, all pairs of so many rows are compared at most.
 _MOST_COLUMNS = 200
 _MOST_PAIRED = 50_000
+# The law needs the shape of the two spectra alone.
+_LEAST_LAW = 20
+# What one pair of rows may add to the statistic, in standard deviations.
+_MOST_REMOTE = 0.7
+_MOST_FOR_SPECTRUM, _MOST_EIGENVALUES, _LEAST_EIGENVALUE = 500, 60, 1e-6
 # Squares of so many widths are no infinities.
 _MOST_WIDTHS = 1e150
 # A variance so small against the sum it is left of is 0, but for rounding.
@@ -38,6 +54,21 @@ class _Side:
     variance: float
     unbiased_variance: float
 
+    @cached_property
+    def spectrum(self) -> Array:
+        """Largest eigenvalues of the centred matrix, up to a factor; of many rows without a factor, those of some."""
+        if self.factor is not None:
+            values = np.linalg.eigvalsh(self.factor.T @ self.factor)
+        else:
+            n = len(self.rows.points)
+            some = RowPairs(self.rows.points[:: -(-n // _MOST_FOR_SPECTRUM)], gaussian)
+            everything = slice(0, len(some.points))
+            kernel = some.block(everything, everything)
+            centred = kernel - kernel.mean(axis=0)
+            values = np.linalg.eigvalsh(centred - centred.mean(axis=1)[:, None])
+        values = values[-_MOST_EIGENVALUES:]
+        return np.asarray(values[values > _LEAST_EIGENVALUE * values[-1]])
+
 
 @dataclass(frozen=True)
 class Hsic(Measure[_Side]):
@@ -52,7 +83,7 @@ class Hsic(Measure[_Side]):
         range=(0.0, 1.0),
         parameters="the width of the kernel (default: median distance)",
         cost="n, or n² for heavy tails and vectors",
-        law="gamma",
+        law="weighted chi-squared",
         reference="A. Gretton et al. 2005, https://doi.org/10.1007/11564089_7",
     )
 
@@ -68,8 +99,8 @@ class Hsic(Measure[_Side]):
         is_number = isinstance(width, (int, float)) and not isinstance(width, bool)
         if width is not None and not (is_number and 0 < width < np.inf):
             raise InputError(
-                f"width={width!r} is no width of a kernel: pass a number above 0, in units of the data, or None for the "
-                "median of the distances"
+                f"width={width!r} is no width of a kernel: pass a number above 0, in units of the data, or None for "
+                "the median of the distances"
             )
 
     def prepare(self, values: Array, /) -> _Side:
@@ -82,7 +113,7 @@ class Hsic(Measure[_Side]):
             return _side_of_factor(RowPairs(points, gaussian), factor)
         if n > _MOST_PAIRED:
             raise InputError(
-                f"{self.name} of {n:,} rows with heavy tails or of vectors compares all pairs of rows, which is refused "
+                f"{self.name} of {n:,} rows, of vectors or heavy tails, compares all pairs of rows, which is refused "
                 f"beyond {_MOST_PAIRED:,}: pass fewer rows (a random sample), or measure by 'rdc'"
             )
         pairs = keep(RowPairs(points, gaussian))
@@ -102,11 +133,21 @@ class Hsic(Measure[_Side]):
 
     def law(self, x: _Side, y: _Side, value: float, /) -> Law | None:
         n = len(x.margins.deviations)
-        if n < 6 or x.variance * y.variance == 0.0:
+        if n < _LEAST_LAW or x.variance * y.variance == 0.0:
+            return None
+        mean, variance = _permutation_moments(x, y)
+        if _remotest(x) * _remotest(y) > _MOST_REMOTE * np.sqrt(variance):
             return None
         centred = float(_centred_sums(x, y, None)[0])
-        mean, variance = _permutation_moments(x, y)
-        return Law(centred / n, float(gamma.logsf(centred, mean**2 / variance, scale=variance / mean)))
+        # The limit gives the shape, these very data the mean and the variance.
+        weights = np.multiply.outer(x.spectrum, y.spectrum).ravel()
+        deviation = (centred - mean) / np.sqrt(variance)
+        point = float(weights.sum() + deviation * np.sqrt(2.0 * (weights @ weights)))
+        return Law(centred / n, log_weighted_chi_square_sf(point, weights))
+
+    def bytes_needed(self, n: int, n_coordinates: int, /) -> int:
+        # Two factors, one being built; or two matrices that are kept, and a shuffled one; or blocks.
+        return 3 * 8 * n * min(_MOST_COLUMNS, n // 4) + 3 * 8 * min(n, MOST_KEPT) ** 2
 
     def _points(self, values: Array) -> Array:
         """Rows in units of the width."""
@@ -161,6 +202,11 @@ def _side(pairs: RowPairs, factor: Array | None, edges: Margins, variance: float
     return _Side(pairs, factor, edges, variance if variance > least else 0.0, unbiased if unbiased > least else 0.0)
 
 
+def _remotest(side: _Side) -> float:
+    """The largest entry of the centred diagonal."""
+    return float(np.abs(side.margins.centred_diagonal()).max())
+
+
 def _permutation_moments(x: _Side, y: _Side) -> tuple[float, float]:
     """Mean and variance of the centred sum over all orders of y (Kazi-Aoual et al. 1995)."""
     n = len(x.margins.deviations)
@@ -173,8 +219,7 @@ def _permutation_moments(x: _Side, y: _Side) -> tuple[float, float]:
 
 def _traces(side: _Side) -> tuple[float, float, float]:
     """Of the centred matrix: its trace, that of its square, and the sum of its squared diagonal."""
-    n = len(side.margins.deviations)
-    diagonal = 1.0 - side.margins.total / n**2 - 2.0 * side.margins.deviations / n
+    diagonal = side.margins.centred_diagonal()
     return float(diagonal.sum()), side.variance, float(diagonal @ diagonal)
 
 

@@ -15,7 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-__all__ = ["Margins", "RowPairs", "centred_sum", "keep", "margins", "products", "standardised", "unbiased_sum"]
+__all__ = [
+    "MOST_KEPT",
+    "Margins",
+    "RowPairs",
+    "centred_sum",
+    "keep",
+    "margins",
+    "products",
+    "standardised",
+    "unbiased_sum",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -57,6 +67,11 @@ class Margins(NamedTuple):
     deviations: Array
     total: float
     diagonal: float
+
+    def centred_diagonal(self) -> Array:
+        """The diagonal of the centred matrix: how remote each row is, up to its sign."""
+        n = len(self.deviations)
+        return np.asarray(self.diagonal - self.total / n**2 - 2.0 * self.deviations / n)
 
     def reordered(self, order: Index, /) -> "Margins":
         """Row i is row order[i] of these."""
