@@ -34,7 +34,7 @@ _LEAST_UNBIASED = 4
 _MOST_COLUMNS = 200
 _MOST_PAIRED = 50_000
 # The law needs the shape of the two spectra alone.
-_LEAST_LAW = 20
+_LEAST_LAW = 50
 # What one pair of rows may add to the statistic, in standard deviations.
 _MOST_REMOTE = 0.7
 _MOST_FOR_SPECTRUM, _MOST_EIGENVALUES, _LEAST_EIGENVALUE = 500, 60, 1e-6
@@ -72,7 +72,55 @@ class _Side:
 
 @dataclass(frozen=True)
 class Hsic(Measure[_Side]):
-    """doc."""
+    """The Hilbert-Schmidt independence criterion with Gaussian kernels, which see every dependence as n grows.
+
+    By default HSIC(x, y)/√(HSIC(x, x)·HSIC(y, y)), in [0, 1]: the cosine of the two centred kernel matrices, also known
+    as centred kernel alignment. It is 1 where y is x up to shift, scale and sign, and of the order 1/n for independent
+    sides. No root is taken, so that it stands to the *square* of distance correlation as one kernel to another.
+
+    Parameters
+    ----------
+    unbiased : bool, default False
+        The U-statistic (Song et al. 2012), whose mean is 0 for independent sides, so that it can be negative, whatever
+        the range stated of the default. It needs four rows.
+    normalised : bool, default True
+        False gives the criterion itself: tr(KHLH)/n², or the U-statistic; both shrink with the width of the kernels.
+    width : float or None, default None
+        w of the kernel exp(−d²/(2w²)), in units of the data, for both sides. None is the median of the distances
+        between rows i < j of each side; where half of these or more are 0, the median of the others. Beyond 10,000
+        numbers (1,000 vectors) it is taken of so many, evenly spaced in their sorted order, not in that of the rows.
+
+    Notes
+    -----
+    The kernel matrix of scalars is that of a few dozen features to 13 digits, found by a pivoted Cholesky factor; time
+    and memory are then linear in n, and a shuffle costs one small product. Where 200 features (or n/4) do not do, as
+    for vectors and for heavy tails of many rows, all pairs of rows are compared in blocks of fixed memory (up to 1,024
+    rows the matrices are kept); this takes quadratic time and is refused beyond 50,000 rows.
+
+    The p-value of `test` is that of a weighted sum of χ²₁, the weights being products of the eigenvalues of the two
+    matrices (Gretton et al. 2009, Zhang et al. 2012), moved and stretched to the exact mean and variance of the
+    statistic over all orders of the rows (Kazi-Aoual et al. 1995). A gamma law of the same moments is far too light in
+    the tail (by 3.5 times at p = 0.001, and more than 10 times at 0.0001, for 200 uniforms or normals). With fewer than
+    50 rows, or where the most remote rows of both sides, meeting by chance, would alone add 0.7 standard deviations
+    (rare values), it is by shuffles. Sizes at 5 % and 1 %, in 6,000 simulations (1,500 for vectors and categories), were,
+    at 50 rows, 0.047 and 0.007 for uniforms, 0.047 and 0.008 for normals, 0.051 and 0.010 for Student's t with 1.5
+    degrees of freedom, 0.054 and 0.013 for Cauchy's, 0.052 and 0.009 for vectors of 3 normals, 0.056 and 0.011 for
+    categories of 5 unequal levels; at 200 rows, 0.049 and 0.008 for uniforms, 0.046 and 0.008 for normals.
+
+    References
+    ----------
+    A. Gretton, O. Bousquet, A. Smola and B. Schölkopf 2005, https://doi.org/10.1007/11564089_7
+    L. Song, A. Smola, A. Gretton, J. Bedo and K. Borgwardt 2012, https://www.jmlr.org/papers/v13/song12a.html
+    F. Kazi-Aoual, S. Hitier, R. Sabatier and J.-D. Lebreton 1995, https://doi.org/10.1016/0167-9473(94)00064-2
+    K. Zhang, J. Peters, D. Janzing and B. Schölkopf 2011, https://arxiv.org/abs/1202.3775
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.linspace(-1, 1, 100)
+    >>> round(Hsic()(x, x**2), 3)
+    0.32
+    """
 
     name: ClassVar[str] = "hsic"
     statement: ClassVar[Statement] = Statement(
@@ -108,7 +156,7 @@ class Hsic(Measure[_Side]):
         if self.unbiased and n < _LEAST_UNBIASED:
             raise InputError(f"unbiased=True with {n} rows: its divisor is n(n − 3): pass at least 4 rows")
         points = self._points(values)
-        factor = short_factor(points, min(_MOST_COLUMNS, n // 4))
+        factor = short_factor(points, _most_columns(n))
         if factor is not None:
             return _side_of_factor(RowPairs(points, gaussian), factor)
         if n > _MOST_PAIRED:
@@ -147,7 +195,7 @@ class Hsic(Measure[_Side]):
 
     def bytes_needed(self, n: int, n_coordinates: int, /) -> int:
         # Two factors, one being built; or two matrices that are kept, and a shuffled one; or blocks.
-        return 3 * 8 * n * min(_MOST_COLUMNS, n // 4) + 3 * 8 * min(n, MOST_KEPT) ** 2
+        return 3 * 8 * n * _most_columns(n) + 3 * 8 * min(n, MOST_KEPT) ** 2
 
     def _points(self, values: Array) -> Array:
         """Rows in units of the width."""
@@ -171,6 +219,11 @@ class Hsic(Measure[_Side]):
             return sums / scale
         scale = np.sqrt(x_variance) * np.sqrt(y_variance)
         return np.clip(sums / scale, -1.0 if self.unbiased else 0.0, 1.0) if scale > 0.0 else np.zeros_like(sums)
+
+
+def _most_columns(n: int) -> int:
+    """How long a factor may be: up to 200 columns while it has 10⁸ entries, and 64 at least of very many rows."""
+    return min(_MOST_COLUMNS, n // 4, max(64, 10**8 // n))
 
 
 def _shared(x: _Side, y: _Side, orders: Index | None) -> Array:
@@ -225,7 +278,16 @@ def _traces(side: _Side) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class CopulaHsic(Hsic):
-    """doc."""
+    """HSIC of the ranks, by the empirical cdf of every coordinate: ties share the rank of their last member.
+
+    Strictly increasing maps of any coordinate leave it as it is. The width is that of the ranks, in (0, 1]; without
+    ties their median distance is about 1 − 1/√2, whatever the data, and 15 features are enough for any number of rows.
+
+    Parameters
+    ----------
+    unbiased, normalised, width
+        As for `Hsic`.
+    """
 
     name: ClassVar[str] = "chsic"
     statement: ClassVar[Statement] = replace(
