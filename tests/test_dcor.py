@@ -81,7 +81,7 @@ def test_sums_of_products_with_ties(data):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-9)
 
 
-@pytest.mark.parametrize("n", [20_000, 1_000])
+@pytest.mark.parametrize("n", [pytest.param(20_000, marks=pytest.mark.slow), 1_000])
 @pytest.mark.parametrize("draw", ["random", "standard_cauchy"])
 def test_two_ways_for_scalars_agree(n, draw):
     # A coordinate that is 0 throughout makes vectors of the same distances, which are compared pair by pair.
@@ -155,6 +155,30 @@ def test_law_is_the_chi_squared_bound():
         result = measured.test(x, y)
         assert result.statistic == pytest.approx(300 * corrected)
         assert result.pvalue == pytest.approx(chi2.sf(300 * corrected + 1, 1), rel=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("draw", "n_coordinates"), [("random", 1), ("standard_normal", 1), ("standard_normal", 3)])
+def test_size_of_the_law(draw, n_coordinates):
+    rng = np.random.default_rng(11)
+    pvalues = []
+    for _ in range(1_000):
+        sides = [Dcor().prepare(getattr(rng, draw)((100, n_coordinates))) for _ in range(2)]
+        law = Dcor().law(*sides, Dcor().combine(*sides))
+        if law is not None:
+            pvalues.append(np.exp(law.log_pvalue))
+    assert len(pvalues) > 950
+    # A bound: at most the level, but for three standard errors of the simulation; and not a void one.
+    assert 0.02 < np.mean(np.array(pvalues) <= 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1_000)
+    assert np.mean(np.array(pvalues) <= 0.01) < 0.01 + 3 * np.sqrt(0.01 * 0.99 / 1_000)
+
+
+@pytest.mark.parametrize("n", [49, 200])
+def test_few_rows_and_remote_ones_are_shuffled(n):
+    rng = np.random.default_rng(12)
+    x, y = rng.random((2, n))
+    assert (Dcor().test(x, y).n_resamples is None) == (n >= 50)
+    assert Dcor().test(rng.standard_cauchy(n), rng.standard_cauchy(n)).n_resamples is not None
 
 
 def test_far_tail_is_a_number():

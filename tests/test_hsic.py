@@ -147,6 +147,35 @@ def test_few_rows(n):
         Hsic(unbiased=True)(x, y)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["uniforms", "heavy tails", "vectors"])
+def test_law_is_that_of_all_orders(kind):
+    rng = np.random.default_rng(13)
+    n = 120
+    draws = {
+        "uniforms": rng.random((2, n)),
+        "heavy tails": rng.standard_t(1.5, (2, n)),
+        "vectors": rng.standard_normal((2, n, 3)),
+    }
+    measured = Hsic()
+    x, y = (measured.prepare(side) for side in draws[kind])
+    orders = np.stack([rng.permutation(n) for _ in range(20_000)])
+    values = measured.shuffled(x, y, orders)
+    for share, tolerance in ((0.2, 0.1), (0.05, 0.15), (0.01, 0.35), (0.002, 0.6)):
+        order = orders[np.argsort(values)[-int(share * len(values))]]
+        shuffled = measured.reordered(y, order)
+        law = measured.law(x, shuffled, measured.combine(x, shuffled))
+        assert np.exp(law.log_pvalue) == pytest.approx(share, rel=tolerance)
+
+
+def test_few_rows_and_rare_values_are_shuffled():
+    rng = np.random.default_rng(14)
+    x, y = rng.random((2, 200))
+    assert Hsic().test(x, y).n_resamples is None
+    assert Hsic().test(x[:49], y[:49]).n_resamples is not None
+    assert Hsic().test(x < 0.01, y < 0.01).n_resamples is not None
+
+
 def test_far_tail_is_a_number():
     x = np.random.default_rng(2).random(20_000)
     assert -np.inf < Hsic().test(x, x).log_pvalue < -1_000
