@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import renyi
-from harness import best_times, record
+from harness import RESULTS, best_times, extra_memory, record
+
+Array = NDArray[np.float64]
 
 # Reads x and y, and prints the seconds of the best of several calls, each long enough to be timed.
 _ACEPACK = """
@@ -105,7 +108,88 @@ def mean_time(call: Callable[[], object], n_calls: int) -> float:
     return (time.process_time() - start) / n_calls
 
 
-MEASURES: dict[str, Callable[[], dict[str, Any]]] = {"ace": ace, "mic": mic}
+def dcor_() -> dict[str, Any]:
+    """Against the fastest compiled method of the package dcor."""
+    import dcor
+
+    rng, found = np.random.default_rng(0), dict[str, Any]()
+    for n in (1_000, 10_000, 100_000):
+        x, y = rng.random((2, n))
+        calls: dict[str, Callable[[], object]] = {"renyi": partial(renyi.measure("dcor"), x, y)}
+        for method in ("auto", "avl", "mergesort"):
+            calls[f"dcor, {method}"] = partial(dcor.distance_correlation, x, y, method=method)
+        times = best_times(calls)
+        peer = min(seconds for name, seconds in times.items() if name != "renyi")
+        found[f"{n:,} scalars"] = {**times, "ratio to the fastest": times["renyi"] / peer}
+    x, y = rng.standard_normal((2, 2_000, 3))
+    times = best_times(
+        {"renyi": partial(renyi.measure("dcor"), x, y), "dcor": partial(dcor.distance_correlation, x, y)}
+    )
+    found["2,000 vectors of 3"] = {**times, "ratio": times["renyi"] / times["dcor"]}
+    found["shuffles"] = _shuffles("dcor", 1_000) | _shuffles("dcor", 10_000)
+    million = rng.random((2, 1_000_000))
+    times = best_times({"renyi": partial(renyi.measure("dcor"), *million)}, least=2)
+    memory = _memory("x, y = rng.random((2, 1_000_000))", "measure('dcor')(x, y)")
+    found["1,000,000 scalars"] = {**times, "bytes": memory}
+    return found
+
+
+def hsic() -> dict[str, Any]:
+    """Against a bare transcription to whole matrices."""
+    rng, found = np.random.default_rng(0), dict[str, Any]()
+    for n, n_coordinates in ((1_000, 1), (5_000, 1), (5_000, 3)):
+        x, y = rng.standard_normal((2, n, n_coordinates))
+        calls = {name: partial(renyi.measure(name), x, y) for name in ("hsic", "chsic")}
+        times = best_times({**calls, "matrices": partial(hsic_by_matrices, x, y)})
+        draw = f"x, y = rng.standard_normal((2, {n}, {n_coordinates}))"
+        own, whole = _memory(draw, "measure('hsic')(x, y)"), _memory(draw, "hsic_by_matrices(x, y)")
+        ratios = {"ratio": times["hsic"] / times["matrices"], "ratio of memory": own / whole}
+        found[f"{n:,} rows of {n_coordinates}"] = {**times, **ratios, "bytes": own, "bytes of matrices": whole}
+    found["shuffles"] = _shuffles("hsic", 1_000) | _shuffles("hsic", 10_000)
+    million = rng.standard_normal((2, 1_000_000))
+    times = best_times({name: partial(renyi.measure(name), *million) for name in ("hsic", "chsic")}, least=2)
+    memory = _memory("x, y = rng.standard_normal((2, 1_000_000))", "measure('hsic')(x, y)")
+    found["1,000,000 rows of 1"] = {**times, "bytes": memory}
+    return found
+
+
+def hsic_by_matrices(x: Array, y: Array) -> float:
+    """HSIC/√(HSIC·HSIC) as one would write it down; the median from at most 1,000 rows, not to time that."""
+    a, b = (_centred(_kernel(side)) for side in (x, y))
+    return float(np.sum(a * b) / np.sqrt(np.sum(a * a) * np.sum(b * b)))
+
+
+def _kernel(rows: Array) -> Array:
+    squares = np.sum(rows**2, axis=1)
+    distances = np.maximum(squares[:, None] + squares - 2.0 * rows @ rows.T, 0.0)
+    some = distances[:1_000, :1_000]
+    width = np.median(np.sqrt(some[np.triu_indices(len(some), 1)]))
+    return np.asarray(np.exp(-distances / (2.0 * width**2)))
+
+
+def _centred(matrix: Array) -> Array:
+    return np.asarray(matrix - matrix.mean(axis=0) - matrix.mean(axis=1)[:, None] + matrix.mean())
+
+
+def _shuffles(name: str, n: int) -> dict[str, float]:
+    """Seconds for one of 20 shuffles of scalars."""
+    rng, measured = np.random.default_rng(1), renyi.measure(name)
+    x, y = (measured.prepare(side) for side in rng.standard_normal((2, n)))
+    orders = np.stack([rng.permutation(n) for _ in range(20)])
+    return {f"{n:,} scalars": best_times({"one": lambda: measured.shuffled(x, y, orders)})["one"] / len(orders)}
+
+
+def _memory(prepare: str, call: str) -> int:
+    imports = (
+        f"import sys; sys.path.insert(0, {str(RESULTS.parent)!r})\n"
+        "measure = renyi.measure\n"
+        "from measures_speed import hsic_by_matrices\n"
+        "measure('hsic')(np.arange(50.0), np.arange(50.0)); measure('dcor')(np.arange(50.0), np.arange(50.0))\n"
+    )
+    return extra_memory(imports + prepare, call)
+
+
+MEASURES: dict[str, Callable[[], dict[str, Any]]] = {"ace": ace, "mic": mic, "dcor": dcor_, "hsic": hsic}
 
 
 if __name__ == "__main__":

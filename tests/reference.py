@@ -203,3 +203,49 @@ def tic(x, y, estimator="mic_approx", **settings):
     """The mean of all entries: the better of two for the estimator of 2011, both orders' mean for that of 2016."""
     entries = characteristic_entries(x, y, estimator=estimator, **settings)
     return np.mean([max(values) if estimator == "mic_approx" else np.mean(values) for values in entries.values()])
+
+
+def pairwise_distances(values):
+    """|x_i − x_j| for all pairs of rows, each by itself."""
+    rows = np.asarray(values, dtype=float).reshape(len(values), -1)
+    return np.array([[math.hypot(*(a - b)) for b in rows] for a in rows])
+
+
+def double_centred(matrix):
+    """Every entry less the mean of its row and of its column, plus the mean of all."""
+    return matrix - matrix.mean(axis=0) - matrix.mean(axis=1)[:, None] + matrix.mean()
+
+
+def u_centred(matrix):
+    """The same with divisors n − 2 and (n − 1)(n − 2), and 0 on the diagonal (Székely and Rizzo 2014)."""
+    n = len(matrix)
+    matrix = matrix - np.diag(np.diag(matrix))
+    centred = matrix - (matrix.sum(axis=0) + matrix.sum(axis=1)[:, None]) / (n - 2)
+    centred += matrix.sum() / ((n - 1) * (n - 2))
+    return centred - np.diag(np.diag(centred))
+
+
+def alignment(a, b):
+    """The cosine of two matrices."""
+    return math.fsum((a * b).ravel()) / math.sqrt(math.fsum((a * a).ravel()) * math.fsum((b * b).ravel()))
+
+
+def dcor(x, y, exponent=1.0):
+    """Distance correlation (Székely, Rizzo and Bakirov 2007, definition 5)."""
+    squared = alignment(*(double_centred(pairwise_distances(side) ** exponent) for side in (x, y)))
+    return math.sqrt(max(squared, 0.0))
+
+
+def gaussian_kernel(values, width=None):
+    """exp(−d²/2w²), w the median distance of pairs i < j; where half or more are 0, of the others."""
+    distances = pairwise_distances(values)
+    if width is None:
+        listed = [distances[i, j] for i in range(len(distances)) for j in range(i)]
+        positive = [distance for distance in listed if distance > 0]
+        width = np.median(positive if 2 * len(positive) <= len(listed) else listed)
+    return np.exp(-((distances / width) ** 2) / 2)
+
+
+def hsic(x, y, width=None):
+    """The normalised criterion: tr(KHLH)/√(tr(KHKH)·tr(LHLH))."""
+    return alignment(*(double_centred(gaussian_kernel(side, width)) for side in (x, y)))

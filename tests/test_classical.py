@@ -6,7 +6,7 @@ from scipy import stats
 import reference
 from renyi.basis import category_basis, restrict, scalar_basis, vector_basis
 from renyi.features import draw, seeds, sines_and_cosines
-from renyi.inference.classical import _log_chi_square_sf, _log_weighted_chi_square_sf, bartlett, spectral
+from renyi.inference.classical import _log_chi_square_sf, bartlett, log_weighted_chi_square_sf, spectral
 from renyi.spectrum import cross_products
 
 (FIXED,) = seeds(None, n_draws=1)
@@ -41,22 +41,22 @@ def test_tail_of_a_weighted_chi_square(weights, share, rng):
     cut = np.quantile(draws, 1 - share)
     # The saddle point is good to a few percent of the tail; the simulation to 5 % at 0.001.
     error = 4 * np.sqrt((1 - share) / share / len(draws))
-    assert np.exp(_log_weighted_chi_square_sf(cut, np.array(weights))) == pytest.approx(share, rel=0.08 + error)
+    assert np.exp(log_weighted_chi_square_sf(cut, np.array(weights))) == pytest.approx(share, rel=0.08 + error)
 
 
 def test_weighted_tail_is_smooth_through_the_mean_and_far_out():
     weights = np.array([2.0, 1.0, 0.5])
     values = np.concatenate((np.linspace(1e-3, 8, 400), np.geomspace(8.1, 1e5, 100)))
-    log_p = np.array([_log_weighted_chi_square_sf(value, weights) for value in values])
+    log_p = np.array([log_weighted_chi_square_sf(value, weights) for value in values])
     assert (np.diff(log_p) < 0).all()
     assert log_p[-1] == pytest.approx(-1e5 / 4, rel=1e-2)  # the largest weight decides: e^(−x/(2·2))
 
 
 def test_a_statistic_of_nothing_has_a_pvalue_of_one():
-    assert _log_weighted_chi_square_sf(0.0, np.array([1.0, 0.5])) == 0.0
+    assert log_weighted_chi_square_sf(0.0, np.array([1.0, 0.5])) == 0.0
     for value in (1e-25, 1e-13, 1e-9, 1e-6):
         exact = stats.chi2.logsf(value, 1)
-        assert _log_weighted_chi_square_sf(value, np.array([1.0])) == pytest.approx(exact, abs=1e-4)
+        assert log_weighted_chi_square_sf(value, np.array([1.0])) == pytest.approx(exact, abs=1e-4)
 
 
 def centred(columns):
@@ -84,4 +84,4 @@ def test_spectral_law_of_a_restricted_vector(rng):
     y = centred(sines_and_cosines(line, reference.empirical_ranks(numbers))[rows])
     assert statistic == pytest.approx(np.sum((x.T @ y) ** 2) / rows.sum(), rel=1e-3)
     weights = np.multiply.outer(np.linalg.eigvalsh(x.T @ x), np.linalg.eigvalsh(y.T @ y)).ravel() / rows.sum() ** 2
-    assert log_pvalue == pytest.approx(_log_weighted_chi_square_sf(statistic, weights), abs=0.01)
+    assert log_pvalue == pytest.approx(log_weighted_chi_square_sf(statistic, weights), abs=0.01)

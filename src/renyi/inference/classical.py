@@ -9,7 +9,7 @@ from scipy.special import gammaincc, gammaln, log_ndtr
 from renyi.basis import Basis
 from renyi.execution.roots import root_between
 
-__all__ = ["bartlett", "spectral"]
+__all__ = ["bartlett", "log_weighted_chi_square_sf", "spectral"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -46,14 +46,15 @@ def spectral(cross: Array, x: Basis, y: Basis, /) -> tuple[float, float]:
     loadings = x.loadings, y.loadings
     statistic = float(x.n_samples * np.sum((loadings[0].T @ cross @ loadings[1]) ** 2))
     variances = [np.linalg.eigvalsh(loading @ loading.T) for loading in loadings]
-    return statistic, _log_weighted_chi_square_sf(statistic, np.multiply.outer(*variances).ravel())
+    return statistic, log_weighted_chi_square_sf(statistic, np.multiply.outer(*variances).ravel())
 
 
-def _log_weighted_chi_square_sf(value: float, weights: Array) -> float:
+def log_weighted_chi_square_sf(value: float, weights: Array, /) -> float:
     """Upper tail of Σ w χ²(1) by the saddle point (Lugannani and Rice 1980), as its logarithm."""
     if value <= 1e-12 * weights.sum():
         return 0.0
-    weights = weights[weights > 1e-12 * weights.max()]
+    # In units of the largest weight: the root is found to so many digits after the point.
+    value, weights = value / weights.max(), weights[weights > 1e-12 * weights.max()] / weights.max()
     mean, spread = weights.sum(), np.sqrt(2 * np.sum(weights**2))
     # Right at the mean the formula is 0/0 there; a step aside it is smooth.
     if abs(value - mean) < 1e-4 * spread:
@@ -62,7 +63,7 @@ def _log_weighted_chi_square_sf(value: float, weights: Array) -> float:
     def slope(z: float) -> float:
         return float(np.sum(weights / (1 - 2 * z * weights)) - value)
 
-    top = 1 / (2 * weights.max())
+    top = 0.5
     # Here every weight adds less than value/(2·len), in all less than the value that is subtracted.
     bottom = -len(weights) / value
     z = root_between(slope, bottom, top * (1 - 1e-14))

@@ -18,6 +18,9 @@ _PLACES = {
     "cca": ("cca", "CCA"),
     "ace": ("ace", "Ace"),
     "mic": ("mic", "Mic"),
+    "dcor": ("dcor", "Dcor"),
+    "hsic": ("hsic", "Hsic"),
+    "chsic": ("hsic", "CopulaHsic"),
     "rdc": ("rdc", "Rdc"),
 }
 
