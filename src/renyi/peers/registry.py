@@ -13,6 +13,9 @@ __all__ = ["measure", "measures"]
 # Where each measure lives; loaded when asked for.
 _PLACES = {
     "pearson": ("correlations", "Pearson"),
+    "kcca": ("kcca", "Kcca"),
+    "xi": ("xi", "Xi"),
+    "mutual_info": ("mutual_info", "MutualInfo"),
 }
 
 
