@@ -2,8 +2,8 @@
 
     python benchmarks/xi.py [--shuffles 100000]
 
-Prints the share of shuffles found at 5 %, 1 % and 0.1 %, in one direction and for the larger of both, and whether the law
-is used there ("law") or y is shuffled ("–").
+Prints the share of shuffles found at 5 %, 1 % and 0.1 %, in one direction and for the larger of both, and whether the
+law is used there ("law") or y is shuffled ("–").
 """
 
 import argparse

@@ -104,7 +104,18 @@ class Xi(Measure[Ranked]):
     have the same y; and where ties in x leave less than 0.65 of the variance. A mean over so many orders is far more
     precise, and skewed. How often independent sides were found, in 100,000 shuffles (`benchmarks/xi.py`):
 
-    SIZES
+    ==============  ========================  ========================
+    rows, ties      5 %, 1 %, 0.1 %           larger of both directions
+    ==============  ========================  ========================
+    50              0.052, 0.011, 0.0012      0.052, 0.011, 0.0012
+    100             0.051, 0.011, 0.0011      0.051, 0.011, 0.0012
+    500             0.051, 0.010, 0.0010      0.051, 0.010, 0.0011
+    50, 30 % of x   0.052, 0.012, 0.0016      0.052, 0.011, 0.0011
+    50, 5 values y  0.052, 0.012, 0.0014      shuffles
+    50, 2 values y  0.058, 0.007, 0.0009      shuffles
+    50, 5 values x  shuffles (0.069, 0.028,   shuffles
+                    0.0097 by the law)
+    ==============  ========================  ========================
 
     References
     ----------
