@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.optimize import brentq
 from scipy.special import ndtri
 
 import reference
@@ -144,11 +145,11 @@ def test_law_finds_independent_data_as_often_as_it_says(ties, n, symmetric, rng)
     )
     orders = rng.permuted(np.tile(np.arange(n), (20_000, 1)), axis=1)
     values = measure.shuffled(x, y, orders)
-    for level, largest in ((0.05, 0.056), (0.01, 0.0135), (0.001, 0.0022)):
-        cut = np.quantile(values, 1 - largest)
-        # Fewer are found at the level than lie above a cut whose p-value is not below the level.
-        assert np.exp(measure.law(x, y, cut).log_pvalue) > level
-        assert np.exp(measure.law(x, y, np.quantile(values, 1 - 0.7 * level)).log_pvalue) < level
+    # Up to so many times the level were found in 100,000 shuffles (benchmarks/xi.py); fewer are drawn here.
+    for level, times in ((0.05, 1.06), (0.01, 1.15), (0.001, 1.6)):
+        cut = brentq(lambda value: measure.law(x, y, value).log_pvalue - np.log(level), -0.5, 1.0)  # noqa: B023
+        error = np.sqrt(level / len(values))
+        assert 0.9 * level - 4 * error < np.mean(values >= cut) < times * level + 4 * error
 
 
 @pytest.mark.parametrize(
