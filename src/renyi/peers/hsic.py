@@ -297,7 +297,7 @@ class CopulaHsic(Hsic):
         title="Hilbert-Schmidt independence criterion of the copula",
         is_invariant=True,
         cost="n log n",
-        reference="A. Gretton et al. 2005, https://doi.org/10.1007/11564089_7, on ranks as by B. Póczos et al. 2012",
+        reference="B. Póczos, Z. Ghahramani, J. Schneider 2012, https://doi.org/10.48550/arXiv.1206.4682",
     )
 
     def _points(self, values: Array) -> Array:

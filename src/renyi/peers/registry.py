@@ -16,12 +16,15 @@ _PLACES = {
     "spearman": ("correlations", "Spearman"),
     "kendall": ("correlations", "Kendall"),
     "cca": ("cca", "CCA"),
+    "kcca": ("kcca", "Kcca"),
     "ace": ("ace", "Ace"),
     "mic": ("mic", "Mic"),
     "dcor": ("dcor", "Dcor"),
     "hsic": ("hsic", "Hsic"),
     "chsic": ("hsic", "CopulaHsic"),
     "rdc": ("rdc", "Rdc"),
+    "xi": ("xi", "Xi"),
+    "mutual_info": ("mutual_info", "MutualInfo"),
 }
 
 
