@@ -27,7 +27,7 @@ def those(keep):
 
 
 def has_sign(stated):
-    return stated.range == (-1.0, 1.0)
+    return stated.has_sign
 
 
 def value_or_refusal(m, x, y):

@@ -89,8 +89,8 @@ class MeasuredEdges(Edges):
     @property
     def trend(self) -> Array:
         """The coefficient where it has a sign."""
-        is_signed = self.by.statement.range[0] == -1.0
-        return self.found.coefficient if is_signed else np.full(len(self), np.nan)
+        has_sign = self.by.statement.has_sign
+        return self.found.coefficient if has_sign else np.full(len(self), np.nan)
 
     @cached_property
     def is_nonlinear(self) -> Mask:

@@ -53,6 +53,7 @@ class Pearson(Measure[Array]):
         cost="n",
         law="Student's t",
         reference="K. Pearson 1895, https://doi.org/10.1098/rspl.1895.0041",
+        has_sign=True,
     )
 
     def prepare(self, values: Array, /) -> Array:
@@ -98,6 +99,7 @@ class Spearman(Pearson):
         cost="n log n",
         law="Student's t",
         reference="C. Spearman 1904, https://doi.org/10.2307/1412159",
+        has_sign=True,
     )
 
     def prepare(self, values: Array, /) -> Array:
@@ -151,6 +153,7 @@ class Kendall(Measure[Ranked]):
         cost="n log n",
         law="normal, exact on few rows",
         reference="M. G. Kendall 1938, https://doi.org/10.1093/biomet/30.1-2.81",
+        has_sign=True,
     )
 
     def prepare(self, values: Array, /) -> Ranked:

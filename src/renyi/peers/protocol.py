@@ -56,6 +56,8 @@ class Statement:
         Where it is from, with a DOI.
     is_symmetric : bool
         Whether the sides may change places.
+    has_sign : bool
+        Whether its sign says which way a trend goes.
     """
 
     title: str
@@ -68,6 +70,7 @@ class Statement:
     law: str
     reference: str
     is_symmetric: bool = True
+    has_sign: bool = False
 
 
 class Law(NamedTuple):
@@ -121,7 +124,7 @@ class Measure(ABC, Generic[Prepared]):
 
     def strength(self, values: Any, /) -> Any:
         """What grows with dependence: the size of a coefficient that has a sign."""
-        return np.abs(values) if self.statement.range[0] < 0 else values
+        return np.abs(values) if self.statement.has_sign else values
 
     def __call__(self, x: Any, y: Any, /, *, missing: Missing = "raise") -> float:
         """The coefficient of two variables; with missing values, on the rows that both have."""

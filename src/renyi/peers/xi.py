@@ -191,9 +191,6 @@ class Xi(Measure[Ranked]):
     def undirected(self) -> "Xi":
         return Xi(symmetric=True)
 
-    def strength(self, values: Array, /) -> Array:
-        return values
-
 
 def _law_holds(x: Ranked, y: Ranked) -> bool:
     """Whether ξ of y given x is close to normal under independence."""
