@@ -359,6 +359,22 @@ def test_bad_usage_is_one_line(file, tmp_path):
     assert "separator" in refused("scan", file, "--sep", "ab")
 
 
+def test_messages_name_options_and_not_arguments(tmp_path):
+    path = tmp_path / "gaps.csv"
+    path.write_text("a,b\n1,2\n,3\n4,5\n2,1\n")
+    assert "--missing pairwise or --missing listwise" in refused("scan", path, "--missing", "raise")
+    path.write_text("a,b\n1,2\n1,3\n1,5\n1,1\n")
+    assert "--type name=category" in refused("scan", path)
+
+
+def test_a_closed_standard_input_is_told():
+    done = subprocess.run(
+        [sys.executable, "-m", "renyi", "scan", "-"], capture_output=True, check=False, preexec_fn=lambda: os.close(0)
+    )
+    assert done.returncode == 2
+    assert b"standard input is closed" in done.stderr
+
+
 def test_debug_shows_where_it_came_from(tmp_path):
     done = command("scan", tmp_path / "none.csv", "--debug")
     assert done.returncode == 2

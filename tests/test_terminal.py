@@ -130,6 +130,30 @@ def test_table_on_a_narrow_alphabet_has_no_bars(matrix):
     assert "?" not in text
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_legend_names_the_signs_that_the_terminal_has(encoding):
+    console = Console(file=io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    rising = Line("a", "b", False, 0.5, 0.5, 1, 0.01, 0.02, 10, False)
+    signs = {"utf-8": "arrows", "ascii": "+ and -"}[encoding]
+    assert legend([rising], console) == [f"{signs}: monotone trend"]
+
+
+def test_on_a_narrow_terminal_names_give_way_and_numbers_are_whole():
+    line = Line("a name of a column", "another name of a column", True, 0.987, 0.98, 1, 1e-305, 1e-305, 891, True)
+    text = rendered([line], 40)
+    assert "0.987" in text
+    assert "<1e-300" in text
+    assert "debiased" in text
+    assert max(map(len, text.splitlines())) <= 40
+
+
+def test_what_was_not_tested_takes_no_room():
+    nan = float("nan")
+    text = rendered([Line("a", "b", False, 0.5, 0.5, 0, nan, nan, 10, False)])
+    assert "–" not in text
+    assert " p " not in text
+
+
 def test_names_are_shown_as_text(hostile):
     for text in (repr(hostile), rendered(lines_of(hostile, 100, fold=False), 200)):
         assert "[bold]x[/]" in text
@@ -146,14 +170,14 @@ def test_table_against_a_target_has_one_name(table):
     text = rendered(lines, by_target=True)
     assert text.split()[0] == "column"
     assert "= " not in text
-    assert not any("=" in said for said in legend(lines, by_target=True))
-    assert any(said.startswith("= ") for said in legend(lines))
+    assert not any("=" in said for said in legend(lines, Console(), by_target=True))
+    assert any(said.startswith("= ") for said in legend(lines, Console()))
 
 
 def test_legend_explains_only_what_is_there():
     line = Line("a", "b", False, 0.5, 0.5, 0, 0.01, 0.02, 10, False)
-    assert legend([line]) == []
-    assert legend([Line("a", "b", False, 0.5, 0.5, 0, 0.01, 0.02, 10, True)]) == [
+    assert legend([line], Console()) == []
+    assert legend([Line("a", "b", False, 0.5, 0.5, 0, 0.01, 0.02, 10, True)], Console()) == [
         "nonlinear: Pearson and Spearman miss most of it"
     ]
 
@@ -181,7 +205,8 @@ def test_unknown_numbers_are_dashes(rng):
     assert remarks(found) == ["not tested, too little to go by: a with b"]
     assert "nan" not in rendered(lines_of(found, 5)).lower()
     unknown = Line("a", "b", False, float("nan"), float("nan"), 0, float("nan"), float("nan"), 0, False)
-    assert rendered([unknown]).count("–") == 3
+    known = Line("a", "c", False, 0.5, 0.5, 0, 0.01, 0.02, 10, False)
+    assert rendered([known, unknown]).count("–") == 3
 
 
 def test_remarks_are_short():

@@ -1,6 +1,7 @@
 """The `renyi` command, also as `python -m renyi`."""
 
 import io
+import re
 import signal
 import sys
 
@@ -21,7 +22,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except RenyiError as error:
-        _fail(str(error), code=2)
+        _fail(_as_options(str(error)), code=2)
     except OSError as error:
         _fail(f"{error.filename or 'the system'}: {error.strerror or error}", code=2)
     except Exception as error:
@@ -42,6 +43,12 @@ def _run() -> int:
         return int(app(prog_name="renyi", standalone_mode=False) or 0)
     except typer.Abort:
         return 130
+
+
+def _as_options(message: str) -> str:
+    """What a message says of arguments, as the command line spells them."""
+    message = re.sub(r"missing='(\w+)'", r"--missing \1", message)
+    return re.sub(r"types=\{(\w+): '(\w+)'\}", r"--type \1=\2", message)
 
 
 def _fail(message: str, *, code: int) -> None:

@@ -160,7 +160,7 @@ def _show(found: "Result", *, top: int, q: float, fold: bool) -> None:
         console.print()
         console.print(table_of_lines(lines, console, value=called(found), by_target=by_target))
         console.print()
-    for sentence in [*legend(lines, by_target=by_target), *more, *remarks(found)]:
+    for sentence in [*legend(lines, console, by_target=by_target), *more, *remarks(found)]:
         console.print(sentence, style="dim", markup=False, highlight=False, soft_wrap=True)
 
 

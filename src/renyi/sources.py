@@ -102,6 +102,8 @@ def read_table(
         encoding,
     )
     try:
+        if plain and sys.stdin is None:
+            raise request.refuse("is closed: name a file, or send one to it")
         data = _unpack(sys.stdin.buffer.read() if plain else _read_bytes(Path(path)), request)
         frame, names = _parse(pl, data, request)
         if not frame.height:

@@ -21,6 +21,8 @@ _SILENT = ("bar", "trend", "mark")
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 # Names in fewer cells cannot be told apart: what says least gives way to them.
 _NARROWEST_NAME = 16
+# Below this even the numbers would have to give way, and those are what people came for.
+_SHORTEST_NAME = 5
 
 
 # Plain text.
@@ -102,10 +104,10 @@ def table_of_lines(
     names = [[line.x for line in lines]]
     if not by_target:
         names.append([("= " if line.is_same else "") + line.y for line in lines])
-    parts = _parts_of(lines, value, draws=console.encoding.startswith("utf"))
+    parts = _parts_of(lines, value, draws=_draws(console))
     least = sum(min(_longest(column), _NARROWEST_NAME) for column in names)
     room = console.width - _taken(parts, len(names))
-    for header in ("bar", "p", "n"):
+    for header in ("bar", "p", "n", "mark", "trend"):
         if room < least:
             parts = [part for part in parts if part.header != header]
             room = console.width - _taken(parts, len(names))
@@ -115,7 +117,7 @@ def table_of_lines(
         table.add_column(header, no_wrap=True)
     for part in parts:
         table.add_column("" if part.header in _SILENT else part.header, justify=part.justify, no_wrap=True)
-    shown = _fitted(names, max(room, least))
+    shown = _fitted(names, max(room, _SHORTEST_NAME * len(names)))
     for row, line in enumerate(lines):
         cells = [Text(column[row], style="dim" if line.is_same and j else "") for j, column in enumerate(shown)]
         # As Text, in which brackets of a name are brackets.
@@ -123,15 +125,21 @@ def table_of_lines(
     return table
 
 
-def legend(lines: list[Line], /, *, by_target: bool = False) -> list[str]:
+def legend(lines: list[Line], console: "Console", /, *, by_target: bool = False) -> list[str]:
     """What the signs in a table mean, of those that are there."""
+    trends = "arrows" if _draws(console) else "+ and -"
     signs = {
         "= nearly the same": not by_target and any(line.is_same for line in lines),
-        "arrows: monotone trend": any(line.trend for line in lines),
+        f"{trends}: monotone trend": any(line.trend for line in lines),
         "nonlinear: Pearson and Spearman miss most of it": any(line.is_nonlinear for line in lines),
     }
     said = "; ".join(sign for sign, is_there in signs.items() if is_there)
     return [said] if said else []
+
+
+def _draws(console: "Console") -> bool:
+    """Whether the terminal has more than letters."""
+    return console.encoding.startswith("utf")
 
 
 def _parts_of(lines: list[Line], value: str, *, draws: bool) -> list[_Part]:
@@ -146,6 +154,8 @@ def _parts_of(lines: list[Line], value: str, *, draws: bool) -> list[_Part]:
         _Part("n", [f"{line.n:,}" for line in lines], "dim"),
         _Part("mark", ["nonlinear" if line.is_nonlinear else "" for line in lines], "green", "left"),
     ]
+    if all(math.isnan(line.p) for line in lines):  # a measure without a law
+        parts = [part for part in parts if part.header not in ("p", "q")]
     return [part for part in parts if any(part.cells) and (draws or part.header != "bar")]
 
 
