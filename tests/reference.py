@@ -66,11 +66,11 @@ SPANS = (0.05, 0.2, 0.5)
 
 
 def running_lines(x, z, span, least):
-    """Lines in windows around every place of sorted x, and the sizes of residuals of points left out of theirs."""
+    """Lines in windows around every place of sorted x, and how much the residual of a point left out is larger."""
     n = len(x)
     half = max(math.floor(0.5 * span * n + 0.5), 2)
     width = min(2 * half + 1, n)
-    fit, residual = np.empty(n), np.empty(n)
+    fit, inflation = np.empty(n), np.empty(n)
     for j in range(n):
         start = min(max(j - half, 0), n - width)
         window = slice(start, start + width)
@@ -79,23 +79,45 @@ def running_lines(x, z, span, least):
         slope = np.sum(distances * z[window]) / squares if squares > least else 0.0
         leverage = 1 / width + (distances[j - start] ** 2 / squares if squares > least else 0.0)
         fit[j] = np.mean(z[window]) + slope * distances[j - start]
-        # A line through its own point tells nothing: the neighbour stands in.
-        neighbour = residual[j - 1] if j else 0.0
-        residual[j] = abs(z[j] - fit[j]) / (1 - leverage) if leverage < 1 - 1e-12 else neighbour
-    for value in set(x):
-        fit[x == value] = np.mean(fit[x == value])
-    return fit, residual
+        inflation[j] = 1 / (1 - leverage) if leverage < 1 - 1e-12 else np.nan
+    return fit, inflation
 
 
-def super_smooth(x, z, bass):
+def tie_means(x, values):
+    """The mean of the values at equal x, at each of them."""
+    _, levels, counts = np.unique(x, return_inverse=True, return_counts=True)
+    return (np.bincount(levels, values) / counts)[levels]
+
+
+def with_neighbours(residuals):
+    """A line through its own point tells nothing of it: the one before stands in."""
+    residuals = residuals.copy()
+    for j in np.flatnonzero(np.isnan(residuals)):
+        residuals[j] = residuals[j - 1] if j else 0.0
+    return residuals
+
+
+def fits_and_residuals(x, z, span, least):
+    """Lines and sizes of residuals, the same for all orders of ties: each counts as their mean."""
+    fit, inflation = (tie_means(x, found) for found in running_lines(x, tie_means(x, z), span, least))
+    return fit, with_neighbours(tie_means(x, np.abs(z - fit) * inflation))
+
+
+def fits_and_residuals_in_order(x, z, span, least):
+    """Lines and sizes of residuals by Friedman's program, which takes ties as they come."""
+    fit, inflation = running_lines(x, z, span, least)
+    return tie_means(x, fit), with_neighbours(np.abs(z - fit) * inflation)
+
+
+def super_smooth(x, z, bass, fitted=fits_and_residuals):
     """Friedman's super smoother over sorted x."""
     n = len(x)
     low, high = max(n // 4, 1), max(3 * (n // 4), 1)
     while x[high - 1] == x[low - 1]:
         low, high = max(low - 1, 1), min(high + 1, n)
     least = (1e-3 * (x[high - 1] - x[low - 1])) ** 2
-    fits, residuals = zip(*(running_lines(x, z, span, least) for span in SPANS), strict=True)
-    residuals = [running_lines(x, residual, SPANS[1], least)[0] for residual in residuals]
+    fits, residuals = zip(*(fitted(x, z, span, least) for span in SPANS), strict=True)
+    residuals = [fitted(x, residual, SPANS[1], least)[0] for residual in residuals]
     spans = np.empty(n)
     for j in range(n):
         at_j = [residual[j] if abs(residual[j]) >= 1e-12 else 0.0 for residual in residuals]
@@ -104,24 +126,25 @@ def super_smooth(x, z, bass):
         if bass > 0 and smallest < at_j[2]:
             ratio = smallest / at_j[2] if at_j[2] else 0.0
             spans[j] += (SPANS[2] - spans[j]) * min(max(ratio, 1e-7), 1e3) ** (10 - bass)
-    spans, _ = running_lines(x, spans, SPANS[1], least)
+    spans, _ = fitted(x, spans, SPANS[1], least)
     mixed = np.array([np.interp(spans[j], SPANS, [fit[j] for fit in fits]) for j in range(n)])
-    return running_lines(x, mixed, SPANS[0], least)[0]
+    return fitted(x, mixed, SPANS[0], least)[0]
 
 
 def ace(x, y, orders=None, *, tolerance=0.01, max_iterations=20, bass=5.0):
-    """R² of transformations of x and y that are fitted in turn; `orders` sort both sides, ties as given."""
-    by_x, by_y = orders or (np.argsort(x, kind="stable"), np.argsort(y, kind="stable"))
+    """R² of transformations of x and y that are fitted in turn; `orders` sort both sides and take ties as they come."""
+    by_x, by_y = orders or (np.argsort(x), np.argsort(y))
+    fitted = fits_and_residuals_in_order if orders else fits_and_residuals
     response = (y - np.mean(y)) / np.std(y)
     centred = x - np.mean(x)
     fit = centred * np.mean(centred * response) / np.mean(centred**2)
     smooth, shares = np.empty(len(x)), [0.0]
     for _ in range(max_iterations):
-        smooth[by_x] = super_smooth(x[by_x], response[by_x], bass)
+        smooth[by_x] = super_smooth(x[by_x], response[by_x], bass, fitted)
         smooth -= np.mean(smooth)
         if 1 - np.mean((response - smooth) ** 2) > shares[-1]:
             fit = smooth.copy()
-        smooth[by_y] = super_smooth(y[by_y], fit[by_y], bass)
+        smooth[by_y] = super_smooth(y[by_y], fit[by_y], bass, fitted)
         smooth -= np.mean(smooth)
         if np.std(smooth) <= 1e-10 * np.std(fit):
             return 0.0

@@ -47,13 +47,44 @@ def test_equal_to_acepack(case):
 
 
 @pytest.mark.parametrize("case", sorted(TIED))
-def test_close_to_acepack_with_ties_and_equal_in_its_order_of_them(case):
-    # Windows begin and end among equal values, and acepack has them in the order that its quicksort leaves.
+def test_close_to_acepack_with_ties_which_takes_them_in_an_order(case):
+    # Windows begin and end among equal values, and acepack has them in the order that its quicksort leaves. In that
+    # order the reference is equal to it; without any, as here, R² differs by up to 8.5e-4.
     x, y = SAMPLES[case]
     orders = tuple(GOLDEN[case, f"order {side}"].astype(int) for side in "xy")
     assert reference.ace(x, y, orders) == pytest.approx(GOLDEN[case, "rsq"][0], abs=2e-9)
     assert Ace()(x, y) ** 2 == pytest.approx(reference.ace(x, y), abs=1e-12)
-    assert Ace()(x, y) ** 2 == pytest.approx(GOLDEN[case, "rsq"][0], abs=2e-3)
+    assert Ace()(x, y) ** 2 == pytest.approx(GOLDEN[case, "rsq"][0], abs=1e-3)
+    assert Ace()(y, x) ** 2 == pytest.approx(GOLDEN[case, "rsq swapped"][0], abs=1e-3)
+
+
+def test_ties_give_about_the_mean_of_all_orders_of_them(rng):
+    # Lines of ties are the mean over orders; sizes of residuals, and so the spans, are close to it.
+    x, y = (values[:80] for values in SAMPLES["rounded"])
+    in_orders = []
+    for _ in range(20):
+        mixed = rng.permutation(80)
+        orders = tuple(mixed[np.argsort(values[mixed], kind="stable")] for values in (x, y))
+        in_orders.append(reference.ace(x, y, orders))
+    spread = np.std(in_orders)
+    assert spread > 1e-3
+    assert Ace()(x, y) ** 2 == pytest.approx(np.mean(in_orders), abs=spread)
+
+
+def pairs_of_all_kinds(rng, n):
+    """Columns without ties, with some, and of two values, each with each."""
+    kinds = rng.standard_normal(n), np.round(2 * rng.standard_normal(n)) / 7, (rng.random(n) < 0.4).astype(float)
+    return [(x, rng.permutation(y)) for x in kinds for y in kinds]
+
+
+@pytest.mark.parametrize("n", [20, 51, 300])
+def test_order_of_rows_changes_not_one_bit(n, rng):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", renyi.ConvergenceWarning)
+        for x, y in pairs_of_all_kinds(rng, n):
+            for measure in (Ace(), Ace().undirected()):
+                orders = [rng.permutation(n) for _ in range(5)]
+                assert {measure(x[order], y[order]) for order in orders} == {measure(x, y)}
 
 
 @pytest.mark.parametrize("bass", [0, 2, 5])
@@ -109,16 +140,17 @@ def test_smooths_of_rows_are_smooths_of_each(rng):
     np.testing.assert_array_equal(together, [smooth_over(x, row, 5.0)[0] for row in z])
 
 
-@pytest.mark.parametrize("case", ["sine", "rounded", "rounded y", "two values"])
-def test_shuffles_are_those_of_the_data(case, rng):
-    x, y = SAMPLES[case]
-    for measure in (Ace(), Ace().undirected()):
-        a, b = measure.prepare(x), measure.prepare(y)
-        orders = np.stack([rng.permutation(len(x)) for _ in range(5)])
-        expected = [measure(x, y[order]) for order in orders]
-        np.testing.assert_allclose(measure.shuffled(a, b, orders), expected, rtol=0, atol=1e-12)
-        again = [measure.combine(a, measure.reordered(b, order)) for order in orders]
-        np.testing.assert_allclose(again, expected, rtol=0, atol=1e-12)
+@pytest.mark.parametrize("n", [20, 51, 300])
+def test_shuffles_are_those_of_the_data(n, rng):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", renyi.ConvergenceWarning)
+        for x, y in pairs_of_all_kinds(rng, n):
+            for measure in (Ace(), Ace().undirected()):
+                a, b = measure.prepare(x), measure.prepare(y)
+                orders = np.stack([rng.permutation(n) for _ in range(5)])
+                expected = [measure(x, y[order]) for order in orders]
+                assert measure.shuffled(a, b, orders).tolist() == expected
+                assert [measure.combine(a, measure.reordered(b, order)) for order in orders] == expected
 
 
 def test_many_rows_are_shuffled_in_parts(rng):
@@ -126,7 +158,7 @@ def test_many_rows_are_shuffled_in_parts(rng):
     measure = Ace()
     orders = np.stack([rng.permutation(12_000) for _ in range(3)])
     found = measure.shuffled(measure.prepare(x), measure.prepare(y), orders)
-    np.testing.assert_allclose(found, [measure(x, y[order]) for order in orders], rtol=0, atol=1e-12)
+    assert found.tolist() == [measure(x, y[order]) for order in orders]
 
 
 def test_undirected_is_the_larger_of_both_directions():
@@ -138,12 +170,10 @@ def test_undirected_is_the_larger_of_both_directions():
     assert str(Ace().undirected()) == "ace(symmetric=True)"
 
 
-@pytest.mark.parametrize("case", ["cubic", "circle", "independent 50"])
-def test_order_of_rows_scale_and_shift_do_not_matter(case, rng):
+@pytest.mark.parametrize("case", ["cubic", "circle", "independent 50", "rounded", "many zeros"])
+def test_scale_sign_and_shift_do_not_matter(case):
     x, y = SAMPLES[case]
     value = Ace()(x, y)
-    order = rng.permutation(len(x))
-    assert Ace()(x[order], y[order]) == pytest.approx(value, abs=1e-12)
     for scale in (1e-300, 1e300, -3.0):
         assert Ace()(scale * x, y * scale + scale) == pytest.approx(value, abs=1e-9)
 

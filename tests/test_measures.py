@@ -127,8 +127,9 @@ def test_sides_may_change_places(m):
 
 @those(lambda stated: not stated.is_symmetric)
 def test_sides_may_not_change_places_but_in_the_undirected_version(m):
-    x, y = SCALARS["noiseless parabola"]
-    assert abs(m(x, y) - m(y, x)) > 0.1
+    # Not a parabola: transformations of both sides are found from either of them.
+    x, y = SCALARS["fast sine"]
+    assert abs(m(x, y) - m(y, x)) > 0.05
     assert m.undirected()(x, y) == pytest.approx(m.undirected()(y, x), abs=1e-9)
 
 

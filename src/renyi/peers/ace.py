@@ -57,8 +57,9 @@ class Ace(Measure[Side]):
 
     Notes
     -----
-    The same numbers as `ace` of R's acepack, where no values are tied. Rows of tied values are taken in their order,
-    and their windows overlap in part: another order of rows may change the third digit.
+    The same numbers as `ace` of R's acepack, where no values are tied. Where they are, acepack's value depends on the
+    order in which its sorting leaves them, in the third digit; this one is about the mean of those, in any order of
+    rows the same.
 
     References
     ----------
@@ -122,31 +123,22 @@ class Ace(Measure[Side]):
         return float(np.sqrt(squared[0]))
 
     def reordered(self, side: Side, order: Index, /) -> Side:
-        ranks = side.places[order]
-        if side.smoother.ties is not None:
-            ranks = _inverse(np.argsort(side.smoother.ties[ranks], kind="stable"))
-        return replace(side, order=_inverse(ranks), places=ranks)
+        places = side.places[order]
+        return replace(side, order=_inverse(places), places=places)
 
     def shuffled(self, x: Side, y: Side, orders: Index, /) -> Array:
         step = max(1, _BATCH_VALUES // len(x.order))
-        found = [self._shuffled(x, y, orders[start : start + step]) for start in range(0, len(orders), step)]
-        return np.concatenate(found)
+        # `take` leaves every shuffle in one piece, to be summed as alone; an index would not.
+        batches = (np.take(orders[start : start + step], x.order, axis=1) for start in range(0, len(orders), step))
+        found = [self._squares(x, y, y.places[batch])[0] for batch in batches]
+        return np.asarray(np.sqrt(np.concatenate(found)))
 
     def undirected(self) -> "Ace":
         return replace(self, symmetric=True)
 
-    def _shuffled(self, x: Side, y: Side, orders: Index) -> Array:
-        if y.smoother.ties is None:
-            places = y.places[orders[:, x.order]]
-        else:
-            # Tied rows are taken in their order, which is a new one.
-            sorted_rows = np.argsort(y.smoother.ties[y.places[orders]], axis=1, kind="stable")
-            places = _inverse(sorted_rows)[:, x.order]
-        squared, _ = self._squares(x, y, places)
-        return np.sqrt(squared)
-
     def _squares(self, x: Side, y: Side, places: Index) -> tuple[Array, Flags]:
         """R² of pairs, the sorted y of each in its own `places` (m, n) by sorted x; and whether it stood still."""
+        places = _ties_in_order(x, y, places)
         squared, is_still = self._alternated(x, y, places)
         if self.symmetric:
             swapped, is_swapped_still = self._alternated(y, x, _inverse(places))
@@ -159,7 +151,7 @@ class Ace(Measure[Side]):
         squared, is_still = np.zeros(m), np.zeros(m, dtype=np.bool_)
         response = y.values[places]
         # Where no smooth explains anything, the line does.
-        fit = x.values * (response @ x.values / n)[:, None]
+        fit = x.values * _mean(response * x.values)[:, None]
         explained = np.empty_like(fit)
         rows, share, past = np.arange(m), np.zeros(m), np.full((_STILL, m), np.inf)
         to_x, to_y = _flat(places), _flat(_inverse(places))
@@ -169,9 +161,9 @@ class Ace(Measure[Side]):
             raised = _share(response, smooth, scratch) > share
             fit[raised] = smooth[raised]
             np.take(fit, to_y, out=explained, mode="clip")
-            size = _size(explained)
+            size = _size(explained, scratch)
             smooth = _centred(y.smoother(explained, scratch, bass=self.bass))
-            is_flat = _standardise(smooth, _FLAT * size)
+            is_flat = _standardise(smooth, _FLAT * size, scratch)
             share = np.where(is_flat, 0.0, _share(smooth, explained, scratch))
             past[iteration % _STILL] = share
             # A smooth that explains no more is refused, and everything stays as it is.
@@ -203,6 +195,18 @@ def _scaled(values: Array) -> Array:
     return values
 
 
+def _ties_in_order(x: Side, y: Side, places: Index) -> Index:
+    """The same pairs, ties of each side in the order of the other; rows that are equal in both are alike.
+
+    Means of ties do not depend on their order but by rounding, which may decide between spans that predict as well.
+    """
+    if x.smoother.ties is not None:
+        places = np.argsort(x.smoother.ties[_inverse(places)], axis=1, kind="stable")
+    if y.smoother.ties is not None:
+        places = _inverse(np.argsort(y.smoother.ties[places], axis=1, kind="stable"))
+    return places
+
+
 def _inverse(orders: Index) -> Index:
     """The inverse of permutations along the last axis."""
     inverse = np.empty_like(orders)
@@ -217,18 +221,23 @@ def _flat(places: Index) -> Index:
 
 
 def _centred(rows: Array) -> Array:
-    rows -= rows.mean(axis=1, keepdims=True)
+    rows -= _mean(rows)[:, None]
     return rows
 
 
-def _size(rows: Array) -> Array:
+def _mean(rows: Array) -> Array:
+    """Means of rows, each as alone to the last bit; products of matrices and `einsum` would round by their number."""
+    return np.asarray(rows.mean(axis=1))
+
+
+def _size(rows: Array, scratch: Scratch) -> Array:
     """Root mean squares."""
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows) / rows.shape[1]))
+    return np.sqrt(_mean(np.multiply(rows, rows, out=scratch.spans)))
 
 
-def _standardise(rows: Array, least: Array) -> Flags:
+def _standardise(rows: Array, least: Array, scratch: Scratch) -> Flags:
     """Divide centred rows by their sizes, but for those no larger than `least`, which are told."""
-    size = _size(rows)
+    size = _size(rows, scratch)
     is_flat = size <= least
     rows /= np.where(is_flat, 1.0, size)[:, None]
     return is_flat
@@ -236,4 +245,5 @@ def _standardise(rows: Array, least: Array) -> Flags:
 
 def _share(response: Array, fit: Array, scratch: Scratch) -> Array:
     """The share of a response of variance 1 that a fit explains."""
-    return 1.0 - _size(np.subtract(response, fit, out=scratch.spans)) ** 2
+    left = np.subtract(response, fit, out=scratch.spans)
+    return 1.0 - _mean(np.multiply(left, left, out=left))

@@ -2,6 +2,9 @@
 
 J. H. Friedman 1984, "A variable span smoother", https://doi.org/10.2172/1447470. All smoothing is of rows (m, n) whose
 places are sorted by x; what depends on x alone is computed once, so that a smooth costs a few cumulative sums.
+
+Windows begin and end among equal x, whose order means nothing. Friedman's program takes the one that its sorting
+leaves; here every tie counts as the mean of all, which gives the lines that all orders of them give on average.
 """
 
 from copy import copy
@@ -36,7 +39,7 @@ class Windows(NamedTuple):
     half: int
     # The line at place j is the real part of this times the window's sum of z + i·x·z.
     weights: Complex
-    # 1/(1 − leverage), by which leaving a point out makes its residual larger.
+    # 1/(1 − leverage), by which leaving a point out makes its residual larger; for ties the mean.
     inflation: Array
     # Whether the last point is alone on its line: its residual is then taken from its neighbour.
     last_is_free: bool
@@ -84,11 +87,11 @@ class Smoother:
     def __call__(self, values: Array, scratch: Scratch, /, *, bass: float) -> Array:
         """Smooth rows (m, n), into a part of scratch; 0 < bass <= 10 favours the wide windows."""
         tweeter, midrange, _ = self.windows
-        self._cumulate(values, scratch)
+        self._cumulate(self._levels(values, out=scratch.spans), scratch)
         for window, fit, residual in zip(self.windows, scratch.fits, scratch.residuals, strict=True):
             self._lines(window, scratch, out=fit)
-            _left_out(window, values, fit, out=residual)
-            self._average_ties(fit)
+            self._levels(fit, out=fit)
+            self._left_out(window, values, fit, out=residual)
         for residual in scratch.residuals:
             self._smooth(midrange, residual, scratch)
         _best_spans(scratch.residuals, bass, out=scratch.spans)
@@ -101,7 +104,7 @@ class Smoother:
         """Replace values by the lines of one width."""
         self._cumulate(values, scratch)
         self._lines(window, scratch, out=values)
-        self._average_ties(values)
+        self._levels(values, out=values)
 
     def _cumulate(self, values: Array, scratch: Scratch) -> None:
         """Sums of values z and of x·z from the middle to every place, as z + i·x·z: one pass for both.
@@ -127,13 +130,22 @@ class Smoother:
         np.multiply(lines, window.weights, out=lines)
         np.copyto(out, lines.real)
 
-    def _average_ties(self, values: Array) -> None:
-        """Give places of equal x the mean of their values."""
+    def _left_out(self, window: Windows, values: Array, fit: Array, *, out: Array) -> None:
+        """Sizes of the residuals of points left out of their own lines."""
+        np.subtract(values, fit, out=out)
+        np.abs(out, out=out)
+        out *= window.inflation
+        self._levels(out, out=out)
+        if window.last_is_free:
+            out[..., -1] = out[..., -2]
+
+    def _levels(self, values: Array, *, out: Array) -> Array:
+        """Values with their mean for places of equal x; the values themselves, untouched, where all x are distinct."""
         if self.ties is None:
-            return
+            return values
         sums = np.add.reduceat(values, self.firsts, axis=1)
         sums /= np.diff(self.firsts, append=len(self.ties))
-        np.take(sums, self.ties, axis=1, out=values, mode="clip")
+        return np.take(sums, self.ties, axis=1, out=out, mode="clip")
 
 
 def smoother(x: Array) -> Smoother:
@@ -145,7 +157,10 @@ def smoother(x: Array) -> Smoother:
     firsts = np.flatnonzero(is_first)
     ties = None if len(firsts) == len(x) else np.cumsum(is_first) - 1
     least = (_NARROW * _middle_half(x)) ** 2
-    return Smoother(moments, tuple(_windows(x, span, least) for span in SPANS), ties, firsts)
+    found = Smoother(moments, tuple(_windows(x, span, least) for span in SPANS), ties, firsts)
+    for window in found.windows:
+        found._levels(window.inflation[None], out=window.inflation[None])
+    return found
 
 
 def _middle_half(x: Array) -> float:
@@ -215,15 +230,6 @@ def _moments(x: Array, width: int) -> tuple[Array, Complex]:
     ends = slice(width - 1, width - 1 + n_windows)
     onward.ravel()[ends] += back.ravel()[:n_windows]
     return blocks.ravel()[ends], onward.ravel()[ends]
-
-
-def _left_out(window: Windows, values: Array, fit: Array, *, out: Array) -> None:
-    """Sizes of the residuals of points left out of their own lines."""
-    np.subtract(values, fit, out=out)
-    np.abs(out, out=out)
-    out *= window.inflation
-    if window.last_is_free:
-        out[..., -1] = out[..., -2]
 
 
 def _best_spans(residuals: Array, bass: float, *, out: Array) -> None:
