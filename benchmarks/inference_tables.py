@@ -160,7 +160,7 @@ def counts_of_peers() -> str:
         counts.setdefault((len(rows), rows[0]["repetitions"]), []).append(pattern)
     most, *fewer = sorted(counts, reverse=True)
     said = f"{most[0]} levels, {most[1]} repetitions"
-    return said + "".join(f"; {', '.join(counts[key])}: {key[0]} and {key[1]}" for key in fewer)
+    return said + "".join(f"; the last {len(counts[key])} patterns {key[0]} and {key[1]}" for key in fewer)
 
 
 def frontier_table() -> str:
