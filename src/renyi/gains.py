@@ -11,9 +11,8 @@ spread of r depends on z. All candidates go through one product of matrices, a s
 the span, and nothing is ranked or projected twice.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -29,7 +28,7 @@ from renyi.inference.blocks import Block
 from renyi.inference.roy import log_sf, log_sf_of_many
 from renyi.scales import Scales
 
-__all__ = ["Candidate", "Gains", "as_candidate"]
+__all__ = ["Candidate", "Gains", "as_candidates"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -45,8 +44,9 @@ _CUT = 1e-2
 _EXPLAINED = 1e-10
 # The span of the chosen takes a quarter of the rows at most.
 _ROWS_PER_DIMENSION = 4
-# Numbers worked on at once: 16 MB.
-_BATCH = 2**21
+# Numbers worked on by a thread at once, and bytes of functions that are kept between steps.
+_BATCH, _MOST_BYTES = 2**21, 2**30
+_MANY_ROWS = 4096
 # Of all pairs, those with the largest plain products of functions are tested.
 _TESTED_PAIRS = 64
 _MOST_COLUMNS_TO_PAIR = 2000
@@ -55,53 +55,62 @@ _MOST_COLUMNS_TO_PAIR = 2000
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Functions of a column, smooth to rough: the value of function a at row i is `table[a, codes[i]]`.
+    """Functions of a column, smooth to rough: the value of function a at row i is `table[codes[i], a]`.
 
-    Rows where the column is missing have a cell of zeros, the mean of every function.
+    Rows where the column is missing have a cell of zeros, the mean of every function. `leverages` has the largest share
+    of one row in the leading 1, 2, … functions.
     """
 
     table: Array
     codes: NDArray[np.integer[Any]]
     sizes: tuple[int, ...]
+    leverages: Array
     has_levels: bool
     observed: Mask | None = None
 
     @property
     def width(self) -> int:
         """How many functions there are."""
-        return len(self.table)
+        return int(self.table.shape[1])
 
-    @cached_property
-    def lengths(self) -> Array:
-        """Squared lengths of the functions over the rows: as many as are observed."""
-        return np.full(self.width, float(len(self.codes) if self.observed is None else np.count_nonzero(self.observed)))
+    @property
+    def n_observed(self) -> int:
+        """Rows that have a value, which is the squared length of every function."""
+        return len(self.codes) if self.observed is None else int(np.count_nonzero(self.observed))
 
-    @cached_property
-    def leverages(self) -> Array:
-        """Largest share of one row in the leading 1, 2, … functions."""
-        return np.asarray(np.cumsum(self.table**2, axis=0).max(axis=1) / self.lengths)
-
-    def write(self, out: Array, /) -> None:
-        """The functions at the data rows, into an array (functions, rows)."""
-        np.take(self.table[: len(out)], self.codes, axis=1, out=out)
+    def functions(self, size: int | None = None, /) -> Array:
+        """The functions, or the leading ones, at the data rows (functions, rows)."""
+        return np.take(self.table, self.codes, axis=0)[:, :size].T
 
 
-def as_candidate(column: Column, /) -> Candidate:
-    """The functions of a number or category, on its own observed rows."""
+def as_candidates(columns: Sequence[Column], /, *, n_threads: int = 1) -> list[Candidate]:
+    """The functions of numbers and categories, each on its own observed rows."""
+    # Columns without ties share their table, and so do their leading functions.
+    leading: dict[int, tuple[Array, Array]] = {}
+    return map_in_threads(lambda column: _candidate(column, leading), columns, n_threads=n_threads)
+
+
+def _candidate(column: Column, leading: dict[int, tuple[Array, Array]]) -> Candidate:
     scales = _scales(column)
-    is_number = scales.kind == "number"
-    width = min(_SIZES[-1], scales.basis.rank) if is_number else scales.basis.rank
-    sizes = tuple(dict.fromkeys(min(size, width) for size in (_SIZES if is_number else scales.sizes)))
-    table = scales.basis.table[:, :width].T
-    codes = scales.basis.codes
-    if codes is None:
+    basis, is_number = scales.basis, scales.kind == "number"
+    if basis.codes is None:
         raise ValueError("a candidate is a number or a category")
+    width = min(_SIZES[-1], basis.rank) if is_number else basis.rank
+    sizes = tuple(dict.fromkeys(min(size, width) for size in (_SIZES if is_number else scales.sizes)))
+    if basis.ordered is None:
+        table = np.ascontiguousarray(basis.table[:, :width])
+    else:
+        if id(basis.table) not in leading:
+            # With the table itself, so that its number stays its own.
+            leading[id(basis.table)] = np.ascontiguousarray(basis.table[:, :width]), basis.table
+        table = leading[id(basis.table)][0]
+    leverages = scales.leverages[:width]
     if column.missing is None:
-        return Candidate(np.ascontiguousarray(table), codes, sizes, scales.has_levels)
-    table = np.concatenate((table, np.zeros((width, 1))), axis=1)
-    spread = np.full(len(column), table.shape[1] - 1, dtype=np.intp)
-    spread[~column.missing] = codes
-    return Candidate(table, spread, sizes, scales.has_levels, ~column.missing)
+        return Candidate(table, basis.codes, sizes, leverages, scales.has_levels)
+    codes = np.full(len(column), len(table), dtype=np.intp)
+    codes[~column.missing] = basis.codes
+    table = np.concatenate((table, np.zeros((1, width))))
+    return Candidate(table, codes, sizes, leverages, scales.has_levels, ~column.missing)
 
 
 def _scales(column: Column) -> Scales:
@@ -135,6 +144,10 @@ class Gains:
         self._products = np.empty((0, self._n))
         # Of every candidate, what the span leaves of the products of its functions; the span as far as they know it.
         self._grams: dict[int, Array] = {}
+        # As in tables, float32 serves on many rows.
+        self._dtype = np.float32 if self._n >= _MANY_ROWS else np.float64
+        self._kept_functions: dict[int, NDArray[Any]] = {}
+        self._n_bytes = self._n * np.dtype(self._dtype).itemsize * sum(one.width for one in candidates)
         self._n_projected = 0
 
     @property
@@ -153,14 +166,20 @@ class Gains:
     def of_singles(self, which: Sequence[int], /) -> Array:
         """Logarithm of the p-value of every candidate named, which are all that may still be chosen."""
         log_p = np.zeros(len(which))
-        if not self.is_explained:
-            batches = list(self._batches(which))
-            work = [[which[place] for place in places] for places in batches]
-            for places, found in zip(
-                batches, map_in_threads(self._batch, work, n_threads=self._n_threads), strict=True
-            ):
-                log_p[places] = found
-            self._n_projected = len(self._span)
+        if self.is_explained:
+            return log_p
+        alike: dict[tuple[Any, ...], list[int]] = {}
+        for place, j in enumerate(which):
+            one = self._candidates[j]
+            alike.setdefault((one.width, one.has_levels, one.sizes), []).append(place)
+        for (_, has_levels, sizes), places in alike.items():
+            members = [which[place] for place in places]
+            cross, kept = self._whitened(members)
+            leverages = np.stack([self._candidates[j].leverages for j in members])
+            parts = [(slice(size), leverages[:, size - 1]) for size in sizes]
+            observed = [self._candidates[j].observed for j in members]
+            log_p[places] = self._log_pvalues(cross, kept, parts, observed, has_levels)
+        self._n_projected = len(self._span)
         return log_p
 
     def of_pairs(self, which: Sequence[int], /) -> tuple[tuple[int, int], float] | None:
@@ -173,9 +192,9 @@ class Gains:
 
     def add(self, which: int, /) -> None:
         """Choose a candidate: its functions and products widen the span, and the target's residual shrinks."""
-        chosen = self._candidates[which]
-        own = np.empty((chosen.width, self._n))
-        chosen.write(own)
+        own = self._candidates[which].functions()
+        self._grams.pop(which, None)
+        self._kept_functions.pop(which, None)
         factors = own[:_FACTORS]
         products = (factors[:, np.newaxis] * self._partners).reshape(-1, self._n)
         room = max(self._n // _ROWS_PER_DIMENSION - len(self._span), 0)
@@ -187,45 +206,43 @@ class Gains:
             self._n_partners += 1
         self._products = _orthonormal(self._partners * self._residual[:1], self._span, cut=_CUT)
 
-    def _batches(self, which: Sequence[int]) -> Iterator[list[int]]:
-        """Places in `which` of candidates with the same functions, as many as go through at once."""
-        alike: dict[tuple[int, ...], list[int]] = {}
-        for place, j in enumerate(which):
-            one = self._candidates[j]
-            alike.setdefault((one.width, int(one.has_levels), *one.sizes), []).append(place)
-        for (width, *_), places in alike.items():
-            size = max(1, _BATCH // (self._n * width))
-            yield from (places[start : start + size] for start in range(0, len(places), size))
-
-    def _batch(self, members: list[int]) -> Array:
-        """The same for candidates with as many functions."""
-        first = self._candidates[members[0]]
-        functions = np.empty((len(members), first.width, self._n))
-        for own, j in zip(functions, members, strict=True):
-            self._candidates[j].write(own)
-        flat = functions.reshape(-1, self._n)
+    def _whitened(self, members: list[int]) -> tuple[Array, Mask]:
+        """Products of candidates with as many functions with residuals and products, as in `_log_pvalues`."""
         new = self._span[self._n_projected :]
-        found = (flat @ np.concatenate((new, self._residual, self._products)).T).reshape(*functions.shape[:2], -1)
-        inner, cross = found[:, :, : len(new)], found[:, :, len(new) :]
-        for own, j in zip(inner, members, strict=True):
-            if j not in self._grams:
-                self._grams[j] = np.diag(self._candidates[j].lengths)
-            self._grams[j] = self._grams[j] - own @ own.T
-        least = _CUT * np.stack([self._candidates[j].lengths for j in members])
-        kept = _eliminate(np.stack([self._grams[j] for j in members]), cross, least)
-        leverages = np.stack([self._candidates[j].leverages for j in members])
-        parts = [slice(size) for size in first.sizes]
-        heavy = [(part, leverages[:, part.stop - 1]) for part in parts]
-        observed = [self._candidates[j].observed for j in members]
-        return self._log_pvalues(cross, kept, heavy, observed, first.has_levels)
+        others = np.ascontiguousarray(np.concatenate((new, self._residual, self._products)).T, dtype=self._dtype)
+        width = self._candidates[members[0]].width
+        step = max(1, _BATCH // (self._n * width))
+        batches = [members[start : start + step] for start in range(0, len(members), step)]
+        found = np.concatenate(
+            map_in_threads(lambda batch: self._projected(batch, others), batches, n_threads=self._n_threads)
+        )
+        inner, cross = found[:, :, : len(new)], np.ascontiguousarray(found[:, :, len(new) :])
+        lengths = np.array([float(self._candidates[j].n_observed) for j in members])
+        grams = np.stack(
+            [self._grams.get(j, length * np.eye(width)) for j, length in zip(members, lengths, strict=True)]
+        )
+        grams -= inner @ inner.swapaxes(1, 2)
+        self._grams.update(zip(members, grams, strict=True))
+        return cross, _eliminate(grams.copy(), cross, np.broadcast_to(_CUT * lengths[:, np.newaxis], grams.shape[:2]))
+
+    def _projected(self, members: list[int], others: NDArray[Any]) -> Array:
+        """Products of the functions of candidates with others (candidates, functions, others)."""
+        return np.stack([self._functions(j) @ others for j in members]).astype(np.float64)
+
+    def _functions(self, j: int) -> NDArray[Any]:
+        """Functions of a candidate at the data rows, kept if there is room for those of all."""
+        if j in self._kept_functions:
+            return self._kept_functions[j]
+        found = np.ascontiguousarray(self._candidates[j].functions(), dtype=self._dtype)
+        if self._n_bytes <= _MOST_BYTES:
+            self._kept_functions[j] = found
+        return found
 
     def _pair(self, i: int, j: int) -> float:
         """Logarithm of the p-value of the products of two candidates' functions, beyond those of either."""
         first, second = self._candidates[i], self._candidates[j]
         width, rows = first.width + second.width, _common(first.observed, second.observed)
-        own = np.empty((width, self._n))
-        first.write(own[: first.width])
-        second.write(own[first.width :])
+        own = np.concatenate((first.functions(), second.functions()))
         factors = own[:_FACTORS][: first.width], own[first.width :][:_FACTORS]
         products = (factors[0][:, np.newaxis] * factors[1]).reshape(-1, self._n)
         if rows is not None:
@@ -245,12 +262,12 @@ class Gains:
         """The pairs whose products of functions correlate most with the residual, as if these were orthonormal."""
         if len(which) * (len(which) - 1) // 2 <= _TESTED_PAIRS:
             return list(combinations(which, 2))
-        values = np.zeros((len(which), _FACTORS, self._n))
+        values = np.zeros((len(which), _FACTORS, self._n), dtype=np.float32)
         for out, j in zip(values, which, strict=True):
-            self._candidates[j].write(out[: self._candidates[j].width])
+            out[: self._candidates[j].width] = self._candidates[j].functions(_FACTORS)
         flat = values.reshape(-1, self._n)
         scores = np.zeros((len(which), len(which)))
-        for residual in self._residual[:_FACTORS]:
+        for residual in self._residual[:_FACTORS].astype(np.float32):
             products = ((flat * residual) @ flat.T).reshape(len(which), _FACTORS, len(which), _FACTORS)
             scores += np.sum(products**2, axis=(1, 3))
         rows, columns = np.triu_indices(len(which), 1)

@@ -75,7 +75,7 @@ class ByGain:
     """
 
     def __init__(self, gains: Gains, /, *, pairs: bool) -> None:
-        self._gains, self._pairs = gains, pairs
+        self._gains, self._pairs, self._is_exhausted = gains, pairs, False
 
     @property
     def dependence(self) -> float:
@@ -88,14 +88,16 @@ class ByGain:
         log_p = self._gains.of_singles(which)
         first = int(np.argmin(log_p))
         single = Proposal((which[first],), min(0.0, float(log_p[first]) + np.log(looks * len(which))), log_p)
-        if not self._pairs or room < 2 or single.log_pvalue <= np.log(alpha):
+        if not self._pairs or self._is_exhausted or room < 2 or single.log_pvalue <= np.log(alpha):
             return single
         found = self._gains.of_pairs(which)
         if found is None:
             return single
         pair, log_pvalue = found
         log_pvalue += np.log(looks * len(which) * (len(which) - 1) / 2)
-        return Proposal(pair, log_pvalue, log_p) if log_pvalue <= np.log(alpha) else single
+        # Where neither shows anything the rest is chance, and need not be looked at in pairs again.
+        self._is_exhausted = log_pvalue > np.log(alpha)
+        return single if self._is_exhausted else Proposal(pair, log_pvalue, log_p)
 
     def add(self, which: int, /) -> None:
         """Choose a column."""

@@ -10,10 +10,10 @@ from renyi import features
 from renyi.coefficient import Settings, is_integer
 from renyi.columns import Column, count
 from renyi.errors import InputError
-from renyi.execution.threads import available_cores, map_in_threads
+from renyi.execution.threads import available_cores
 from renyi.extras import load
 from renyi.features import DEFAULT_SCALE, Frequencies
-from renyi.gains import Gains, as_candidate
+from renyi.gains import Gains, as_candidates
 from renyi.peers.protocol import Measure
 from renyi.peers.registry import measure as named
 from renyi.selection import ByGain, Criterion, Step, forward
@@ -223,7 +223,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     def _criterion(self, columns: list[Column], target: Column) -> Criterion:
         n_threads = _n_threads(self.n_jobs)
         if self.measure is None:
-            candidates = map_in_threads(as_candidate, columns, n_threads=n_threads)
+            candidates = as_candidates(columns, n_threads=n_threads)
             return ByGain(Gains(candidates, target, n_threads=n_threads), pairs=bool(self.pairs))
         by = self.measure if isinstance(self.measure, Measure) else named(self.measure)
         if not by.statement.takes_vectors:
