@@ -130,7 +130,7 @@ def study_truth(n_seeds: int, n_naive: int) -> dict[str, Any]:
 
 
 def best_first(scores: Array) -> list[int]:
-    return np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable").tolist()
+    return [int(j) for j in np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")]
 
 
 def by_gain(X: Array, y: Array, most: int) -> list[int]:
@@ -150,7 +150,7 @@ def by_forest(X: Array, y: Array, most: int) -> list[int]:
 
 
 def by_ridge(X: Array, y: Array, most: int) -> list[int]:
-    """The order of SequentialFeatureSelector(Ridge(), cv=5), from products of matrices rather than thousands of fits."""
+    """The order of SequentialFeatureSelector(Ridge(), cv=5), from products of matrices instead of many fits."""
     folds = [_fold(X, y, learn, judge) for learn, judge in KFold(5).split(X)]
     chosen: list[int] = []
     while len(chosen) < most:
