@@ -9,9 +9,9 @@ from typing import Any
 
 import dcor
 import numpy as np
-from harness import record
 from numpy.typing import NDArray
 
+from harness import record
 from renyi import features
 from renyi.basis import vector_basis
 from renyi.coefficient import Settings

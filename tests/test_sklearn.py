@@ -170,6 +170,8 @@ def test_classes_and_several_outputs():
         chosen = RDCSelector().fit(wide, target).get_support(indices=True)
         assert chosen.size >= 1
         assert chosen.max() < 4
+    numbered = pd.Series(pd.Categorical(y))
+    assert RDCSelector().fit(wide, numbered).path_ == RDCSelector(target="category").fit(wide, y).path_
     both = RDCSelector().fit(noise, np.column_stack((noise[:, 3], noise[:, 0] ** 2)))
     assert set(both.get_support(indices=True)) == {0, 3}
     joint = RDCSelector().fit(wide, np.column_stack((labels, labels)))

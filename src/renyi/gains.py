@@ -302,10 +302,12 @@ class Gains:
         if products.shape[2]:
             part, heavy = parts[min(1, len(parts) - 1)]
             looks.append((products[:, part], kept[:, part], freedom, heavy * _height(self._products)))
+        # As in the tests of pairs: rare levels on both sides must not decide.
+        most = 1.0 / self._n if has_levels and self._has_levels else np.inf
         has_levels = has_levels or self._has_levels
         share = scale_blocks.share_of_levels(has_levels)
         nominal: list[Block] = [(look[0].shape[1], look[0].shape[2]) for look in looks]
-        log_p = np.stack([_by_rank(*look, share=share) for look in looks], axis=-1)
+        log_p = np.stack([_by_rank(*look, share=share, most=most) for look in looks], axis=-1)
         log_mean = scale_blocks.log_harmonic_mean(scale_blocks.log_weights(nominal) - log_p)
         found = scale_blocks.log_pvalue(
             log_mean, nominal, n=np.maximum(freedom, 1), are_numbers=not has_levels, log_arrangements=np.inf
@@ -355,7 +357,7 @@ def _eliminate(gram: Array, cross: Array, least: Array) -> Mask:
     return kept
 
 
-def _by_rank(cross: Array, kept: Mask, freedom: Index, leverages: Array, *, share: float) -> Array:
+def _by_rank(cross: Array, kept: Mask, freedom: Index, leverages: Array, *, share: float, most: float) -> Array:
     """Logarithms of Roy's p-values, by the ranks that were kept; 0 where single rows weigh too much."""
     roots = np.clip(scale_blocks.largest_root(np.ascontiguousarray(cross)), 0.0, scale_blocks.LARGEST_ROOT)
     heaviest = np.minimum(leverages / share**2, scale_blocks.LARGEST_ROOT)
@@ -363,7 +365,8 @@ def _by_rank(cross: Array, kept: Mask, freedom: Index, leverages: Array, *, shar
     log_p = np.zeros(len(roots))
     for rank in np.unique(ranks[(ranks > 0) & (ranks + size < freedom - 1)]).tolist():
         those = np.flatnonzero((ranks == rank) & (rank + size < freedom - 1))
-        trusted = those[_log_sf(heaviest[those], rank, size, freedom[those]) >= np.log(scale_blocks.LEVEL)]
+        is_light = _log_sf(heaviest[those], rank, size, freedom[those]) >= np.log(scale_blocks.LEVEL)
+        trusted = those[is_light & (leverages[those] <= most)]
         log_p[trusted] = _log_sf(roots[trusted], rank, size, freedom[trusted])
     return log_p
 

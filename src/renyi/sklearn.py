@@ -18,7 +18,7 @@ from renyi.peers.protocol import Measure
 from renyi.peers.registry import measure as named
 from renyi.selection import ByGain, Criterion, Step, forward
 from renyi.setwise import Setwise
-from renyi.supervised import Categorical, TargetKind, is_frame, read_features, read_target
+from renyi.supervised import Categorical, TargetKind, is_frame, read_features, read_target, with_labels
 from renyi.table import matrix
 
 load("sklearn", extra="sklearn")
@@ -279,7 +279,7 @@ def rdc_score(X: Any, y: Any, *, target: TargetKind = "auto") -> tuple[Array, Ar
     >>> SelectKBest(rdc_score, k=1).fit(X, X[:, 2] ** 2).get_support(indices=True)
     array([2])
     """
-    y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+    y = check_array(with_labels(y), ensure_2d=False, dtype=None, input_name="y")
     if not is_frame(X):
         X = check_array(X, ensure_all_finite="allow-nan", ensure_min_samples=2)  # noqa: N806
     check_consistent_length(X, y)
@@ -401,6 +401,7 @@ class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
 def _checked(estimator: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803
     """Features and target as scikit-learn demands them; frames stay what they are."""
+    y = with_labels(y)
     if not is_frame(X):
         X, y = validate_data(estimator, X, y, multi_output=True, ensure_all_finite="allow-nan", ensure_min_samples=2)  # noqa: N806
         return X, np.asarray(y)

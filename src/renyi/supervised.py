@@ -12,7 +12,7 @@ from renyi.errors import InputError
 from renyi.frames import as_table, names_of
 from renyi.kinds import SkipError, Wish, pool
 
-__all__ = ["Categorical", "TargetKind", "is_frame", "read_features", "read_target"]
+__all__ = ["Categorical", "TargetKind", "is_frame", "read_features", "read_target", "with_labels"]
 
 TargetKind = Literal["auto", "number", "category"]
 Categorical: TypeAlias = Literal["from_dtype"] | Sequence[Any] | None
@@ -75,6 +75,16 @@ def _no_categories(data: Any, names: list[str]) -> dict[str, Wish]:
     """Categories by type are left out where none are wanted."""
     kinds = as_table(data, "X").types
     return {name: "skip" for name in names if kinds.get(name) == "category"}
+
+
+def with_labels(y: Any, /) -> Any:
+    """A target of a categorical type as text, since its labels may be numbers; any other as it is."""
+    import narwhals.stable.v2 as nw
+
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series) or not isinstance(series.dtype, (nw.Categorical, nw.Enum)):
+        return y
+    return y if series.is_null().any() else np.array([str(label) for label in series.to_list()])
 
 
 def read_target(y: NDArray[Any], kind: TargetKind, /) -> Column:
