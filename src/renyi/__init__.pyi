@@ -1,3 +1,4 @@
+from . import sklearn as sklearn
 from .coefficient import rdc as rdc
 from .coefficient import transformations as transformations
 from .columns import Column as Column
@@ -41,6 +42,7 @@ __all__ = [
     "pairs",
     "rdc",
     "screen",
+    "sklearn",
     "transformations",
 ]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-__all__ = ["Abandoned", "ahead", "available_cores", "in_threads", "keep_going", "stream"]
+__all__ = ["Abandoned", "ahead", "available_cores", "in_threads", "keep_going", "map_in_threads", "stream"]
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -48,6 +48,17 @@ def in_threads(function: Callable[[Item], Outcome], items: Iterable[Item], /) ->
     if n_threads < 2:
         return [function(item) for item in work]
     with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(function, work))
+
+
+def map_in_threads(function: Callable[[Item], Outcome], items: Iterable[Item], /, *, n_threads: int) -> list[Outcome]:
+    """Apply `function` to every item in so many threads, each with one core; one thread is left as it is."""
+    work = list(items)
+    if n_threads == 1 or len(work) < 2:
+        return [function(item) for item in work]
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(function, work))
 
 

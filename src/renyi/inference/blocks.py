@@ -46,6 +46,7 @@ __all__ = [
     "log_weights",
     "products",
     "share_of",
+    "share_of_levels",
     "trusted",
     "within_reach",
 ]
@@ -162,7 +163,12 @@ def leverages_on_few_rows(leverages: Array, n: int, /) -> Array:
 
 def share_of(x: Scales, y: Scales, /) -> float:
     """The share of Roy's critical correlation that leverages may have."""
-    return _TRUSTED_SHARE_OF_LEVELS if x.has_levels or y.has_levels else TRUSTED_SHARE
+    return share_of_levels(x.has_levels or y.has_levels)
+
+
+def share_of_levels(has_levels: bool, /) -> float:
+    """The same, by whether a side has levels."""
+    return _TRUSTED_SHARE_OF_LEVELS if has_levels else TRUSTED_SHARE
 
 
 def largest_leverages(x: Scales, y: Scales, n: Counts | int, /) -> Array | float:

@@ -1,0 +1,398 @@
+"""What a column adds to those already chosen: functions of it that go with what the chosen leave of the target.
+
+A random feature of a set that grows by one column is cos(A + w·u), with A the angle of the set so far. By the addition
+theorem that is cos A·cos w·u − sin A·sin w·u: what a candidate adds to a set is spanned by functions of the candidate,
+and by their products with functions of the set. So nothing is drawn here. Every column is ranked once and its smooth
+functions are read from a table. The target's functions are residualised on the span of all functions and products of
+the chosen. A candidate's functions q, residualised as well, are then compared with the residuals r, and, for
+interactions, with the products r·z, z being functions of the chosen: q·z goes with r just as q goes with z·r. If the
+candidate has nothing to do with target and chosen, both largest canonical correlations have Roy's law, also where the
+spread of r depends on z. All candidates go through one product of matrices, a step needs only the new dimensions of
+the span, and nothing is ranked or projected twice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi import features
+from renyi.columns import Column
+from renyi.execution.threads import map_in_threads
+from renyi.independence import prepare
+from renyi.inference import blocks as scale_blocks
+from renyi.inference.blocks import Block
+from renyi.inference.roy import log_sf, log_sf_of_many
+from renyi.scales import Scales
+
+__all__ = ["Candidate", "Gains", "as_candidates"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+Mask: TypeAlias = NDArray[np.bool_]
+
+# Leading functions of a number, and the sizes of the blocks that are looked at; of a target that is a number as well.
+_SIZES, _TARGET_SIZES = (1, 3, 6), (1, 2, 6)
+# Functions of a column that are multiplied with those of another one, and the chosen columns whose functions are.
+_FACTORS, _MOST_PARTNERS = 2, 8
+# A function of which the chosen leave a smaller share of its variance says nothing new.
+_CUT = 1e-2
+# A target of which the chosen leave a smaller share is explained.
+_EXPLAINED = 1e-10
+# The span of the chosen takes a quarter of the rows at most.
+_ROWS_PER_DIMENSION = 4
+# Numbers worked on by a thread at once, and bytes of functions that are kept between steps.
+_BATCH, _MOST_BYTES = 2**21, 2**30
+_MANY_ROWS = 4096
+# Of all pairs, those with the largest plain products of functions are tested.
+_TESTED_PAIRS = 64
+_MOST_COLUMNS_TO_PAIR = 2000
+(_SEED,) = features.seeds(None, n_draws=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Functions of a column, smooth to rough: the value of function a at row i is `table[codes[i], a]`.
+
+    Rows where the column is missing have a cell of zeros, the mean of every function. `leverages` has the largest share
+    of one row in the leading 1, 2, … functions.
+    """
+
+    table: Array
+    codes: NDArray[np.integer[Any]]
+    sizes: tuple[int, ...]
+    leverages: Array
+    has_levels: bool
+    observed: Mask | None = None
+
+    @property
+    def width(self) -> int:
+        """How many functions there are."""
+        return int(self.table.shape[1])
+
+    @property
+    def n_observed(self) -> int:
+        """Rows that have a value, which is the squared length of every function."""
+        return len(self.codes) if self.observed is None else int(np.count_nonzero(self.observed))
+
+    def functions(self, size: int | None = None, /) -> Array:
+        """The functions, or the leading ones, at the data rows (functions, rows)."""
+        return np.take(self.table, self.codes, axis=0)[:, :size].T
+
+
+def as_candidates(columns: Sequence[Column], /, *, n_threads: int = 1) -> list[Candidate]:
+    """The functions of numbers and categories, each on its own observed rows."""
+    # Columns without ties share their table, and so do their leading functions.
+    leading: dict[int, tuple[Array, Array]] = {}
+    return map_in_threads(lambda column: _candidate(column, leading), columns, n_threads=n_threads)
+
+
+def _candidate(column: Column, leading: dict[int, tuple[Array, Array]]) -> Candidate:
+    scales = _scales(column)
+    basis, is_number = scales.basis, scales.kind == "number"
+    if basis.codes is None:
+        raise ValueError("a candidate is a number or a category")
+    width = min(_SIZES[-1], basis.rank) if is_number else basis.rank
+    sizes = tuple(dict.fromkeys(min(size, width) for size in (_SIZES if is_number else scales.sizes)))
+    if basis.ordered is None:
+        table = np.ascontiguousarray(basis.table[:, :width])
+    else:
+        if id(basis.table) not in leading:
+            # With the table itself, so that its number stays its own.
+            leading[id(basis.table)] = np.ascontiguousarray(basis.table[:, :width]), basis.table
+        table = leading[id(basis.table)][0]
+    leverages = scales.leverages[:width]
+    if column.missing is None:
+        return Candidate(table, basis.codes, sizes, leverages, scales.has_levels)
+    codes = np.full(len(column), len(table), dtype=np.intp)
+    codes[~column.missing] = basis.codes
+    table = np.concatenate((table, np.zeros((1, width))))
+    return Candidate(table, codes, sizes, leverages, scales.has_levels, ~column.missing)
+
+
+def _scales(column: Column) -> Scales:
+    return prepare(column, _SEED).scales
+
+
+class Gains:
+    """The search's state: the span of the chosen columns, and what it leaves of the target.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+        Columns that vary.
+    target : Column
+        Complete: a number, a category or a vector.
+    n_threads : int
+        Batches of candidates worked on at a time.
+    """
+
+    def __init__(self, candidates: Sequence[Candidate], target: Column, /, *, n_threads: int = 1) -> None:
+        scales = _scales(target)
+        sizes = _TARGET_SIZES if scales.kind == "number" else scales.sizes
+        self._sizes = tuple(dict.fromkeys(min(size, scales.basis.rank) for size in sizes))
+        self._target = scales.basis.rows(0, len(target)).T[: self._sizes[-1]] / np.sqrt(len(target))
+        self._has_levels = scales.has_levels
+        self._candidates, self._n, self._n_threads = candidates, len(target), n_threads
+        self._span = np.full((1, self._n), self._n**-0.5)
+        self._partners = np.empty((0, self._n))
+        self._n_partners = 0
+        self._residual = self._target
+        self._products = np.empty((0, self._n))
+        # Of every candidate, what the span leaves of the products of its functions; the span as far as they know it.
+        self._grams: dict[int, Array] = {}
+        # As in tables, float32 serves on many rows.
+        self._dtype = np.float32 if self._n >= _MANY_ROWS else np.float64
+        self._kept_functions: dict[int, NDArray[Any]] = {}
+        self._n_bytes = self._n * np.dtype(self._dtype).itemsize * sum(one.width for one in candidates)
+        self._n_projected = 0
+
+    @property
+    def dependence(self) -> float:
+        """Largest correlation of a function of the target with one in the span of the chosen; it never falls."""
+        if len(self._span) == 1:
+            return 0.0
+        cross = self._span @ self._target.T
+        return float(np.sqrt(np.clip(np.linalg.eigvalsh(cross.T @ cross)[-1], 0.0, 1.0)))
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether nothing is left of the target."""
+        return len(self._residual) == 0
+
+    def of_singles(self, which: Sequence[int], /) -> Array:
+        """Logarithm of the p-value of every candidate named, which are all that may still be chosen."""
+        log_p = np.zeros(len(which))
+        if self.is_explained:
+            return log_p
+        alike: dict[tuple[Any, ...], list[int]] = {}
+        for place, j in enumerate(which):
+            one = self._candidates[j]
+            alike.setdefault((one.width, one.has_levels, one.sizes), []).append(place)
+        for (_, has_levels, sizes), places in alike.items():
+            members = [which[place] for place in places]
+            cross, kept = self._whitened(members)
+            leverages = np.stack([self._candidates[j].leverages for j in members])
+            parts = [(slice(size), leverages[:, size - 1]) for size in sizes]
+            observed = [self._candidates[j].observed for j in members]
+            log_p[places] = self._log_pvalues(cross, kept, parts, observed, has_levels)
+        self._n_projected = len(self._span)
+        return log_p
+
+    def of_pairs(self, which: Sequence[int], /) -> tuple[tuple[int, int], float] | None:
+        """The pair of candidates whose product adds most, and the logarithm of its p-value, not adjusted."""
+        if self.is_explained or not 2 <= len(which) <= _MOST_COLUMNS_TO_PAIR:
+            return None
+        pairs = self._promising(which)
+        log_p = np.array([self._pair(*pair) for pair in pairs])
+        return pairs[int(log_p.argmin())], float(log_p.min())
+
+    def add(self, which: int, /) -> None:
+        """Choose a candidate: its functions and products widen the span, and the target's residual shrinks."""
+        own = self._candidates[which].functions()
+        self._grams.pop(which, None)
+        self._kept_functions.pop(which, None)
+        factors = own[:_FACTORS]
+        products = (factors[:, np.newaxis] * self._partners).reshape(-1, self._n)
+        room = max(self._n // _ROWS_PER_DIMENSION - len(self._span), 0)
+        added = _orthonormal(np.concatenate((own, products)), self._span, cut=_CUT)[:room]
+        self._span = np.concatenate((self._span, added))
+        self._residual = _orthonormal(self._target, self._span, cut=_EXPLAINED)
+        if self._n_partners < _MOST_PARTNERS:
+            self._partners = np.concatenate((self._partners, factors))
+            self._n_partners += 1
+        self._products = _orthonormal(self._partners * self._residual[:1], self._span, cut=_CUT)
+
+    def _whitened(self, members: list[int]) -> tuple[Array, Mask]:
+        """Products of candidates with as many functions with residuals and products, as in `_log_pvalues`."""
+        new = self._span[self._n_projected :]
+        others = np.ascontiguousarray(np.concatenate((new, self._residual, self._products)).T, dtype=self._dtype)
+        width = self._candidates[members[0]].width
+        step = max(1, _BATCH // (self._n * width))
+        batches = [members[start : start + step] for start in range(0, len(members), step)]
+        found = np.concatenate(
+            map_in_threads(lambda batch: self._projected(batch, others), batches, n_threads=self._n_threads)
+        )
+        inner, cross = found[:, :, : len(new)], np.ascontiguousarray(found[:, :, len(new) :])
+        lengths = np.array([float(self._candidates[j].n_observed) for j in members])
+        grams = np.stack(
+            [self._grams.get(j, length * np.eye(width)) for j, length in zip(members, lengths, strict=True)]
+        )
+        grams -= inner @ inner.swapaxes(1, 2)
+        self._grams.update(zip(members, grams, strict=True))
+        return cross, _eliminate(grams.copy(), cross, np.broadcast_to(_CUT * lengths[:, np.newaxis], grams.shape[:2]))
+
+    def _projected(self, members: list[int], others: NDArray[Any]) -> Array:
+        """Products of the functions of candidates with others (candidates, functions, others)."""
+        return np.stack([self._functions(j) @ others for j in members]).astype(np.float64)
+
+    def _functions(self, j: int) -> NDArray[Any]:
+        """Functions of a candidate at the data rows, kept if there is room for those of all."""
+        if j in self._kept_functions:
+            return self._kept_functions[j]
+        found = np.ascontiguousarray(self._candidates[j].functions(), dtype=self._dtype)
+        if self._n_bytes <= _MOST_BYTES:
+            self._kept_functions[j] = found
+        return found
+
+    def _pair(self, i: int, j: int) -> float:
+        """Logarithm of the p-value of the products of two candidates' functions, beyond those of either."""
+        first, second = self._candidates[i], self._candidates[j]
+        width, rows = first.width + second.width, _common(first.observed, second.observed)
+        own = np.concatenate((first.functions(), second.functions()))
+        factors = own[:_FACTORS][: first.width], own[first.width :][:_FACTORS]
+        products = (factors[0][:, np.newaxis] * factors[1]).reshape(-1, self._n)
+        if rows is not None:
+            products[:, rows] -= products[:, rows].mean(axis=1, keepdims=True)
+        own = np.concatenate((own, products))
+        inner, cross = own @ self._span.T, own @ self._residual.T
+        gram = own @ own.T
+        lengths = np.diagonal(gram).copy()
+        gram, cross = (gram - inner @ inner.T)[np.newaxis], cross[np.newaxis]
+        kept = _eliminate(gram, cross, _CUT * lengths[np.newaxis])
+        products /= np.sqrt(np.where(lengths[width:] > 0.0, lengths[width:], 1.0))[:, np.newaxis]
+        leverage = np.array([_height(products)])
+        has_levels = first.has_levels or second.has_levels
+        return float(self._log_pvalues(cross, kept, [(slice(width, len(own)), leverage)], [rows], has_levels)[0])
+
+    def _promising(self, which: Sequence[int]) -> list[tuple[int, int]]:
+        """The pairs whose products of functions correlate most with the residual, as if these were orthonormal."""
+        if len(which) * (len(which) - 1) // 2 <= _TESTED_PAIRS:
+            return list(combinations(which, 2))
+        values = np.zeros((len(which), _FACTORS, self._n), dtype=np.float32)
+        for out, j in zip(values, which, strict=True):
+            out[: self._candidates[j].width] = self._candidates[j].functions(_FACTORS)
+        flat = values.reshape(-1, self._n)
+        scores = np.zeros((len(which), len(which)))
+        for residual in self._residual[:_FACTORS].astype(np.float32):
+            products = ((flat * residual) @ flat.T).reshape(len(which), _FACTORS, len(which), _FACTORS)
+            scores += np.sum(products**2, axis=(1, 3))
+        rows, columns = np.triu_indices(len(which), 1)
+        best = np.argsort(-scores[rows, columns], kind="stable")[:_TESTED_PAIRS]
+        return [(which[rows[k]], which[columns[k]]) for k in best]
+
+    def _log_pvalues(
+        self,
+        cross: Array,
+        kept: Mask,
+        parts: Sequence[tuple[slice, Array]],
+        observed: Sequence[Mask | None],
+        has_levels: bool,
+    ) -> Array:
+        """Logarithms of p-values, by parts of the functions with their leverages, against residuals and products.
+
+        `cross` (candidates, functions, residuals) are products of functions that are orthonormal in their order, those
+        that were not kept being 0.
+        """
+        n_rows = np.array([self._n if rows is None else np.count_nonzero(rows) for rows in observed])
+        self._on_own_rows(cross, observed)
+        residuals, products = np.split(cross, [len(self._residual)], axis=2)
+        sizes = dict.fromkeys(min(size, len(self._residual)) for size in self._sizes)
+        freedom = n_rows - len(self._span) + 1
+        heights = {size: _height(self._residual[:size]) for size in sizes}
+        looks = [
+            # Functions before a part that does not begin with the first one are residualised upon as well.
+            (residuals[:, part, :size], kept[:, part], freedom - (part.start or 0), heavy * heights[size])
+            for part, heavy in parts
+            for size in sizes
+        ]
+        if products.shape[2]:
+            part, heavy = parts[min(1, len(parts) - 1)]
+            looks.append((products[:, part], kept[:, part], freedom, heavy * _height(self._products)))
+        # As in the tests of pairs: rare levels on both sides must not decide.
+        most = 1.0 / self._n if has_levels and self._has_levels else np.inf
+        has_levels = has_levels or self._has_levels
+        share = scale_blocks.share_of_levels(has_levels)
+        nominal: list[Block] = [(look[0].shape[1], look[0].shape[2]) for look in looks]
+        log_p = np.stack([_by_rank(*look, share=share, most=most) for look in looks], axis=-1)
+        log_mean = scale_blocks.log_harmonic_mean(scale_blocks.log_weights(nominal) - log_p)
+        found = scale_blocks.log_pvalue(
+            log_mean, nominal, n=np.maximum(freedom, 1), are_numbers=not has_levels, log_arrangements=np.inf
+        )
+        return np.asarray(np.minimum(found, 0.0))
+
+    def _on_own_rows(self, cross: Array, observed: Sequence[Mask | None]) -> None:
+        """Where a candidate is missing its functions are 0: residuals are then whitened on the rows it has."""
+        for found, rows in zip(cross, observed, strict=True):
+            if rows is None:
+                continue
+            start = 0
+            for residuals in (self._residual, self._products)[: 1 + (found.shape[1] > len(self._residual))]:
+                stop = start + len(residuals)
+                found[:, start:stop] = np.linalg.solve(_spread(residuals[:, rows]), found[:, start:stop].T).T
+                start = stop
+
+
+def _common(first: Mask | None, second: Mask | None) -> Mask | None:
+    """Rows that both have."""
+    if first is None or second is None:
+        return second if first is None else first
+    return np.asarray(first & second)
+
+
+def _spread(residuals: Array) -> Array:
+    """Triangular factor of how residuals vary on some rows, the identity on all."""
+    part = residuals - residuals.mean(axis=1, keepdims=True)
+    return np.asarray(np.linalg.cholesky(part @ part.T + 1e-9 * np.eye(len(part))))
+
+
+def _eliminate(gram: Array, cross: Array, least: Array) -> Mask:
+    """Ordered Cholesky of a batch of Gram matrices, applied to their cross products in place.
+
+    Rows of functions that keep no more than `least` of their squared length are set to 0.
+    """
+    width = gram.shape[1]
+    kept = np.zeros(gram.shape[:2], dtype=bool)
+    for i in range(width):
+        pivot = gram[:, i, i]
+        kept[:, i] = (pivot > least[:, i]) & (pivot > 0.0)
+        scale = np.where(kept[:, i], 1.0 / np.sqrt(np.where(kept[:, i], pivot, 1.0)), 0.0)
+        row = gram[:, i, i + 1 :] * scale[:, np.newaxis]
+        cross[:, i] *= scale[:, np.newaxis]
+        gram[:, i + 1 :, i + 1 :] -= row[:, :, np.newaxis] * row[:, np.newaxis]
+        cross[:, i + 1 :] -= row[:, :, np.newaxis] * cross[:, i, np.newaxis]
+    return kept
+
+
+def _by_rank(cross: Array, kept: Mask, freedom: Index, leverages: Array, *, share: float, most: float) -> Array:
+    """Logarithms of Roy's p-values, by the ranks that were kept; 0 where single rows weigh too much."""
+    roots = np.clip(scale_blocks.largest_root(np.ascontiguousarray(cross)), 0.0, scale_blocks.LARGEST_ROOT)
+    heaviest = np.minimum(leverages / share**2, scale_blocks.LARGEST_ROOT)
+    ranks, size = np.count_nonzero(kept, axis=1), cross.shape[2]
+    log_p = np.zeros(len(roots))
+    for rank in np.unique(ranks[(ranks > 0) & (ranks + size < freedom - 1)]).tolist():
+        those = np.flatnonzero((ranks == rank) & (rank + size < freedom - 1))
+        is_light = _log_sf(heaviest[those], rank, size, freedom[those]) >= np.log(scale_blocks.LEVEL)
+        trusted = those[is_light & (leverages[those] <= most)]
+        log_p[trusted] = _log_sf(roots[trusted], rank, size, freedom[trusted])
+    return log_p
+
+
+def _log_sf(roots: Array, rank: int, size: int, freedom: Index) -> Array:
+    if len(roots) == 0 or freedom.min() == freedom.max():
+        return log_sf(roots, rank, size, int(freedom.min(initial=np.iinfo(np.int32).max)))
+    return log_sf_of_many(roots, rank, size, freedom)
+
+
+def _height(residuals: Array) -> float:
+    """Largest leverage of a row."""
+    return float(np.sum(residuals**2, axis=0).max())
+
+
+def _orthonormal(functions: Array, span: Array, *, cut: float) -> Array:
+    """What functions (functions, rows) add to an orthonormal span, in their order."""
+    found = np.empty((0, functions.shape[1]))
+    lengths = np.sum(functions**2, axis=1)
+    for _ in range(2):  # once more removes what rounding left
+        functions = functions - (functions @ span.T) @ span
+    for function, length in zip(functions, lengths, strict=True):
+        rest = function
+        for _ in range(2):
+            rest = rest - (found @ rest) @ found
+        square = float(rest @ rest)
+        if square > cut * length and square > 0.0:
+            found = np.concatenate((found, rest[np.newaxis] / np.sqrt(square)))
+    return found

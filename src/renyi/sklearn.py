@@ -1,0 +1,441 @@
+"""Feature selection and random features as scikit-learn knows them; needs `renyi[sklearn]`."""
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi import features
+from renyi.coefficient import Settings, is_integer
+from renyi.columns import Column, count
+from renyi.errors import InputError
+from renyi.execution.threads import available_cores
+from renyi.extras import load
+from renyi.features import DEFAULT_SCALE, Frequencies
+from renyi.gains import Gains, as_candidates
+from renyi.peers.protocol import Measure
+from renyi.peers.registry import measure as named
+from renyi.selection import ByGain, Criterion, Step, forward
+from renyi.setwise import Setwise
+from renyi.supervised import Categorical, TargetKind, is_frame, read_features, read_target, with_labels
+from renyi.table import matrix
+
+load("sklearn", extra="sklearn")
+
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin  # noqa: E402
+from sklearn.feature_selection import SelectorMixin  # noqa: E402
+from sklearn.utils.validation import (  # noqa: E402
+    _check_sample_weight,
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["RDCSelector", "RandomCopulaFeatures", "rdc_score"]
+
+Array: TypeAlias = NDArray[np.float64]
+RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+
+
+class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Greedy choice of a set of features that the target depends on, in any form.
+
+    Each step takes the feature that adds most to those already chosen: functions of it, alone and multiplied with
+    functions of the chosen, against what functions of the chosen leave of the target. Where no single feature adds
+    anything beyond chance, all pairs are looked at together, since an interaction such as XOR shows in none of its
+    parts. Ranks are all that is used, so increasing maps of a feature or of the target change nothing.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or "auto", default "auto"
+        A number, a share of all features, or "auto": stop where nothing adds beyond chance.
+    alpha : float, default 0.01
+        Error rate of "auto": the probability of choosing anything at all where the target depends on nothing, and
+        at each later step of choosing one more where nothing has anything to do with target and chosen.
+    measure : str or Measure, optional
+        Choose by this measure of the chosen features together as one vector instead, as the paper does:
+        `renyi.measures()` names them, and those that take vectors will do. It may fall as the set grows.
+    pairs : bool, default True
+        Look at pairs where no single feature adds anything; not with a `measure`, and with 2,000 features at most.
+    target : {"auto", "number", "category"}, default "auto"
+        What y is. By itself, text and booleans are classes; numbers are numbers, also where they name classes. With few
+        classes that is nearly the same, since all functions of few values are looked at.
+    categorical_features : "from_dtype", None, or sequence of str, int or bool, default "from_dtype"
+        Which features are categories: those of such a type in a frame, none, or these, by name, place or mask.
+    n_jobs : int, optional
+        Threads; None is 1, -1 all cores.
+    verbose : bool, default False
+        Show a progress bar if this runs in a terminal.
+    random_state : int, RandomState, Generator or None, default None
+        For the shuffles that "auto" needs with a `measure`; the default search draws nothing. None is one fixed draw.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool
+        Which features were chosen.
+    ranking_ : ndarray of int
+        1 for the first that was chosen, 2 for the second, and so on; the others follow by what they would add, and
+        those that cannot be measured, constants among them, come last.
+    path_ : tuple of Step
+        For each step `feature`, `name`, `dependence` of the target on all chosen so far, and `pvalue` of what was
+        added, adjusted for having been the best of many (NaN with a `measure` and a fixed number).
+    skipped_ : dict
+        Why features could not be measured, by name.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, for frames alone
+
+    Notes
+    -----
+    Missing values of a feature are left out: its ranks are those of its observed rows, and it is compared with the
+    target on these. The dependence in `path_` is the largest correlation between a function of the target and a
+    function in the span of those of the chosen. The span grows, so the dependence cannot fall; with many features
+    on few rows part of it is chance, which the p-values take into account.
+
+    A feature that goes with chosen ones, and with the target only through them, may still be chosen where the target
+    depends on the chosen in a way that the span does not follow: no conditional test escapes that.
+
+    References
+    ----------
+    D. Lopez-Paz, P. Hennig, B. Schölkopf, "The Randomized Dependence Coefficient", NIPS 2013, section 4.2,
+    https://doi.org/10.48550/arXiv.1304.7717
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from renyi.sklearn import RDCSelector
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (500, 8))
+    >>> y = X[:, 2] ** 2 + 0.5 * X[:, 5] * X[:, 6]
+    >>> RDCSelector().fit(X, y).get_support(indices=True)
+    array([2, 5, 6])
+    """
+
+    support_: NDArray[np.bool_]
+    ranking_: NDArray[np.intp]
+    path_: tuple[Step, ...]
+    skipped_: dict[str, str]
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | str = "auto",
+        alpha: float = 0.01,
+        measure: str | Measure[Any] | None = None,
+        pairs: bool = True,
+        target: TargetKind = "auto",
+        categorical_features: Categorical = "from_dtype",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.measure = measure
+        self.pairs = pairs
+        self.target = target
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> "RDCSelector":  # noqa: N803
+        """Choose features.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            Features; NaN is missing.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Target.
+
+        Returns
+        -------
+        RDCSelector
+            Itself.
+        """
+        X, y = _checked(self, X, y)  # noqa: N806
+        if not isinstance(self.alpha, Real) or not 0.0 < self.alpha < 1.0:
+            raise InputError(f"alpha={self.alpha!r} makes no sense: pass an error rate between 0 and 1")
+        names, columns, self.skipped_ = read_features(X, self.categorical_features)
+        target = read_target(y, self.target)
+        most = self._most(len(names), columns)
+        places = list(columns)
+        criterion = self._criterion(list(columns.values()), target)
+        steps, left = forward(
+            criterion,
+            [names[place] for place in places],
+            range(len(places)),
+            most=len(places) if most is None else most,
+            alpha=float(self.alpha),
+            stops=most is None,
+            progress=bool(self.verbose),
+        )
+        self.path_ = tuple(step.at(places[step.feature]) for step in steps)
+        order = [step.feature for step in self.path_] + [places[j] for j in left]
+        order += [place for place in range(len(names)) if place not in columns]
+        self.ranking_ = np.empty(len(names), dtype=np.intp)
+        self.ranking_[order] = np.arange(1, len(names) + 1)
+        self.support_ = self.ranking_ <= len(steps)
+        return self
+
+    def plot_path(self) -> "Figure":
+        """Draw the dependence at each step, with the names of the features.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Save it with `.savefig(path)`; a notebook shows it by itself.
+        """
+        check_is_fitted(self)
+        from renyi.report.path import plot_path
+
+        return plot_path(self.path_)
+
+    def _most(self, n_features: int, columns: dict[int, Column]) -> int | None:
+        """How many features to choose; None where that is for the data to say."""
+        wanted = self.n_features_to_select
+        if isinstance(wanted, str) and wanted == "auto":
+            return None
+        if is_integer(wanted):
+            most = int(wanted)
+        elif isinstance(wanted, Real) and not isinstance(wanted, bool) and 0.0 < wanted <= 1.0:
+            most = max(1, int(n_features * wanted))
+        else:
+            most = 0
+        if most < 1:
+            raise InputError(
+                f"n_features_to_select={wanted!r} makes no sense: pass a number from 1, a share up to 1.0, or 'auto'"
+            )
+        if most > n_features:
+            raise InputError(f"n_features_to_select={wanted!r} and X has {count(n_features, 'feature')}: pass fewer")
+        if most > len(columns):
+            name, reason = next(iter(self.skipped_.items()))
+            raise InputError(
+                f"n_features_to_select={wanted!r} and only {len(columns):,} of {count(n_features, 'feature')} can be "
+                f"chosen ({name!r}: {reason}): pass fewer, or 'auto'"
+            )
+        return most
+
+    def _criterion(self, columns: list[Column], target: Column) -> Criterion:
+        n_threads = _n_threads(self.n_jobs)
+        if self.measure is None:
+            candidates = as_candidates(columns, n_threads=n_threads)
+            return ByGain(Gains(candidates, target, n_threads=n_threads), pairs=bool(self.pairs))
+        by = self.measure if isinstance(self.measure, Measure) else named(self.measure)
+        if not by.statement.takes_vectors:
+            raise InputError(
+                f"measure={by.name!r} takes no vectors, and a set of features is one: pass 'dcor' or 'rdc'"
+            )
+        return Setwise(
+            columns,
+            target,
+            by,
+            is_tested=self.n_features_to_select == "auto",
+            seed=_seed(self.random_state),
+            n_threads=n_threads,
+        )
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return np.asarray(self.support_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def rdc_score(X: Any, y: Any, *, target: TargetKind = "auto") -> tuple[Array, Array]:  # noqa: N803
+    """Dependence of the target on every feature, for `SelectKBest`, `SelectFdr` and the like.
+
+    Parameters
+    ----------
+    X : array-like or frame of shape (n_samples, n_features)
+        Features; NaN is missing.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Target, a number or a class.
+    target : {"auto", "number", "category"}, default "auto"
+        As in `RDCSelector`; set it by `functools.partial(rdc_score, target="category")`.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_features,)
+        Debiased coefficients, as `renyi.matrix` has them; NaN for a constant feature, which is never chosen.
+    pvalues : ndarray of shape (n_features,)
+        Of `renyi.independence_test`; 1 for a constant feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from renyi.sklearn import rdc_score
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (300, 4))
+    >>> SelectKBest(rdc_score, k=1).fit(X, X[:, 2] ** 2).get_support(indices=True)
+    array([2])
+    """
+    y = check_array(with_labels(y), ensure_2d=False, dtype=None, input_name="y")
+    if not is_frame(X):
+        X = check_array(X, ensure_all_finite="allow-nan", ensure_min_samples=2)  # noqa: N806
+    check_consistent_length(X, y)
+    names, columns, _ = read_features(X, "from_dtype")
+    scores, pvalues = np.full(len(names), np.nan), np.ones(len(names))
+    if columns:
+        places = list(columns)
+        table = {str(place): column for place, column in columns.items()}
+        found = matrix(table, {"y": read_target(y, target)})
+        kept = [places.index(int(name)) for name in found.names]
+        scores[np.array(places)[kept]] = found.debiased[:, 0]
+        pvalues[np.array(places)[kept]] = found.pvalues[:, 0]
+    return scores, np.where(np.isnan(pvalues), 1.0, pvalues)
+
+
+class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Ranks of the features to random sines and cosines, learned on training rows and served to new ones.
+
+    A linear model after it is a fast non-linear one that knows no units: increasing maps of a feature change nothing.
+
+    Parameters
+    ----------
+    n_components : int, default 100
+        Random projections, each of which gives a sine and a cosine.
+    s : float, default 3.0
+        Standard deviation of the frequencies, as in `renyi.rdc`: the larger, the rougher.
+    frequencies : {"auto", "normal", "orthogonal", "fastfood"}, default "auto"
+        How they are drawn, as in `renyi.rdc`.
+    random_state : int, RandomState, Generator or None, default None
+        None is one fixed draw.
+
+    Attributes
+    ----------
+    values_ : list of ndarray
+        Distinct training values of each feature, ascending.
+    ranks_ : list of ndarray
+        Their share of the training rows at or below, by `sample_weight`.
+    projection_ : Projection
+        The frequencies.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, for frames alone
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from renyi.sklearn import RandomCopulaFeatures
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (500, 2))
+    >>> model = make_pipeline(RandomCopulaFeatures(), Ridge(1e-3)).fit(X[:400], X[:400, 0] * X[:400, 1])
+    >>> model.score(X[400:], X[400:, 0] * X[400:, 1]) > 0.99
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 100,
+        s: float = DEFAULT_SCALE,
+        frequencies: Frequencies = "auto",
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.s = s
+        self.frequencies = frequencies
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "RandomCopulaFeatures":  # noqa: N803
+        """Learn the empirical distribution of every feature and draw frequencies.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts; a row of weight 2 counts as two.
+
+        Returns
+        -------
+        RandomCopulaFeatures
+            Itself.
+        """
+        X = validate_data(self, X, dtype=np.float64)  # noqa: N806
+        settings = Settings(self.n_components, self.s, self.frequencies)
+        if isinstance(self.s, str):
+            raise InputError("s='median' is for the coefficient: pass a standard deviation, such as 3.0")
+        weights = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X)
+        if weights.min() < 0.0 or not weights.sum() > 0.0:
+            raise InputError("sample_weight has negative weights, or none above 0: pass what each row counts")
+        X, weights = X[weights > 0.0], weights[weights > 0.0]  # noqa: N806
+        learned = [_weighted_ranks(column, weights) for column in X.T]
+        self.values_, self.ranks_ = ([pair[i] for pair in learned] for i in range(2))
+        (seed,) = features.seeds(None if self.random_state is None else _seed(self.random_state), n_draws=1)
+        self.projection_ = settings.projection(Column("X", "vector", X), seed)
+        self._n_features_out = 2 * self.projection_.n_projections
+        return self
+
+    def transform(self, X: Any) -> Array:  # noqa: N803
+        """Sines and cosines of new rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; values between two training values have the rank of the lower one.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2 * n_components)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)  # noqa: N806
+        ranks = np.empty(X.shape)
+        for j, (values, known) in enumerate(zip(self.values_, self.ranks_, strict=True)):
+            ranks[:, j] = np.concatenate(([0.0], known))[np.searchsorted(values, X[:, j], side="right")]
+        return features.sines_and_cosines(self.projection_, ranks)
+
+
+def _checked(estimator: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803
+    """Features and target as scikit-learn demands them; frames stay what they are."""
+    y = with_labels(y)
+    if not is_frame(X):
+        X, y = validate_data(estimator, X, y, multi_output=True, ensure_all_finite="allow-nan", ensure_min_samples=2)  # noqa: N806
+        return X, np.asarray(y)
+    validate_data(estimator, X, y, skip_check_array=True)
+    y = check_array(y, ensure_2d=False, dtype=None, input_name="y", ensure_min_samples=2)
+    check_consistent_length(X, y)
+    return X, y
+
+
+def _weighted_ranks(column: Array, weights: Array) -> tuple[Array, Array]:
+    """Distinct values, and the share of the weight at or below each."""
+    values, codes = np.unique(column, return_inverse=True)
+    ranks = np.cumsum(np.bincount(codes, weights))
+    return values, ranks / ranks[-1]
+
+
+def _n_threads(n_jobs: Any) -> int:
+    if n_jobs is None:
+        return 1
+    if not is_integer(n_jobs) or n_jobs == 0:
+        raise InputError(f"n_jobs={n_jobs!r} makes no sense: pass a number of threads, or -1 for all cores")
+    return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
+
+
+def _seed(random_state: Any) -> int:
+    """A whole number that stands for a source of randomness."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if is_integer(random_state) and random_state >= 0:
+        return int(random_state)
+    raise InputError(
+        f"random_state={random_state!r} is no source of randomness: pass None, an integer ≥ 0 or a Generator"
+    )

@@ -1,0 +1,286 @@
+import pickle
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_iris
+from sklearn.feature_selection import SelectFdr, SelectKBest
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import renyi
+from renyi.errors import InputError
+from renyi.sklearn import RandomCopulaFeatures, RDCSelector, rdc_score
+
+
+@pytest.mark.filterwarnings("ignore:No features were selected")
+@parametrize_with_checks([RDCSelector(), RDCSelector(n_features_to_select=1), RandomCopulaFeatures()])
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, (400, 6))
+    return x, x[:, 1] ** 2 + 0.5 * x[:, 4] + 0.1 * rng.normal(size=400)
+
+
+def frame(x):
+    return pd.DataFrame(x, columns=list("abcdef"))
+
+
+# The selector.
+
+
+def test_support_ranking_and_path_tell_the_same(data):
+    selector = RDCSelector().fit(*data)
+    assert selector.get_support(indices=True).tolist() == [1, 4]
+    order = [step.feature for step in selector.path_]
+    assert selector.ranking_[order].tolist() == [1, 2]
+    assert sorted(selector.ranking_) == [1, 2, 3, 4, 5, 6]
+    assert selector.transform(data[0]).tolist() == data[0][:, [1, 4]].tolist()
+
+
+@pytest.mark.parametrize(("wanted", "n"), [(3, 3), (0.5, 3), (1.0, 6), (0.01, 1)])
+def test_a_number_or_a_share_of_features(data, wanted, n):
+    assert RDCSelector(n_features_to_select=wanted).fit(*data).support_.sum() == n
+
+
+@pytest.mark.parametrize("wanted", [0, -1, 1.5, "all", True, None])
+def test_no_number_of_features(data, wanted):
+    with pytest.raises(InputError, match="n_features_to_select"):
+        RDCSelector(n_features_to_select=wanted).fit(*data)
+
+
+def test_more_features_than_there_are(data):
+    with pytest.raises(InputError, match="X has 6 features: pass fewer"):
+        RDCSelector(n_features_to_select=7).fit(*data)
+
+
+def test_constants_are_never_chosen(data):
+    x = data[0].copy()
+    x[:, 1] = 3.0
+    selector = RDCSelector(n_features_to_select=5).fit(x, data[1])
+    assert not selector.support_[1]
+    assert selector.ranking_[1] == 6
+    assert "constant" in selector.skipped_["x1"]
+    with pytest.raises(InputError, match=r"only 5 of 6 features can be chosen \('x1': constant"):
+        RDCSelector(n_features_to_select=6).fit(x, data[1])
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        (np.ones(30), "y is constant"),
+        (np.full(30, "a"), "y has one class, 'a'"),
+        (np.array([f"class {i}" for i in range(30)]), "one row in each of its 30 classes"),
+    ],
+)
+def test_targets_that_nothing_depends_on(y, said):
+    with pytest.raises(InputError, match=said):
+        RDCSelector().fit(np.random.default_rng(0).normal(size=(30, 3)), y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"alpha": 0}, "alpha=0"),
+        ({"target": "vector"}, "target='vector'"),
+        ({"n_jobs": 0}, "n_jobs=0"),
+        ({"measure": "spearman"}, "takes no vectors"),
+        ({"measure": "dcor", "random_state": "x"}, "random_state='x'"),
+        ({"categorical_features": "all"}, "categorical_features='all'"),
+        ({"categorical_features": ["z"]}, "no column of X"),
+        ({"categorical_features": [9]}, "pass a place"),
+        ({"categorical_features": [True]}, "a mask of 1"),
+    ],
+)
+def test_settings_that_make_no_sense(data, settings, said):
+    with pytest.raises(InputError, match=said):
+        RDCSelector(**settings).fit(*data)
+
+
+def test_names_and_frames_go_through(data):
+    x = frame(data[0])
+    selector = RDCSelector().fit(x, data[1])
+    assert selector.get_feature_names_out().tolist() == ["b", "e"]
+    assert {step.name for step in selector.path_} == {"b", "e"}
+    assert selector.set_output(transform="pandas").transform(x).columns.tolist() == ["b", "e"]
+    by_polars = RDCSelector().set_output(transform="polars").fit(pl.from_pandas(x), data[1])
+    assert by_polars.transform(pl.from_pandas(x)).columns == ["b", "e"]
+
+
+def test_increasing_maps_change_nothing(data):
+    x, y = data
+    plain, bent = RDCSelector().fit(x, y), RDCSelector().fit(np.exp(3 * x), np.arctan(y))
+    assert [step.pvalue for step in bent.path_] == pytest.approx([step.pvalue for step in plain.path_])
+
+
+def test_threads_and_rows_in_another_order_change_nothing(data):
+    x, y = data
+    order = np.random.default_rng(1).permutation(len(y))
+    paths = [RDCSelector().fit(x, y), RDCSelector(n_jobs=2).fit(x, y), RDCSelector(n_jobs=-1).fit(x[order], y[order])]
+    features = [[step.feature for step in one.path_] for one in paths]
+    assert features[0] == features[1] == features[2]
+
+
+def test_categories_by_type_name_place_and_mask():
+    rng = np.random.default_rng(2)
+    codes = rng.integers(0, 6, 400)
+    y = np.array([0.0, 3.0, -2.0, 1.0, -3.0, 2.0])[codes] + rng.normal(size=400)
+    x = pd.DataFrame({"noise": rng.normal(size=400), "kind": pd.Categorical([f"k{code}" for code in codes])})
+    assert RDCSelector().fit(x, y).get_support(indices=True).tolist() == [1]
+    assert RDCSelector(categorical_features=None, n_features_to_select=1).fit(x, y).support_.tolist() == [True, False]
+    array = np.column_stack((x["noise"], codes))
+    for declared in ([1], [-1], [False, True]):
+        selector = RDCSelector(categorical_features=declared).fit(array, y)
+        assert selector.path_[0].feature == 1
+    named = RDCSelector(categorical_features=["kind"]).fit(x.assign(kind=codes), y)
+    assert named.path_[0].dependence == pytest.approx(selector.path_[0].dependence)
+
+
+def test_missing_values_are_left_out(data):
+    x = data[0].copy()
+    x[::3, 4] = np.nan
+    assert RDCSelector().fit(x, data[1]).get_support(indices=True).tolist() == [1, 4]
+    with pytest.raises(ValueError, match="infinity"):
+        RDCSelector().fit(np.where(np.isnan(x), np.inf, x), data[1])
+    with pytest.raises(ValueError, match="infinity"):
+        RDCSelector().fit(frame(np.where(np.isnan(x), np.inf, x)), data[1])
+
+
+def test_classes_and_several_outputs():
+    x, y = load_iris(return_X_y=True)
+    noise = np.random.default_rng(3).normal(size=(150, 5))
+    wide = np.column_stack((x, noise))
+    labels = np.array(["setosa", "versicolor", "virginica"])[y]
+    for target in (
+        labels,
+        y,
+        labels == "virginica",
+        pd.Series(pd.Categorical(labels, categories=[*set(labels), "new"])),
+    ):
+        chosen = RDCSelector().fit(wide, target).get_support(indices=True)
+        assert chosen.size >= 1
+        assert chosen.max() < 4
+    numbered = pd.Series(pd.Categorical(y))
+    assert RDCSelector().fit(wide, numbered).path_ == RDCSelector(target="category").fit(wide, y).path_
+    both = RDCSelector().fit(noise, np.column_stack((noise[:, 3], noise[:, 0] ** 2)))
+    assert set(both.get_support(indices=True)) == {0, 3}
+    joint = RDCSelector().fit(wide, np.column_stack((labels, labels)))
+    assert joint.get_support(indices=True).max() < 4
+
+
+def test_any_measure_of_vectors(data):
+    x, y = data[0][:150], data[1][:150]
+    assert RDCSelector(n_features_to_select=2, measure="dcor").fit(x, y).get_support(indices=True).size == 2
+    by_cca = RDCSelector(measure="cca", random_state=0).fit(x, y)
+    assert by_cca.get_support(indices=True).tolist() == [4]
+    assert by_cca.path_[0].pvalue <= 0.01
+    assert np.isnan(RDCSelector(n_features_to_select=1, measure=renyi.measure("rdc", k=5)).fit(x, y).path_[0].pvalue)
+
+
+def test_a_measure_takes_the_rows_that_all_have(data):
+    x, y = data[0][:200].copy(), data[1][:200]
+    x[:100, 2] = np.nan
+    selector = RDCSelector(n_features_to_select=1, measure="cca").fit(x, y)
+    assert selector.get_support(indices=True).tolist() == [4]
+
+
+def test_in_pipelines_searches_and_pickles(data):
+    x, y = data
+    model = make_pipeline(RDCSelector(), RandomCopulaFeatures(n_components=30), Ridge(0.01))
+    search = GridSearchCV(model, {"rdcselector__n_features_to_select": [1, 2], "randomcopulafeatures__s": [2.0]}, cv=3)
+    assert search.fit(x, y).best_params_["rdcselector__n_features_to_select"] == 2
+    assert search.best_score_ > 0.9
+    again = pickle.loads(pickle.dumps(search.best_estimator_))
+    assert again.predict(x).tolist() == search.best_estimator_.predict(x).tolist()
+    assert clone(RDCSelector(alpha=0.2)).get_params()["alpha"] == 0.2
+    columns = ColumnTransformer([("few", RDCSelector(n_features_to_select=1), ["a", "b"])], remainder="drop")
+    assert columns.fit(frame(x), y).get_feature_names_out().tolist() == ["few__b"]
+
+
+def test_path_is_drawn(data):
+    pytest.importorskip("matplotlib").use("Agg")
+    axes = RDCSelector().fit(*data).plot_path().axes[0]
+    assert len(axes.lines[0].get_xdata()) == 2
+    empty = RDCSelector().fit(data[0], np.random.default_rng(9).normal(size=400))
+    assert "nothing was chosen" in [text.get_text() for text in empty.plot_path().axes[0].texts]
+
+
+# The score.
+
+
+def test_scores_are_those_of_the_matrix(data):
+    x, y = data
+    scores, pvalues = rdc_score(x, y)
+    for j in (1, 3):
+        found = renyi.independence_test(x[:, j], y)
+        assert (scores[j], pvalues[j]) == pytest.approx((found.debiased, found.pvalue), rel=1e-6)
+
+
+def test_score_in_selectors(data):
+    x, y = data
+    assert SelectKBest(rdc_score, k=2).fit(x, y).get_support(indices=True).tolist() == [1, 4]
+    assert SelectFdr(rdc_score, alpha=0.01).fit(x, y).get_support(indices=True).tolist() == [1, 4]
+    labels = np.where(y > 0.3, "high", "low")
+    assert SelectKBest(rdc_score, k=2).fit(x, labels).get_support(indices=True).tolist() == [1, 4]
+    of_classes = partial(rdc_score, target="category")
+    assert of_classes(x, (y > 0.3).astype(int))[0] == pytest.approx(rdc_score(x, labels)[0])
+
+
+def test_score_of_constants_and_gaps(data):
+    x = data[0].copy()
+    x[:, 0], x[::2, 4] = 1.0, np.nan
+    scores, pvalues = rdc_score(x, data[1])
+    assert np.isnan(scores[0])
+    assert pvalues[0] == 1.0
+    assert pvalues[4] < 1e-6
+    assert np.isnan(rdc_score(x[:, :1], data[1])[0]).all()
+
+
+# Random features.
+
+
+def test_features_know_no_units_and_serve_new_rows(data):
+    x = data[0]
+    plain, bent = (
+        RandomCopulaFeatures(n_components=5).fit(x[:300]),
+        RandomCopulaFeatures(n_components=5).fit(np.exp(x[:300])),
+    )
+    assert plain.transform(x[300:]) == pytest.approx(bent.transform(np.exp(x[300:])))
+    ranks = np.array([[np.mean(x[:300, j] <= x[300, j]) for j in range(6)]])
+    angles = plain.projection_.angles(ranks)
+    assert plain.transform(x[300:301])[0, ::2] == pytest.approx(np.sin(angles)[0])
+    assert plain.get_feature_names_out()[0] == "randomcopulafeatures0"
+
+
+def test_weights_count_rows():
+    x = np.array([[1.0], [2.0], [5.0]])
+    weighted = RandomCopulaFeatures(n_components=3).fit(x, sample_weight=[1, 0, 3])
+    repeated = RandomCopulaFeatures(n_components=3).fit(x[[0, 2, 2, 2]])
+    assert weighted.transform(x) == pytest.approx(repeated.transform(x))
+    with pytest.raises(InputError, match="sample_weight"):
+        RandomCopulaFeatures().fit(x, sample_weight=[1, -1, 1])
+
+
+@pytest.mark.parametrize("settings", [{"n_components": 0}, {"s": -1.0}, {"s": "median"}, {"frequencies": "odd"}])
+def test_features_that_cannot_be_drawn(data, settings):
+    with pytest.raises(InputError):
+        RandomCopulaFeatures(**settings).fit(data[0])
+
+
+def test_draws_follow_the_seed(data):
+    def drawn(random_state):
+        return RandomCopulaFeatures(n_components=4, random_state=random_state).fit(data[0]).transform(data[0][:2])
+
+    assert drawn(None).tolist() == drawn(None).tolist()
+    assert drawn(1).tolist() == drawn(1).tolist() != drawn(2).tolist()
+    assert drawn(np.random.RandomState(0)).tolist() == drawn(np.random.RandomState(0)).tolist()
