@@ -202,7 +202,7 @@ class _Summary:
         strength = self.edges.strength[self.kept]
         which = np.flatnonzero(self.is_found & (strength > 0) & self._is_drawn[self.x] & self._is_drawn[self.y])
         ends = list(zip(self.x[which].tolist(), self.y[which].tolist(), strict=True))
-        network = network_of(ends, strength[which].tolist())
+        network = network_of(ends)
         return network and {**network, "edges": which[network["edges"]].tolist()}
 
     def _details(self) -> list[dict[str, Any]]:

@@ -55,13 +55,15 @@ class Axis:
 
     @cached_property
     def by_rank(self) -> tuple[Index, int]:
-        """The same over ranks; a category has none and keeps its levels."""
+        """The same over ranks, as even as they are; a category has none and keeps its levels."""
         if self.column.kind == "category":
             return self.by_value
-        gaps = self.column.missing
-        observed = np.ones(len(self.column), dtype=bool) if gaps is None else ~gaps
-        cells = np.zeros(len(self.column), dtype=np.intp)
-        cells[observed] = cells_of(joint_ranks(self.column.values[observed].reshape(-1, 1))[:, 0], 0.0, 1.0, _CELLS)
+        gaps, n = self.column.missing, len(self.column)
+        observed = np.arange(n) if gaps is None else np.flatnonzero(~gaps)
+        # Tied rows are spread over their ranks, which would be bare stripes otherwise.
+        order = np.lexsort((np.random.default_rng(0).random(len(observed)), self.column.values[observed]))
+        cells = np.zeros(n, dtype=np.intp)
+        cells[observed[order]] = np.arange(len(observed)) * _CELLS // len(observed)
         return cells, _CELLS
 
 

@@ -11,7 +11,7 @@ const numbersAxis = (label, values) => {
   const low = Math.min(...known), high = Math.max(...known), room = 0.05 * (high - low) || 1;
   return { label, limits: [low - room, high + room] };
 };
-const RANKS = { limits: [0, 1] };
+const RANKS = { limits: [0, 1], isSmooth: true };
 
 function steps(low, high, most = 5) {
   if (!(high > low)) return [low];
@@ -38,6 +38,8 @@ function ticksOf(axis) {
   return axis.type === "date" ? dateSteps(...axis.limits) : steps(...axis.limits).map((at) => [at, compact(at)]);
 }
 
+const spanOf = (axis) => (axis.levels ? [-0.5, axis.levels.length - 0.5] : axis.limits);
+
 // A frame with two axes, and maps from their values to places in it.
 function frame(xAxis, yAxis, description) {
   const xTicks = ticksOf(xAxis), yTicks = ticksOf(yAxis);
@@ -46,9 +48,8 @@ function frame(xAxis, yAxis, description) {
   const left = 30 + 6.2 * longest(yTicks), bottom = turned ? 30 + 5 * longest(xTicks) : 38;
   const ends = { left, right: WIDTH - 8, top: 8, bottom: HEIGHT - bottom };
   const along = (axis, from, to) => {
-    const [low, high] = axis.levels ? [-0.5, axis.levels.length - 0.5] : axis.limits;
-    const span = high - low || 1;
-    return (value) => from + (to - from) * Math.min(Math.max((value - low) / span, 0), 1);
+    const [low, high] = spanOf(axis), room = axis.levels ? 0 : 0.03 * (to - from);
+    return (value) => from + room + (to - from - 2 * room) * (high > low ? Math.min(Math.max((value - low) / (high - low), 0), 1) : 0.5);
   };
   const x = along(xAxis, ends.left, ends.right), y = along(yAxis, ends.bottom, ends.top);
   const svg = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": description });
@@ -69,17 +70,27 @@ function frame(xAxis, yAxis, description) {
 // Offsets that spread the points of one level, the same at every drawing.
 const jitter = (k, salt) => { const wave = Math.sin((k + 1) * (12.9898 + salt)) * 43758.5453; return 0.6 * (wave - Math.floor(wave) - 0.5); };
 
+// Numbers of few values, such as counts, are spread as levels are.
+function spread(axis, values) {
+  if (axis.levels) return 1;
+  const distinct = [...new Set(values)].sort((a, b) => a - b);
+  if (axis.isSmooth || distinct.length > 12 || distinct.length * 4 > values.length) return 0;
+  return distinct.length < 2 ? 0 : 0.7 * Math.min(...distinct.slice(1).map((value, k) => value - distinct[k]));
+}
+
+const PER_PATH = 40; // points of one path do not add up where they overlap, those of several do
 function drawPoints({ plot, x, y, xAxis, yAxis }, points) {
-  const place = ([a, b], k) =>
-    `M${x(a + (xAxis.levels ? jitter(k, 0) : 0)).toFixed(1)} ${y(b + (yAxis.levels ? jitter(k, 1) : 0)).toFixed(1)}h0`;
-  const many = points.length > 300;
-  plot.append(make("path", { class: "points", d: points.map(place).join(""), "stroke-width": many ? 3 : 4.5, "stroke-opacity": many ? 0.45 : 0.7 }));
+  const [wide, tall] = [xAxis, yAxis].map((axis, side) => spread(axis, points.map((point) => point[side])));
+  const place = ([a, b], k) => `M${x(a + wide * jitter(k, 0)).toFixed(1)} ${y(b + tall * jitter(k, 1)).toFixed(1)}h0`;
+  const many = points.length > 300, drawn = points.map(place);
+  for (let k = 0; k < drawn.length; k += PER_PATH)
+    plot.append(make("path", { class: "points", d: drawn.slice(k, k + PER_PATH).join(""), "stroke-width": many ? 3.4 : 5, "stroke-opacity": many ? 0.45 : 0.65 }));
 }
 
 const SHADES = 9;
 // Shares within each level where an axis has levels; else counts, on a scale that shows few beside many.
-function drawCounts({ plot, ends, xAxis, yAxis }, { shape: [nX, nY], counts }) {
-  const within = xAxis.levels ? "x" : yAxis.levels ? "y" : null;
+function drawCounts({ plot, x, y, xAxis, yAxis }, { shape: [nX, nY], counts }) {
+  const within = xAxis.levels ? "x" : yAxis.levels ? "y" : null, bothLevels = xAxis.levels && yAxis.levels;
   const totals = new Array(within === "x" ? nX : within === "y" ? nY : 1).fill(0);
   const groupOf = (i, j) => (within === "x" ? i : within === "y" ? j : 0);
   for (let i = 0; i < nX; i++) for (let j = 0; j < nY; j++) {
@@ -89,15 +100,16 @@ function drawCounts({ plot, ends, xAxis, yAxis }, { shape: [nX, nY], counts }) {
   const share = (i, j) => counts[i * nY + j] / totals[groupOf(i, j)];
   let most = 1;
   if (within) { most = 0; for (let i = 0; i < nX; i++) for (let j = 0; j < nY; j++) most = Math.max(most, share(i, j) || 0); }
-  const width = (ends.right - ends.left) / nX, height = (ends.bottom - ends.top) / nY;
+  const [left, right] = spanOf(xAxis).map(x), [bottom, top] = spanOf(yAxis).map(y);
+  const width = (right - left) / nX, height = (bottom - top) / nY, logMost = Math.log1p(totals[0]);
   const gapX = xAxis.levels ? Math.min(2, 0.12 * width) : -0.15, gapY = yAxis.levels ? Math.min(2, 0.12 * height) : -0.15;
   const paths = Array.from({ length: SHADES }, () => []);
   for (let i = 0; i < nX; i++) for (let j = 0; j < nY; j++) {
     if (!counts[i * nY + j]) continue;
-    const level = within ? share(i, j) / most : Math.sqrt(share(i, j));
-    const left = ends.left + i * width + gapX / 2, top = ends.bottom - (j + 1) * height + gapY / 2;
+    const level = !within ? Math.log1p(counts[i * nY + j]) / logMost : bothLevels ? share(i, j) / most : Math.sqrt(share(i, j) / most);
+    const [a, b] = [left + i * width + gapX / 2, bottom - (j + 1) * height + gapY / 2];
     paths[Math.min(SHADES - 1, Math.floor(level * SHADES))].push(
-      `M${left.toFixed(1)} ${top.toFixed(1)}h${(width - gapX).toFixed(1)}v${(height - gapY).toFixed(1)}h${(gapX - width).toFixed(1)}z`);
+      `M${a.toFixed(1)} ${b.toFixed(1)}h${(width - gapX).toFixed(1)}v${(height - gapY).toFixed(1)}h${(gapX - width).toFixed(1)}z`);
   }
   paths.forEach((parts, shade) => {
     if (parts.length) plot.append(make("path", { class: "cell", d: parts.join(""), "fill-opacity": 0.1 + (0.9 * (shade + 0.5)) / SHADES }));

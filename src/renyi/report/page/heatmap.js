@@ -86,11 +86,11 @@ function heatmap() {
         context.fillText(fixed(strength[k], 2), x, y);
       }
       if (pairs.missed[k]) {
-        const size = withNumbers ? Math.min(6, 0.13 * cell) : Math.max(2, 0.28 * cell);
+        const size = withNumbers ? Math.min(6, 0.13 * cell) : Math.max(2.4, 0.3 * cell);
         const [a, b] = withNumbers ? [x + 0.5 * cell - size - 2, y - 0.5 * cell + size + 2] : [x, y];
         context.beginPath(); context.moveTo(a, b - size); context.lineTo(a + size, b); context.lineTo(a, b + size); context.lineTo(a - size, b); context.closePath();
         context.fillStyle = mark; context.fill();
-        context.strokeStyle = paper; context.lineWidth = 1; context.stroke();
+        if (cell >= 14) { context.strokeStyle = paper; context.lineWidth = 1; context.stroke(); }
       }
     }
   }

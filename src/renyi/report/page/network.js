@@ -3,7 +3,7 @@ function network() {
   const { nodes, edges } = report.network, target = byId("net");
   const placeOf = new Map(nodes.map((node) => [node.column, node]));
   drawings.push(() => {
-    const width = Math.max(300, target.clientWidth), height = Math.min(Math.max(0.8 * width, 320), 640);
+    const width = Math.max(300, target.clientWidth), height = Math.min(Math.max(0.9 * width, 320), 720);
     const [sideX, sideY] = [Math.min(90, 0.16 * width), 26];
     const at = ({ x, y }) => [sideX + x * (width - 2 * sideX), sideY + y * (height - 2 * sideY - 10)];
     const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Network of the strongest dependences" });
@@ -15,16 +15,31 @@ function network() {
         make("title", {}, said), make("line", { x1, y1, x2, y2, class: "hit" }),
         make("line", { x1, y1, x2, y2, class: pairs.missed[k] ? "edge missed" : "edge", "stroke-width": (0.8 + 5 * share ** 2).toFixed(1), "stroke-opacity": (0.3 + 0.6 * share).toFixed(2) })));
     }
+    const taken = nodes.map((node) => { const [x, y] = at(node); return [x - 8, y - 8, x + 8, y + 8]; });
     for (const node of nodes) {
-      const [x, y] = at(node), label = columns[node.column].label;
+      const [x, y] = at(node), label = columns[node.column].label, written = shortened(label, 18);
       const list = () => { byId("search").value = label; byId("search").dispatchEvent(new Event("input")); byId("pairs").scrollIntoView(); };
       svg.append(make("g", { class: "node", tabindex: 0, role: "button", "aria-label": `List the pairs of ${isolated(label)}`, onclick: list,
         onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); list(); } } },
         make("title", {}, columns[node.column].name), make("circle", { cx: x, cy: y, r: 6 }),
-        make("text", { x, y: y - 11, "text-anchor": "middle" }, isolated(shortened(label, 18)))));
+        make("text", freePlace(x, y, 7.4 * Array.from(written).length, taken, width), isolated(written))));
     }
     target.replaceChildren(svg);
   });
+}
+
+// Where a name covers least of what is there already: above, below, or beside its node.
+function freePlace(x, y, long, taken, width) {
+  const places = [[x, y - 11, "middle"], [x, y + 21, "middle"], [x + 11, y + 4, "start"], [x - 11, y + 4, "end"]];
+  let best = null;
+  for (const [left, base, anchor] of places) {
+    const start = left - (anchor === "middle" ? long / 2 : anchor === "end" ? long : 0), own = [start, base - 11, start + long, base + 3];
+    const covered = (other) => Math.max(0, Math.min(own[2], other[2]) - Math.max(own[0], other[0])) * Math.max(0, Math.min(own[3], other[3]) - Math.max(own[1], other[1]));
+    const cost = taken.reduce((sum, other) => sum + covered(other), 0) + 20 * (Math.max(0, -own[0]) + Math.max(0, own[2] - width));
+    if (!best || cost < best.cost - 1) best = { cost, own, place: { x: left, y: base, "text-anchor": anchor } };
+  }
+  taken.push(best.own);
+  return best.place;
 }
 
 const MOST_BARS = 30;

@@ -61,8 +61,8 @@ function charts(k) {
     const ranked = ends.map((column, side) => (columns[column].is_number ? { ...RANKS, label: `${columns[column].label}, ranked` } : axes[side]));
     const drawn = frame(...ranked, `Ranks of ${words}`);
     if (detail?.ranks) drawCounts(drawn, detail.ranks);
-    else drawPoints(drawn, rows.map((row) => [x, y].map((column) => (column.is_number ? ranksOf(column)[row] : column.sample[row]))));
-    found.push({ title: "Copula", note: "the same, by ranks", svg: drawn.svg });
+    else drawPoints(drawn, rows.map((row) => [x, y].map((column) => (column.is_number ? ranksOf(column).spread[row] : column.sample[row]))));
+    found.push({ title: "Copula", note: "the same by ranks, ties spread", svg: drawn.svg });
   }
   if (detail?.f) {
     found.push({ title: "f", note: functionNote(x, detail.f), svg: functionChart(ends[0], detail.f, "f") });
@@ -75,7 +75,7 @@ function charts(k) {
 
 function dataNote(detail, x, y) {
   if (x.levels && y.levels) return `share of each level of ${isolated(shortened(y.label, 20))} within ${isolated(shortened(x.label, 20))}`;
-  if (detail?.data) return x.levels || y.levels ? "share of rows within each level; boxes: quarters and median" : "darker: more rows";
+  if (detail?.data) return x.levels || y.levels ? "share of rows within each level; boxes: quarters and median" : "stronger colour: more rows";
   return detail?.boxes ? "boxes: quarters and median, whiskers 5 to 95 %" : "";
 }
 const functionNote = (column, { scores, follows }) =>
@@ -87,13 +87,19 @@ function counted(rows, x, y) {
   return { shape, counts };
 }
 
-// Ranks among a column's own observed rows; ties share that of their last.
+// Ranks among a column's own observed rows: ties share that of their last, or are spread over theirs to be seen.
 const rankings = new Map();
 function ranksOf(column) {
   if (!rankings.has(column)) {
-    const ordered = Float64Array.from(column.sample.filter((value) => value !== null)).sort();
-    const upTo = (value) => { let low = 0, high = ordered.length; while (low < high) { const middle = (low + high) >> 1; if (ordered[middle] <= value) low = middle + 1; else high = middle; } return low; };
-    rankings.set(column, column.sample.map((value) => (value === null ? null : upTo(value) / ordered.length)));
+    const ordered = Float64Array.from(column.sample.filter((value) => value !== null)).sort(), n = ordered.length;
+    const first = (isBeyond) => { let low = 0, high = n; while (low < high) { const middle = (low + high) >> 1; if (isBeyond(ordered[middle])) high = middle; else low = middle + 1; } return low; };
+    const shared = [], spread = [];
+    column.sample.forEach((value, row) => {
+      const below = first((other) => other >= value), upTo = first((other) => other > value);
+      shared.push(value === null ? null : upTo / n);
+      spread.push(value === null ? null : (below + (upTo - below) * (0.5 + jitter(row, 2) / 0.6)) / n);
+    });
+    rankings.set(column, { shared, spread });
   }
   return rankings.get(column);
 }
@@ -127,7 +133,7 @@ function cloudChart(x, y, { f, g, cloud, reached }, rows, words) {
 // A function at one row: its level's score, spread a little, or between the knots of the curve.
 function along(column, found, row, salt) {
   if (!found.values) return (found.scores[column.sample[row]] ?? 0) + 0.15 * jitter(row, salt);
-  const rank = ranksOf(column)[row], { ranks, scores } = found;
+  const rank = ranksOf(column).shared[row], { ranks, scores } = found;
   let above = ranks.findIndex((knot) => knot >= rank);
   if (above < 0) above = ranks.length - 1;
   if (above === 0) return scores[0];

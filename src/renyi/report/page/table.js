@@ -2,8 +2,8 @@
 const ROWS_SHOWN = 50;
 const FIELDS = [
   { key: "missed", label: "◆", title: "missed by linear coefficients", has: () => pairs.missed.includes(1), values: () => pairs.missed, show: (k) => (pairs.missed[k] ? make("span", { class: "mark", role: "img", "aria-label": "missed by linear coefficients" }, "◆") : "") },
-  { key: "x", label: "x", name: true, values: () => places(pairs.x), show: (k) => make("a", { href: linkTo(k), "aria-label": `Show ${pairName(k)}`, title: columns[pairs.x[k]].name }, nameOf(pairs.x[k])) },
-  { key: "y", label: "y", name: true, values: () => places(pairs.y), show: (k) => make("a", { href: linkTo(k), tabindex: -1, title: columns[pairs.y[k]].name }, nameOf(pairs.y[k])) },
+  { key: "x", label: report.kind === "screening" ? "column" : "x", name: true, values: () => places(pairs.x), show: (k) => make("a", { href: linkTo(k), "aria-label": `Show ${pairName(k)}`, title: columns[pairs.x[k]].name }, nameOf(pairs.x[k])) },
+  { key: "y", label: "y", name: true, has: () => report.kind !== "screening", values: () => places(pairs.y), show: (k) => make("a", { href: linkTo(k), tabindex: -1, title: columns[pairs.y[k]].name }, nameOf(pairs.y[k])) },
   { key: "strength", label: report.value, number: true, values: () => strength, show: (k) => withBar(strength[k]) },
   { key: "coefficient", label: "coefficient", number: true, minor: true, values: () => pairs.coefficient, show: (k) => fixed(pairs.coefficient[k]) },
   { key: "pearson", label: "Pearson", number: true, minor: true, has: () => pairs.pearson, values: () => sizes(pairs.pearson), show: (k) => fixed(pairs.pearson[k], 2) },
