@@ -31,7 +31,8 @@ def write_report(result: Result, path: str | PathLike[str], wishes: Wishes, /) -
     document = document_of(result, wishes)
     text = _json(document) + "\n" if is_json else page_of(document)
     with written_whole(target) as part:
-        part.write_text(text, encoding="utf-8", newline="")
+        # Half of a character, which a name may have, is spelled out.
+        part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
     return target
 
 

@@ -42,8 +42,9 @@ class Axis:
 
     @cached_property
     def values(self) -> Array:
-        """Numbers as the page draws them."""
-        return drawable(self.column)
+        """Numbers as the page draws them, 0 for those that are missing."""
+        values = drawable(self.column)
+        return values if self.column.missing is None else np.where(self.column.missing, 0.0, values)
 
     @cached_property
     def by_value(self) -> tuple[Index, int]:

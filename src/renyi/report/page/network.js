@@ -3,7 +3,7 @@ function network() {
   const { nodes, edges } = report.network, target = byId("net");
   const placeOf = new Map(nodes.map((node) => [node.column, node]));
   drawings.push(() => {
-    const width = Math.max(300, target.clientWidth), height = Math.min(Math.max(0.9 * width, 320), 720);
+    const width = Math.max(300, target.clientWidth), height = Math.min(Math.max(0.9 * width, 480), 720);
     const [sideX, sideY] = [Math.min(90, 0.16 * width), 26];
     const at = ({ x, y }) => [sideX + x * (width - 2 * sideX), sideY + y * (height - 2 * sideY - 10)];
     const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Network of the strongest dependences" });
