@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tables import VECTORS, mixed
 from typer.testing import CliRunner
 
 import renyi
+from hostile import HOSTILE
 from renyi.cli import app
 from renyi.columns import Column
 from renyi.errors import InputError, MissingExtraError
@@ -23,29 +23,7 @@ from renyi.report.network import network_of
 from renyi.report.page import page_of
 from renyi.report.variables import cells_of, drawable, label_of, limits_of, significant
 from renyi.table import matrix, screen
-
-HOSTILE = [
-    "<script>window.hacked = 1</script>",
-    "</script><script>window.hacked = 1</script>",
-    '"><img src=x onerror="window.hacked = 1">',
-    "<!-- <script>",
-    "{{ 7 * 7 }}{% raw %}",
-    "&lt;b&gt;&amp;",
-    "a,b",
-    "a",
-    "a ",
-    " a",
-    "",
-    "שלום עולם",
-    "\u202eevil\u202c",
-    "👩‍👩‍👧 family",
-    "long " * 1000,
-    "=HYPERLINK(1)",
-    "line\nbreak\ttab\x00",
-    "100 % of 'quotes' #1",
-    "\ud800 lone",
-    "__proto__",
-]
+from tables import VECTORS, mixed
 
 
 @pytest.fixture(scope="module")
@@ -293,7 +271,9 @@ class TestParts:
         assert limits_of(Column("x", "number", values[:-1])) == (0.0, 1.0, False)
 
     def test_cells(self):
-        np.testing.assert_array_equal(cells_of(np.array([-9.0, 0.0, 0.49, 0.5, 1.0, 9.0]), 0.0, 1.0, 2), [0, 0, 0, 1, 1, 1])
+        np.testing.assert_array_equal(
+            cells_of(np.array([-9.0, 0.0, 0.49, 0.5, 1.0, 9.0]), 0.0, 1.0, 2), [0, 0, 0, 1, 1, 1]
+        )
         np.testing.assert_array_equal(cells_of(np.ones(2), 1.0, 1.0, 5), [0, 0])
 
     def test_dates_are_milliseconds(self):

@@ -28,9 +28,7 @@ def network_of(ends: Sequence[tuple[int, int]], /) -> dict[str, Any] | None:
         return None
     links = np.array([[places[end] for end in ends[edge]] for edge in edges])
     x, y = _layout(len(places), links).T
-    nodes = [
-        {"column": column, "x": round(float(x[k]), 3), "y": round(float(y[k]), 3)} for column, k in places.items()
-    ]
+    nodes = [{"column": column, "x": round(float(x[k]), 3), "y": round(float(y[k]), 3)} for column, k in places.items()]
     return {"nodes": nodes, "edges": edges}
 
 
@@ -91,7 +89,8 @@ def _packed(drawn: Sequence[Array]) -> list[Array]:
     """Corners of boxes in rows, about as wide as the picture is to be."""
     gap = np.array([1.4, 0.8])  # names are wide
     sizes = [box.max(axis=0) + gap for box in drawn]
-    width = max(max(size[0] for size in sizes), np.sqrt(_ASPECT * sum(size[0] * size[1] for size in sizes)))
+    area = sum(size[0] * size[1] for size in sizes)
+    width = max(*(size[0] for size in sizes), np.sqrt(_ASPECT * area))
     corners, corner, tallest = [], np.zeros(2), 0.0
     for size in sizes:
         if corner[0] > 0.0 and corner[0] + size[0] > width * 1.05:
