@@ -17,7 +17,7 @@ from harness import record
 from renyi.dependence import DependenceMatrix
 
 _VISITS = 5
-SIZES = (("small", 500, 10), ("hundred", 50_000, 100), ("fifty thousand", 300, 320), ("wide", 300, 500))
+SIZES = (("small", 500, 10, 2), ("hundred", 50_000, 100, 20), ("fifty thousand", 300, 320, 0), ("wide", 300, 500, 0))
 _CLICK = """(name) => {
     const buttons = [...document.querySelectorAll("#table th button")];
     const button = buttons.find((each) => each.textContent.startsWith(name));
@@ -77,8 +77,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         results: dict[str, Any] = {
-            name: measure(name, renyi.matrix(table_of(n, d, n_categories=d // 5)), browser, Path(place))
-            for name, n, d in SIZES
+            name: measure(name, renyi.matrix(table_of(n, d, n_categories=c)), browser, Path(place))
+            for name, n, d, c in SIZES
         }
         results["browser"] = browser.version
         browser.close()

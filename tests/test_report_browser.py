@@ -46,7 +46,7 @@ def visit(browser):
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(20_000)
-        page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("console", lambda message: wrong.append(message.text) if _is_wrong(message) else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("request", lambda request: wrong.append(request.url) if not _is_own(request.url) else None)
         page.goto(f"{path.as_uri()}{link}")
@@ -56,6 +56,11 @@ def visit(browser):
     for context in contexts:
         context.close()
     assert wrong == []
+
+
+def _is_wrong(message):
+    # That canvases are read is the tests' doing.
+    return message.type in ("error", "warning") and "willReadFrequently" not in message.text
 
 
 def _is_own(address):
@@ -280,10 +285,8 @@ def test_hostile_names_run_nothing(visit, folder):
     page = visit(matrix(table).report(folder / "hostile.html", title=HOSTILE[1]))
     page.click("#next")
     for name in HOSTILE[1:]:
-        # The way a link is written by others, too.
-        spelled = quote(
-            name.encode("utf-8", "replace").replace(b"?", "\ufffd".encode()) if "\ud800" in name else name, safe=""
-        )
+        # Links written by others do; half of a character cannot be in one.
+        spelled = quote(name.replace("\ud800", "\ufffd"), safe="")
         page.evaluate("link => { location.hash = link; }", f"#pair={quote(HOSTILE[0], safe='')},{spelled}")
         until(page, "document.querySelector('dialog').open")
         assert "window.hacked" in page.locator("dialog h2").inner_text()

@@ -177,24 +177,27 @@ class _Summary:
         if not isinstance(self.result, DependenceMatrix):
             return None
         drawn = np.array(self.drawn)
-        strength = self._square()
+        strength = self._strength_between(drawn)
         if self.is_square:
-            across, _ = orders(strength[np.ix_(drawn, drawn)], is_square=True)
+            across, _ = orders(strength, is_square=True)
             first = second = drawn[across].tolist()
         else:
-            sides = drawn[drawn < self.shift], drawn[drawn >= self.shift]
-            across, down = orders(strength[np.ix_(*sides)], is_square=False)
-            first, second = sides[0][across].tolist(), sides[1][down].tolist()
+            n_first = int(np.count_nonzero(drawn < self.shift))
+            across, down = orders(strength[:n_first, n_first:], is_square=False)
+            first, second = drawn[:n_first][across].tolist(), drawn[n_first:][down].tolist()
         known = self.edges.strength[np.isfinite(self.edges.strength)]
         unbounded = np.isnan(self.edges.largest) and len(known)
         return {"rows": first, "columns": second, "scale": round(float(known.max()), 4) if unbounded else 1.0}
 
-    def _square(self) -> NDArray[np.float64]:
-        """Strengths of the kept pairs between all columns."""
-        n = len(self.variables)
-        square = np.full((n, n), np.nan, dtype=np.float64)
-        square[self.x, self.y] = square[self.y, self.x] = self.edges.strength[self.kept]
-        return square
+    def _strength_between(self, drawn: Index) -> NDArray[np.float64]:
+        """Strengths of the kept pairs between the columns that are drawn."""
+        place = np.full(len(self.variables), -1)
+        place[drawn] = np.arange(len(drawn))
+        which = np.flatnonzero((place[self.x] >= 0) & (place[self.y] >= 0))
+        i, j = place[self.x[which]], place[self.y[which]]
+        between = np.full((len(drawn), len(drawn)), np.nan)
+        between[i, j] = between[j, i] = self.edges.strength[self.kept[which]]
+        return between
 
     def _network(self) -> dict[str, Any] | None:
         if isinstance(self.result, Screening):

@@ -90,7 +90,7 @@ function sorted(kept) {
 
 function fill() {
   const { shown, page } = table, start = page * ROWS_SHOWN, rows = shown.slice(start, start + ROWS_SHOWN);
-  const cells = (k) => FIELDS.map((field) => make("td", { class: [field.number && "number", field.minor && "minor", (field.key === "x" || field.key === "y") && "name"].filter(Boolean).join(" ") || null }, field.show(k)));
+  const cells = (k) => FIELDS.map((field) => make("td", { class: [field.number && "number", field.minor && "minor", field.name && (field.key === "type" ? "type" : "name")].filter(Boolean).join(" ") || null }, field.show(k)));
   byId("table").tBodies[0].replaceChildren(...rows.map((k) => make("tr", {}, ...cells(k))));
   FIELDS.forEach((field, at) => {
     const isSorted = table.field === field;
