@@ -76,6 +76,7 @@ def scan(
     fdr: Annotated[float, typer.Option(help="False discovery rate.")] = 0.05,
     top: Annotated[int | None, typer.Option(min=1, help="Dependences to show; 20, with --json all.")] = None,
     csv: Annotated[str | None, typer.Option(metavar="F", help="Write all pairs as CSV; - is stdout.")] = None,
+    html: Annotated[str | None, typer.Option(metavar="F", help="Write a page to look at and to send.")] = None,
     as_json: AsJson = False,
     unfold: Annotated[bool, typer.Option("--unfold", help="Tell columns that are nearly the same one by one.")] = False,
     missing: Annotated[str, typer.Option(help="pairwise, listwise or raise.")] = "pairwise",
@@ -87,7 +88,8 @@ def scan(
 ) -> None:
     """Rank the dependences between all columns of a table, at a false discovery rate."""
     _check_scan(target, given, fdr, as_json and csv == "-")
-    _check_csv(csv, file)
+    _check_target("--csv", csv, file)
+    _check_page(html, file)
     frame, kinds = _read(file, sep, null, encoding, types)
     import renyi
 
@@ -99,12 +101,16 @@ def scan(
     )
     if csv is not None:
         _write_csv(found, csv)
+    if html is not None:
+        found.report(html, q=fdr, title="" if file == "-" else Path(file).name)
     if as_json:
         from renyi.report.records import json_of, record_of
 
         _print(json_of({"file": file} | record_of(found, q=fdr, top=top)))
     elif csv != "-":
         _show(found, top=top or _SHOWN, q=fdr, fold=not unfold)
+    if html is not None:
+        _console(stderr=True).print(f"Report: {html}", style="dim", markup=False, highlight=False, soft_wrap=True)
 
 
 def _check_scan(target: str | None, given: list[str] | None, fdr: float, both_to_stdout: bool) -> None:
@@ -119,17 +125,30 @@ def _check_scan(target: str | None, given: list[str] | None, fdr: float, both_to
         raise InputError("--csv - and --json would both write to standard output: name a file for the CSV")
 
 
-def _check_csv(csv: str | None, file: str) -> None:
-    """Refuse a place where no CSV can be written, or where it would replace what is read."""
-    if csv in (None, "-"):
+def _check_target(option: str, target: str | None, file: str) -> None:
+    """Refuse a place where nothing can be written, or where it would replace what is read."""
+    if target in (None, "-"):
         return
     from renyi.errors import InputError
     from renyi.report.files import check_writable
 
-    path = Path(str(csv))
+    path = Path(str(target))
     check_writable(path)
     if file != "-" and path.exists() and Path(file).exists() and path.samefile(file):
-        raise InputError(f"--csv {csv} is the file that is read, which would be lost: name another")
+        raise InputError(f"{option} {target} is the file that is read, which would be lost: name another")
+
+
+def _check_page(html: str | None, file: str) -> None:
+    """Refuse a page that cannot be made, before any work is done."""
+    if html is None:
+        return
+    from renyi.errors import InputError
+    from renyi.report.page import check_renderable
+
+    if html == "-":
+        raise InputError("--html - would print a page that is to be opened: name a file")
+    check_renderable()
+    _check_target("--html", html, file)
 
 
 def _write_csv(found: "Result", target: str) -> None:

@@ -21,7 +21,7 @@ from renyi.inference.bias import null_level
 from renyi.results import CategoryTransformation, RankTransformation, Transformations
 from renyi.spectrum import canonical_correlations, canonical_directions, cross_products
 
-__all__ = ["rdc", "transformations"]
+__all__ = ["rdc", "transformations", "transformations_of"]
 
 Array: TypeAlias = NDArray[np.float64]
 Scale: TypeAlias = float | Literal["median"]
@@ -165,7 +165,11 @@ def transformations(
     settings = Settings(k, s, frequencies)
     (seed,) = features.seeds(rng, n_draws=1)
     pair = as_pair(x, y, missing=missing)
-    bases = pair_of_bases(pair, settings, seed)
+    return transformations_of(pair, pair_of_bases(pair, settings, seed))
+
+
+def transformations_of(pair: tuple[Column, Column], bases: tuple[Basis, Basis], /) -> Transformations:
+    """The functions of two columns whose bases, on the rows both have, are at hand."""
     left, correlations, right = canonical_directions(cross_products(*bases))
     mixture = _smoothest(left, correlations)
     directions = (left @ mixture, right @ mixture)

@@ -14,6 +14,9 @@ from renyi.errors import InputError
 from renyi.inference.discovery import Correction, adjust
 
 if TYPE_CHECKING:
+    from os import PathLike
+    from pathlib import Path
+
     from matplotlib.figure import Figure
 
     from renyi.frames import Table
@@ -65,6 +68,40 @@ class _OfTable:
     def n_shuffled(self) -> int:
         """Tests whose p-value comes from shuffles, and cannot be below 0.0001."""
         return int(np.count_nonzero(self.edges.is_shuffled))
+
+    def report(
+        self,
+        path: "str | PathLike[str]",
+        *,
+        q: float = 0.05,
+        title: str = "",
+        pairs: "Sequence[tuple[str, str]]" = (),
+        rows: int = 1000,
+    ) -> "Path":
+        """Write all that was found into one file that others can open: a page, or its data.
+
+        Parameters
+        ----------
+        path : str or path
+            The file: JSON where it ends in .json (docs/report-schema.md), else a page that needs no network.
+        q : float, default 0.05
+            False discovery rate at which a pair counts as found.
+        title : str, optional
+            What the page is called.
+        pairs : sequence of (str, str), optional
+            Pairs to show with their functions f and g, beside the 200 strongest.
+        rows : int, default 1000
+            Rows of the table at most whose values go into the file; 0 for none.
+
+        Returns
+        -------
+        Path
+            The file that was written.
+        """
+        from renyi.report.document import Wishes
+        from renyi.report.page import write_report
+
+        return write_report(self, path, Wishes(checked_rate(q), title, pairs, rows))  # type: ignore[arg-type]
 
     def _frame(self, which: Index) -> Any:
         return self.edges.take(which).to_frame(self.new_frame, qvalues=self.edge_qvalues[which])

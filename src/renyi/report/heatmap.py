@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from renyi.columns import count
 from renyi.dependence import DependenceMatrix
 from renyi.extras import load
+from renyi.report.clusters import orders
 from renyi.report.plots import GREY, ORANGE, STYLE, shown_once
 from renyi.report.summary import called, rate, short
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["plot_matrix"]
 
 Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 _COLOURS = "Blues"
 _UNKNOWN, _SELF = "#b8b8b8", "#ececec"
@@ -26,7 +26,6 @@ _Q = 0.05
 # How far cells without a finding fade into the paper.
 _FADED = 0.65
 _MOST_NUMBERS, _MOST_DOTS, _MOST_NAMES = 15, 80, 80
-_MOST_TO_ORDER = 500
 _LONGEST_NAME = 24
 
 
@@ -34,7 +33,7 @@ def plot_matrix(matrix: DependenceMatrix, /, ax: Any = None) -> "Figure":
     """Draw debiased coefficients in shades; what is no finding at 5 % fades, and dots mark what is not linear."""
     pyplot = load("matplotlib.pyplot", extra="report")
     columns = matrix.names if matrix.other_names is None else matrix.other_names
-    rows_first, columns_first = _orders(matrix)
+    rows_first, columns_first = orders(matrix.strength, is_square=matrix.other_names is None)
     at, marks = np.ix_(rows_first, columns_first), _nonlinear(matrix)
     with pyplot.rc_context(STYLE):
         if ax is None:
@@ -55,37 +54,6 @@ def plot_matrix(matrix: DependenceMatrix, /, ax: Any = None) -> "Figure":
         bar = figure.colorbar(scale, ax=ax, shrink=0.6, pad=0.02, label=f"{called(matrix)} coefficient")
         bar.outline.set_visible(False)
     return shown_once(pyplot, figure)
-
-
-# The order of the columns.
-
-
-def _orders(matrix: DependenceMatrix) -> tuple[Index, Index]:
-    """Orders of rows and columns in which neighbours are alike."""
-    near = np.clip(np.nan_to_num(matrix.strength, nan=0.0), 0.0, 1.0)
-    if matrix.other_names is None:
-        order = _order(1.0 - near)
-        return order, order
-    return _order(_distances(near)), _order(_distances(near.T))
-
-
-def _distances(profiles: Array) -> Array:
-    """How far rows differ in what they depend on."""
-    from scipy.spatial.distance import pdist, squareform
-
-    return np.asarray(squareform(pdist(profiles)))
-
-
-def _order(distances: Array) -> Index:
-    """The leaves of a tree of clusters, by average distance."""
-    n = len(distances)
-    if n < 3:
-        return np.arange(n)
-    from scipy.cluster.hierarchy import leaves_list, linkage
-
-    condensed = distances[np.triu_indices(n, 1)]
-    # The best order of the leaves takes time that grows by the square and more.
-    return np.asarray(leaves_list(linkage(condensed, "average", optimal_ordering=n <= _MOST_TO_ORDER)), dtype=np.intp)
 
 
 # What is drawn.

@@ -1,0 +1,226 @@
+"""A result on a table as plain data, for a page and for other programs; docs/report-schema.md has the schema."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi import __version__
+from renyi.alike import Variable
+from renyi.dependence import DependenceMatrix, Screening
+from renyi.errors import InputError
+from renyi.report.clusters import orders
+from renyi.report.network import network_of
+from renyi.report.summary import Result, called
+from renyi.report.variables import label_of, plain, sampled_rows, variable_record
+from renyi.report.views import Axis, view_of
+from renyi.report.words import missed, sentences
+
+__all__ = ["SCHEMA", "Wishes", "document_of"]
+
+Index: TypeAlias = NDArray[np.intp]
+
+SCHEMA = 1
+# What a page still opens quickly with: all pairs of 500 columns.
+_MOST_PAIRS, _MOST_DRAWN = 125_000, 500
+_MOST_CELLS = 400_000
+_N_DETAILED = 200
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a report is to have: its rate, title, pairs to show in detail beside the strongest, and rows to show."""
+
+    q: float = 0.05
+    title: str = ""
+    pairs: Sequence[tuple[str, str]] = ()
+    rows: int = 1000
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.rows, (int, np.integer)) or isinstance(self.rows, bool) or self.rows < 0:
+            raise InputError(f"rows={self.rows!r} makes no sense: pass a whole number of rows, 0 to show none")
+        if isinstance(self.pairs, str) or not all(
+            isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in self.pairs
+        ):
+            raise InputError(f"pairs={self.pairs!r} are no pairs of columns: pass [('age', 'income'), ...]")
+
+
+def document_of(result: Result, wishes: Wishes, /) -> dict[str, Any]:
+    """The result as dicts, lists, texts and numbers."""
+    return _Summary(result, wishes).document()
+
+
+class _Summary:
+    """Columns numbered from 0, those of the other side after the first; pairs strongest first."""
+
+    def __init__(self, result: Result, wishes: Wishes) -> None:
+        self.result, self.wishes, self.edges = result, wishes, result.edges
+        self.is_square = self.edges.y is self.edges.x
+        self.shift = 0 if self.is_square else len(self.edges.x)
+        self.variables: list[Variable] = [*self.edges.x, *(() if self.is_square else self.edges.y)]
+        self.asked = self._asked()
+        ranked = result.ranked()
+        beyond = np.isin(ranked[_MOST_PAIRS:], self.asked)
+        self.kept = np.concatenate((ranked[:_MOST_PAIRS], ranked[_MOST_PAIRS:][beyond]))
+        self.x, self.y = self.edges.found.i[self.kept], self.edges.found.j[self.kept] + self.shift
+        self.is_found = (
+            result.edge_qvalues[self.kept] <= wishes.q if self.edges.has_law else np.ones(len(self.kept), dtype=bool)
+        )
+
+    def document(self) -> dict[str, Any]:
+        result, edges, wishes = self.result, self.edges, self.wishes
+        is_missed = missed(result, q=wishes.q)
+        return {
+            "schema": SCHEMA,
+            "made_by": f"renyi {__version__}",
+            "title": label_of(wishes.title or "Dependences"),
+            "kind": self._kind,
+            "measure": edges.measure,
+            "value": called(result),
+            "has_tests": edges.has_law,
+            "rows": result.n_rows,
+            "target": label_of(result.target) if isinstance(result, Screening) else None,
+            "given": [label_of(name) for name in result.given] if isinstance(result, Screening) else [],
+            "correction": result.correction,
+            "fdr": wishes.q,
+            "tests": result.n_tests,
+            "found": result.n_found(wishes.q),
+            "missed": int(np.count_nonzero(is_missed)),
+            "summary": sentences(result, q=wishes.q),
+            "left_out": [{"name": label_of(name), "reason": reason} for name, reason in result.skipped.items()],
+            "pooled": [{"name": label_of(name), "levels": n} for name, n in result.pooled.items()],
+            "sampled": len(self.rows),
+            "columns": [self._column(k) for k in range(len(self.variables))],
+            "n_pairs": len(edges),
+            "pairs": self._pairs(is_missed[self.kept]),
+            "heatmap": self._heatmap(),
+            "network": self._network(),
+            "details": self._details(),
+        }
+
+    @property
+    def _kind(self) -> str:
+        return "screening" if isinstance(self.result, Screening) else "matrix" if self.is_square else "two tables"
+
+    def _asked(self) -> list[int]:
+        """Positions of the pairs asked for, by the names of their columns."""
+        places = [{v.column.name: k for k, v in enumerate(side)} for side in (self.edges.x, self.edges.y)]
+        i, j = self.edges.found.i.tolist(), self.edges.found.j.tolist()
+        found = {ends: edge for edge, ends in enumerate(zip(i, j, strict=True))} if self.wishes.pairs else {}
+        asked = []
+        for a, b in self.wishes.pairs:
+            ends = ((places[0].get(first), places[1].get(second)) for first, second in ((a, b), (b, a)))
+            edge = next((found[end] for end in ends if end in found), None)
+            if edge is None:
+                raise InputError(f"pairs has ({a!r}, {b!r}), which was not compared: name two columns that were")
+            asked.append(edge)
+        return asked
+
+    # The columns.
+
+    @cached_property
+    def rows(self) -> Index:
+        """Rows whose values are shown, fewer where there are many columns."""
+        most = min(int(self.wishes.rows), _MOST_CELLS // min(len(self.variables), _MOST_DRAWN))
+        return sampled_rows(len(self.variables[0].column), most)
+
+    @cached_property
+    def drawn(self) -> list[int]:
+        """Columns that are drawn: those of the strongest pairs, in the order of the table."""
+        if len(self.variables) <= _MOST_DRAWN:
+            return list(range(len(self.variables)))
+        asked = [
+            int(k) for edge in self.asked for k in (self.edges.found.i[edge], self.edges.found.j[edge] + self.shift)
+        ]
+        seen = dict.fromkeys([*asked, *np.column_stack((self.x, self.y)).ravel().tolist()])
+        return sorted(list(seen)[:_MOST_DRAWN])
+
+    @cached_property
+    def _is_drawn(self) -> NDArray[np.bool_]:
+        return np.isin(np.arange(len(self.variables)), self.drawn)
+
+    def _column(self, k: int) -> dict[str, Any]:
+        variable, types = self.variables[k], self.result.types
+        name, is_first = variable.column.name, self.is_square or k < self.shift
+        kind = types.get(name, variable.column.kind)
+        if self._kind == "two tables" and not is_first:
+            kind = types.get(f"{name} (other)", kind)
+        rows = self.rows if self._is_drawn[k] and len(self.rows) else None
+        return variable_record(variable, kind, "x" if is_first else "y", rows)
+
+    # The pairs.
+
+    def _pairs(self, is_missed: NDArray[np.bool_]) -> dict[str, Any]:
+        kept, edges, is_rdc = self.kept, self.edges, self.edges.measure == "rdc"
+        with np.errstate(divide="ignore"):
+            log_q = np.log10(self.result.edge_qvalues[kept])
+        return {
+            "x": self.x.tolist(),
+            "y": self.y.tolist(),
+            "coefficient": plain(edges.found.coefficient[kept], 4),
+            "debiased": plain(edges.debiased[kept], 4) if is_rdc else None,
+            "strength": None if is_rdc else plain(edges.strength[kept], 4),
+            "pearson": plain(edges.found.pearson[kept], 4) if is_rdc else None,
+            "spearman": plain(edges.found.spearman[kept], 4) if is_rdc else None,
+            "log10_p": plain(edges.log_pvalues[kept] / np.log(10), 3) if edges.has_law else None,
+            "log10_q": plain(log_q, 3) if edges.has_law else None,
+            "n": edges.found.n[kept].tolist(),
+            "found": self.is_found.astype(int).tolist(),
+            "missed": is_missed.astype(int).tolist(),
+        }
+
+    def _heatmap(self) -> dict[str, Any] | None:
+        """Columns in an order in which neighbours are alike; against one target there is nothing to order."""
+        if not isinstance(self.result, DependenceMatrix):
+            return None
+        drawn = np.array(self.drawn)
+        strength = self._strength_between(drawn)
+        if self.is_square:
+            across, _ = orders(strength, is_square=True)
+            first = second = drawn[across].tolist()
+        else:
+            n_first = int(np.count_nonzero(drawn < self.shift))
+            across, down = orders(strength[:n_first, n_first:], is_square=False)
+            first, second = drawn[:n_first][across].tolist(), drawn[n_first:][down].tolist()
+        known = self.edges.strength[np.isfinite(self.edges.strength)]
+        unbounded = np.isnan(self.edges.largest) and len(known)
+        return {"rows": first, "columns": second, "scale": round(float(known.max()), 4) if unbounded else 1.0}
+
+    def _strength_between(self, drawn: Index) -> NDArray[np.float64]:
+        """Strengths of the kept pairs between the columns that are drawn."""
+        place = np.full(len(self.variables), -1)
+        place[drawn] = np.arange(len(drawn))
+        which = np.flatnonzero((place[self.x] >= 0) & (place[self.y] >= 0))
+        i, j = place[self.x[which]], place[self.y[which]]
+        between = np.full((len(drawn), len(drawn)), np.nan)
+        between[i, j] = between[j, i] = self.edges.strength[self.kept[which]]
+        return between
+
+    def _network(self) -> dict[str, Any] | None:
+        if isinstance(self.result, Screening):
+            return None
+        strength = self.edges.strength[self.kept]
+        which = np.flatnonzero(self.is_found & (strength > 0) & self._is_drawn[self.x] & self._is_drawn[self.y])
+        ends = list(zip(self.x[which].tolist(), self.y[which].tolist(), strict=True))
+        network = network_of(ends)
+        return network and {**network, "edges": which[network["edges"]].tolist()}
+
+    def _details(self) -> list[dict[str, Any]]:
+        """The strongest pairs, and those asked for."""
+        is_known = np.isfinite(self.edges.strength[self.kept])
+        strongest = np.flatnonzero(is_known)[:_N_DETAILED].tolist()
+        place_of = {edge: place for place, edge in enumerate(self.kept.tolist())}
+        axes: dict[int, Axis] = {}
+
+        def axis(k: int) -> Axis:
+            return axes.setdefault(k, Axis(self.variables[k]))
+
+        is_whole = len(self.rows) == len(self.variables[0].column)
+        places: Iterable[int] = dict.fromkeys([*strongest, *(place_of[edge] for edge in self.asked)])
+        return [
+            {"pair": place, **view_of(axis(int(self.x[place])), axis(int(self.y[place])), is_whole=is_whole)}
+            for place in places
+        ]

@@ -1,0 +1,131 @@
+// The table of pairs: a page of rows at a time, whatever their number, so that sorting and searching stay quick.
+const ROWS_SHOWN = 50;
+const FIELDS = [
+  { key: "missed", label: "◆", title: "missed by linear coefficients", has: () => pairs.missed.includes(1), values: () => pairs.missed, show: (k) => (pairs.missed[k] ? make("span", { class: "mark", role: "img", "aria-label": "missed by linear coefficients" }, "◆") : "") },
+  { key: "x", label: report.kind === "screening" ? "column" : "x", name: true, values: () => places(pairs.x), show: (k) => make("a", { href: linkTo(k), "aria-label": `Show ${pairName(k)}`, title: columns[pairs.x[k]].name }, nameOf(pairs.x[k])) },
+  { key: "y", label: "y", name: true, has: () => report.kind !== "screening", values: () => places(pairs.y), show: (k) => make("a", { href: linkTo(k), tabindex: -1, title: columns[pairs.y[k]].name }, nameOf(pairs.y[k])) },
+  { key: "strength", label: report.value, number: true, values: () => strength, show: (k) => withBar(strength[k]) },
+  { key: "coefficient", label: "coefficient", number: true, minor: true, values: () => pairs.coefficient, show: (k) => fixed(pairs.coefficient[k]) },
+  { key: "pearson", label: "Pearson", number: true, minor: true, has: () => pairs.pearson, values: () => sizes(pairs.pearson), show: (k) => fixed(pairs.pearson[k], 2) },
+  { key: "spearman", label: "Spearman", number: true, minor: true, has: () => pairs.spearman, values: () => sizes(pairs.spearman), show: (k) => fixed(pairs.spearman[k], 2) },
+  { key: "p", label: "p", number: true, minor: true, ascends: true, has: () => report.has_tests, values: () => pairs.log10_p, show: (k) => probability(pairs.log10_p[k]) },
+  { key: "q", label: "q", number: true, ascends: true, has: () => report.has_tests, values: () => pairs.log10_q, show: (k) => probability(pairs.log10_q[k]) },
+  { key: "n", label: "rows", number: true, minor: true, values: () => pairs.n, show: (k) => grouped(pairs.n[k]) },
+  { key: "type", label: "types", minor: true, name: true, values: () => typeNames().map((name) => typeOrder().indexOf(name)), show: (k) => typeName(k) },
+].filter((field) => !field.has || field.has());
+
+const typeName = (k) => `${columns[pairs.x[k]].type}, ${columns[pairs.y[k]].type}`;
+const typeNames = () => pairs.x.map((_, k) => typeName(k));
+const typeOrder = remembered(() => [...new Set(typeNames())].sort());
+const sizes = (values) => values.map((value) => (value === null ? null : Math.abs(value)));
+function remembered(make) { let made; return () => (made ??= make()); }
+// Columns in the order of the alphabet, numbers in names by their size.
+const alphabet = remembered(() => {
+  const { compare } = new Intl.Collator("en", { numeric: true });
+  const order = columns.map((_, k) => k).sort((a, b) => compare(columns[a].label, columns[b].label)), place = new Int32Array(order.length);
+  order.forEach((column, k) => { place[column] = k; });
+  return place;
+});
+const places = (side) => side.map((column) => alphabet()[column]);
+function withBar(value) {
+  const cell = make("span", {}), bar = make("span", { class: "bar", "aria-hidden": "true" });
+  bar.style.width = `${(Math.max(0, Math.min(1, (value ?? 0) / (report.heatmap?.scale ?? 1))) * 3).toFixed(2)}rem`;
+  cell.append(bar, fixed(value));
+  return cell;
+}
+
+const table = { field: null, descends: false, page: 0, shown: null };
+
+function pairTable() {
+  const head = byId("table").tHead, heads = FIELDS.map((field) => {
+    const button = make("button", { type: "button", title: field.title }, field.label, make("span", { "aria-hidden": "true" }, ""));
+    const cell = make("th", { scope: "col", class: [field.number && "number", field.minor && "minor"].filter(Boolean).join(" ") || null }, button);
+    button.addEventListener("click", () => {
+      table.descends = table.field === field ? !table.descends : !(field.ascends || field.name);
+      table.field = field;
+      refresh();
+    });
+    return cell;
+  });
+  head.replaceChildren(make("tr", {}, ...heads));
+  table.heads = heads;
+  let waiting = 0;
+  byId("search").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(refresh, 60); });
+  for (const id of ["only-found", "only-missed"]) byId(id)?.addEventListener("change", refresh);
+  byId("previous").addEventListener("click", () => turn(-1));
+  byId("next").addEventListener("click", () => turn(1));
+  byId("download").addEventListener("click", download);
+  refresh();
+}
+
+function refresh() {
+  table.shown = sorted(chosen());
+  table.page = 0;
+  fill();
+}
+
+// Every word must be part of one of the two names.
+function chosen() {
+  const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const whole = byId("search").value.trim().toLowerCase();
+  const has = (word) => columns.map(({ name, label }) => name.toLowerCase().includes(word) || label.toLowerCase().includes(word));
+  // A name with blanks that is typed in full is one word.
+  const hits = columns.some(({ label }) => label.toLowerCase() === whole) ? [has(whole)] : words.map(has);
+  const [onlyFound, onlyMissed] = ["only-found", "only-missed"].map((id) => byId(id)?.checked);
+  const kept = [];
+  for (let k = 0; k < nPairs; k++) {
+    if ((onlyFound && !pairs.found[k]) || (onlyMissed && !pairs.missed[k])) continue;
+    if (hits.every((hit) => hit[pairs.x[k]] || hit[pairs.y[k]])) kept.push(k);
+  }
+  return kept;
+}
+
+function sorted(kept) {
+  if (!table.field) return kept; // as they come, strongest first
+  const values = table.field.values(), sign = table.descends ? -1 : 1;
+  // What is not known comes last either way.
+  const key = Float64Array.from(values, (value) => (value === null ? Infinity : sign * value));
+  return kept.sort((a, b) => (key[a] === key[b] ? a - b : key[a] < key[b] ? -1 : 1));
+}
+
+function fill() {
+  const { shown, page } = table, start = page * ROWS_SHOWN, rows = shown.slice(start, start + ROWS_SHOWN);
+  const cells = (k) => FIELDS.map((field) => make("td", { class: [field.number && "number", field.minor && "minor", field.name && (field.key === "type" ? "type" : "name")].filter(Boolean).join(" ") || null }, field.show(k)));
+  byId("table").tBodies[0].replaceChildren(...rows.map((k) => make("tr", {}, ...cells(k))));
+  FIELDS.forEach((field, at) => {
+    const isSorted = table.field === field;
+    table.heads[at].setAttribute("aria-sort", isSorted ? (table.descends ? "descending" : "ascending") : "none");
+    table.heads[at].querySelector("span").textContent = isSorted ? (table.descends ? " ▼" : " ▲") : "";
+  });
+  const nPages = Math.max(1, Math.ceil(shown.length / ROWS_SHOWN));
+  byId("shown").textContent = shown.length ? `${grouped(start + 1)} to ${grouped(start + rows.length)} of ${grouped(shown.length)} pairs${shown.length < nPairs ? ` (${grouped(nPairs)} in all)` : ""}` : "No pair fits.";
+  byId("page").textContent = `Page ${grouped(page + 1)} of ${grouped(nPages)}`;
+  byId("previous").disabled = page === 0;
+  byId("next").disabled = page >= nPages - 1;
+}
+function turn(by) {
+  table.page += by;
+  fill();
+  byId("pairs").scrollIntoView();
+}
+
+// A spreadsheet takes a text that starts with one of these for a formula, unless a quote stands before it.
+const guarded = (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+function csv() {
+  const parts = { coefficient: pairs.coefficient, [report.measure === "rdc" ? "debiased" : "strength"]: strength, pearson: pairs.pearson, spearman: pairs.spearman, log10_p: pairs.log10_p, log10_q: pairs.log10_q, n: pairs.n, nonlinear: pairs.missed };
+  const kept = Object.entries(parts).filter(([, values]) => values);
+  const power = (log) => (log === null ? "" : log < -307 ? "0" : (10 ** log).toPrecision(3));
+  const cell = (name, value) => (name.startsWith("log10") ? power(value) : value === null ? "" : String(value));
+  const lines = [["x", "y", ...kept.map(([name]) => name.replace("log10_", "")), "type_x", "type_y"].join(",")];
+  for (const k of table.shown) {
+    const [x, y] = [columns[pairs.x[k]], columns[pairs.y[k]]];
+    lines.push([quoted(guarded(x.name)), quoted(guarded(y.name)), ...kept.map(([name, values]) => cell(name, values[k])), x.type, y.type].join(","));
+  }
+  return `${lines.join("\r\n")}\r\n`;
+}
+function download() {
+  const address = URL.createObjectURL(new Blob(["\ufeff", csv()], { type: "text/csv;charset=utf-8" }));
+  make("a", { href: address, download: "pairs.csv" }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}

@@ -1,0 +1,128 @@
+"""The columns of a report as plain data: how they are named and typed, and their values on some of the rows."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.alike import Variable
+from renyi.columns import Column
+from renyi.report.summary import short
+
+__all__ = ["cells_of", "drawable", "label_of", "limits_of", "plain", "sampled_rows", "significant", "variable_record"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+
+_LONGEST_LABEL = 60
+# Beyond these a browser's axis has no room left for differences.
+_LARGEST, _SMALLEST = 1e300, 1e-300
+# The axis leaves out this share at either end where that makes it several times shorter.
+_OUTER = 0.005
+_MUCH_SHORTER = 3.0
+
+
+def label_of(name: str, /) -> str:
+    """How a name is shown: on one line, what does not print spelled out, and blanks at its ends made visible."""
+    shown = short(name, _LONGEST_LABEL)
+    inner = shown.strip(" ")
+    if not inner:
+        return "␣" * len(shown) or "(no name)"
+    start = len(shown) - len(shown.lstrip(" "))
+    return "␣" * start + inner + "␣" * (len(shown) - start - len(inner))
+
+
+def variable_record(variable: Variable, kind: str, side: str, rows: Index | None, /) -> dict[str, Any]:
+    """One column: what it is, and its values on the rows that were drawn, if any."""
+    column = variable.column
+    record: dict[str, Any] = {
+        "name": column.name,
+        "label": label_of(column.name),
+        "type": kind,
+        "side": side,
+        "missing": len(column) - variable.n_samples,
+        "is_number": column.kind == "number",
+        "levels": [label_of(str(level)) for level in column.levels] or None,
+        "limits": None,
+        "is_clipped": False,
+        "sample": None,
+    }
+    if column.kind != "vector" and not column.levels:
+        *limits, is_clipped = limits_of(column)
+        record |= {"limits": significant(np.array(limits)), "is_clipped": is_clipped}
+    if column.kind != "vector" and rows is not None:
+        values, gaps = drawable(column)[rows], None if column.missing is None else column.missing[rows]
+        record["sample"] = _sample(values, gaps, is_coded=bool(column.levels))
+    return record
+
+
+def sampled_rows(n_rows: int, wanted: int, /) -> Index:
+    """Rows whose values go into a report: all, or as many as wanted, the same at every call."""
+    if n_rows <= wanted:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(0).choice(n_rows, wanted, replace=False))
+
+
+def drawable(column: Column, /) -> Array:
+    """Numbers of a page's axis: dates in milliseconds since 1970, durations in seconds, levels as codes."""
+    values = column.values
+    if values.dtype.kind == "M":
+        return values.astype("datetime64[us]").astype(np.int64) / 1e3
+    if values.dtype.kind == "m":
+        return np.asarray(values / np.timedelta64(1, "s"), dtype=np.float64)
+    numbers = np.clip(values.astype(np.float64), -_LARGEST, _LARGEST)
+    return np.where(np.abs(numbers) < _SMALLEST, 0.0, numbers)
+
+
+def limits_of(column: Column, /) -> tuple[float, float, bool]:
+    """Where the axis of a number ends, and whether a few far values lie beyond."""
+    values = drawable(column.complete())
+    low, inner_low, inner_high, high = np.quantile(values, [0.0, _OUTER, 1.0 - _OUTER, 1.0])
+    if inner_high > inner_low and high - low > _MUCH_SHORTER * (inner_high - inner_low):
+        room = 0.05 * (inner_high - inner_low)
+        return max(low, inner_low - room), min(high, inner_high + room), True
+    return float(low), float(high), False
+
+
+def cells_of(values: Array, low: float, high: float, n_cells: int, /) -> Index:
+    """The cell of every value among equal ones between two limits; what lies beyond is in the outer ones."""
+    width = high - low
+    if not width > 0.0:
+        return np.zeros(len(values), dtype=np.intp)
+    return np.clip((values - low) / width * n_cells, 0, n_cells - 1).astype(np.intp)
+
+
+# Numbers that are short as text.
+
+
+def plain(values: NDArray[Any], decimals: int, /) -> list[float | None]:
+    """Rounded numbers, None for those that are not known."""
+    rounded = np.round(np.asarray(values, dtype=np.float64), decimals) + 0.0
+    return [value if math.isfinite(value) else None for value in rounded.tolist()]
+
+
+def significant(values: Array, /) -> list[float]:
+    """Numbers with six digits, or as many more as tell them apart where they are alike."""
+    if not len(values):
+        return []
+    sizes = np.log10(np.where(values == 0.0, 1.0, np.abs(values)))
+    spread = float(values.max() - values.min())
+    finest = math.log10(spread) if spread > 0.0 else math.inf
+    digits = np.clip(np.ceil(sizes - finest) + 6, 6, 17).astype(int)
+    return [_shortest(float(f"{v:.{d}g}")) for v, d in zip(values.tolist(), digits.tolist(), strict=True)]
+
+
+def _shortest(value: float) -> float:
+    """Whole numbers as such, which saves a point and a zero."""
+    return int(value) if value.is_integer() and abs(value) < 1e15 else value
+
+
+def _sample(values: Array, gaps: NDArray[np.bool_] | None, *, is_coded: bool) -> Sequence[float | None]:
+    observed = values if gaps is None else values[~gaps]
+    known: list[float] = observed.astype(int).tolist() if is_coded else significant(observed)
+    if gaps is None:
+        return known
+    rest = iter(known)
+    return [None if gap else next(rest) for gap in gaps.tolist()]
