@@ -1,3 +1,4 @@
+from .accumulator import Accumulator as Accumulator
 from .coefficient import rdc as rdc
 from .coefficient import transformations as transformations
 from .columns import Column as Column
@@ -21,6 +22,7 @@ from .table import pairs as pairs
 from .table import screen as screen
 
 __all__ = [
+    "Accumulator",
     "CalibrationWarning",
     "Column",
     "ConvergenceWarning",

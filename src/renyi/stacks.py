@@ -63,6 +63,10 @@ class Stack:
         """The first columns of every basis."""
         return Stack(tuple(table[:size] for table in self.tables), self.codes, self.n_rows, size)
 
+    def over(self, codes: Sequence[NDArray[Any]], n_rows: int, /) -> "Stack":
+        """The same functions over other rows; a code one beyond the cells of a column is of a missing row."""
+        return Stack(self.tables, tuple(codes), n_rows, self.rank)
+
     def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
         """All functions of all columns (columns × rank, rows), in a workspace that the next call for it overwrites."""
         stacked = workspace(place, (len(self), self.rank, rows.stop - rows.start), self.tables[0].dtype)
