@@ -1,17 +1,19 @@
 """Rows that come in batches to dependence, by two passes over them: `Accumulator`."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from renyi import features
 from renyi.alignment import Missing
+from renyi.basis import grid_cells
 from renyi.coefficient import Settings
 from renyi.columns import Column, check_choice, count
 from renyi.dependence import DependenceMatrix, Screening
 from renyi.errors import InputError
+from renyi.execution.threads import in_threads, stream
 from renyi.folded import Folded, Plan
 from renyi.frames import Table, check_known, parts_of
 from renyi.independence import Shuffles
@@ -119,7 +121,8 @@ class Accumulator:
             check_choice(wish, Wish, f"types[{name!r}]")
         self._memory = bytes_of(memory)
         self._n_rows = 0
-        self._columns: dict[str, ColumnSurvey] | None = None
+        # In the second pass names alone: the plan has what was counted.
+        self._columns: dict[str, Any] | None = None
         self._new_frame: Any = None
         self._plan: Plan | None = None
         self._table: Table | None = None
@@ -140,11 +143,11 @@ class Accumulator:
     @property
     def rank_errors(self) -> dict[str, float]:
         """For every number by how much its ranks may be off, 0 where they are exact."""
-        return {
-            name: column.summary.rank_error
-            for name, column in (self._columns or {}).items()
-            if column.summary is not None and column.n_observed
-        }
+        if self._plan is not None:
+            columns = (*self._plan.counted, *self._plan.targets)
+            return {column.name: column.rank_error for column in columns if column.kind == "number"}
+        surveyed = (self._columns or {}).items()
+        return {name: column.summary.rank_error for name, column in surveyed if column.summary is not None}
 
     def update(self, batch: Any, /) -> None:
         """Take some more rows, in any form that `renyi.matrix` takes.
@@ -166,8 +169,26 @@ class Accumulator:
             self._folded = folded if self._folded is None else self._folded + folded
             return
         self._n_rows += n_rows
-        for name, survey in (self._columns or {}).items():
-            survey.update(parts[name])
+        # Columns are independent of one another.
+        in_threads(lambda survey: survey.update(parts[survey.name]), (self._columns or {}).values())
+
+    def folded(self, batches: Iterable[Any], /) -> Iterator[Any]:
+        """Update the second pass with batches in several threads; they come back as they are done."""
+        plan = self._plan
+        if plan is None:
+            raise ValueError("batches are folded in the second pass")
+
+        def fold(batch: Any) -> tuple[Any, Folded | None]:
+            parts, _ = parts_of(batch, "the batch")
+            self._check_names(list(parts))
+            return batch, plan.fold(parts) if len(next(iter(parts.values()), ())) else None
+
+        plan.prepare()
+        for batch, folded in stream(fold, batches):
+            if folded is not None:
+                # In the order of the batches, so that sums are rounded alike in every run.
+                self._folded = folded if self._folded is None else self._folded + folded
+            yield batch
 
     def _begin(self, names: list[str], new_frame: Any) -> None:
         for name in self._wishes:
@@ -208,6 +229,8 @@ class Accumulator:
         if self._columns is None:
             self._begin(list(other._columns), other._new_frame)
         self._check_names(list(other._columns))
+        if self._new_frame is None:
+            self._new_frame = other._new_frame
         if self._plan is not None:
             if other._folded is not None:
                 self._folded = other._folded if self._folded is None else self._folded + other._folded
@@ -215,6 +238,21 @@ class Accumulator:
         self._n_rows += other._n_rows
         for name, survey in (self._columns or {}).items():
             survey.merge(other._columns[name])
+
+    def empty(self) -> "Accumulator":
+        """One that has seen nothing yet, in the same pass over the same table."""
+        other = Accumulator.__new__(Accumulator)
+        other.__dict__.update(self.__dict__)
+        other._folded = None
+        if self._plan is None:
+            other._n_rows, other._columns = 0, None
+        return other
+
+    def copy(self) -> "Accumulator":
+        """One that has seen the same rows; neither changes the other."""
+        other = self.empty()
+        other.merge(self)
+        return other
 
     def second_pass(self) -> "Accumulator":
         """An accumulator for the second pass over the same rows; copies of it may share the work, and merge.
@@ -228,6 +266,7 @@ class Accumulator:
         second = Accumulator.__new__(Accumulator)
         second.__dict__.update(self.__dict__)
         second._table, second._plan = self._decided()
+        second._columns = dict.fromkeys(self._columns or ())
         return second
 
     def _decided(self) -> tuple[Table, Plan]:
@@ -240,7 +279,7 @@ class Accumulator:
         kept: list[Counted] = []
         for name, survey in columns.items():
             try:
-                counted = survey.decided()
+                counted = survey.decided(self._grid)
             except SkipError as error:
                 table.skipped[name] = str(error)
                 continue
@@ -262,6 +301,9 @@ class Accumulator:
         table = Table(stubs, table.types, table.skipped, table.pooled, self._n_rows, self._new_frame)
         return table, Plan(others, targets, self._settings, self._n_rows)
 
+    def _grid(self, n: int) -> int | None:
+        return grid_cells(n, self._settings.scalar_projection(n, _SEED).roughest)
+
     def _check(self, kept: Sequence[Counted], table: Table) -> None:
         if self._target is not None and self._target in table.skipped:
             raise InputError(
@@ -274,10 +316,10 @@ class Accumulator:
                 "or pass missing='pairwise'"
             )
         for column in kept:
-            if column.summary is not None and column.summary.rank_error > _LARGEST_ERROR:
+            if column.rank_error > _LARGEST_ERROR:
                 raise InputError(
                     f"many values of {column.name!r} lie so closely together, and others so far apart, that ranks "
-                    f"would be off by {column.summary.rank_error:.3f}: pass more memory, or ranks in place of values"
+                    f"would be off by {column.rank_error:.3f}: pass more memory, or ranks in place of values"
                 )
 
     def result(self) -> DependenceMatrix | Screening:

@@ -130,11 +130,12 @@ class Alike:
 
     def over(self, codes: Sequence[NDArray[Any]], values: Values, /) -> "Alike":
         """The same columns over a batch of rows: the cell of every row, and roughly standardised values."""
+        places = self.coefficient.packed_places(codes)
         return replace(
             self,
-            coefficient=self.coefficient.over(codes, values.n_rows),
-            corner=self.corner.over(codes, values.n_rows),
-            rest=None if self.rest is None else self.rest.over(codes, values.n_rows),
+            coefficient=self.coefficient.over(codes, places),
+            corner=self.corner.over(codes, places),
+            rest=None if self.rest is None else self.rest.over(codes, places),
             standardised=values,
             codes=tuple(codes),
         )

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
+from threading import RLock
 from typing import Any, TypeAlias
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi import features
 from renyi.alike import Alike, Variable
-from renyi.basis import Basis, copula_basis, grid_cells
+from renyi.basis import Basis, copula_basis
 from renyi.coefficient import Settings
 from renyi.columns import Column
 from renyi.edges import ALIAS, Edges
@@ -29,6 +31,11 @@ Array: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[Any]
 (_SEED,) = features.seeds(None, n_draws=1)
 
+# Tables are made anew in every process, which takes less than to send them, and kept for the plans used last.
+_MOST_PLANS = 4
+_made: dict[str, dict[str, Any]] = {}
+_lock = RLock()
+
 
 @dataclass(frozen=True, eq=False)
 class _Elsewhere(Variable):
@@ -41,13 +48,13 @@ class _Elsewhere(Variable):
     @classmethod
     def of(cls, counted: Counted, settings: Settings, n_rows: int, /) -> "_Elsewhere":
         column = Column(counted.name, counted.kind, np.empty(0), None, counted.levels)
-        if counted.counts is not None:
+        if counted.cells is None or counted.smallest is None:
             scales = levels_scales(counted.counts)
             coder, prepared = None, Prepared(scales.basis, scales)
         else:
             projection = settings.scalar_projection(counted.n_observed, _SEED)
-            cells, coder = counted.on_grid(grid_cells(counted.n_observed, projection.roughest))
-            prepared = Prepared(copula_basis(cells, projection), number_scales(cells))
+            coder = Coder.of(counted.smallest, counted.counts)
+            prepared = Prepared(copula_basis(counted.cells, projection), number_scales(counted.cells))
         return cls(column, lambda _: prepared, counted, coder, n_rows)
 
     @property
@@ -67,16 +74,12 @@ class _Elsewhere(Variable):
         """Cells, and the code of a missing row."""
         return len(self.prepared.basis.table)
 
-    @cached_property
-    def _standard(self) -> tuple[float, float]:
-        return self.counted.location_and_scale()
-
     def rows(self, data: Any, /) -> tuple[Codes, Array]:
         """The cell of every row of a batch, and its values, roughly standardised, 0 where missing."""
         part = part_of(data, self.column.name, self.counted.wish)
         if part.missing is not None and part.missing.all():
             return np.full(len(part.values), self.n_cells, dtype=np.int64), np.zeros(len(part.values))
-        location, scale = self._standard
+        location, scale = self.counted.location_and_scale
         if self.coder is not None:
             values = part.values if part.missing is None else np.where(part.missing, 0.0, part.values)
             codes = self.coder(values)
@@ -113,17 +116,17 @@ class Plan:
     targets: tuple[Counted, ...]
     settings: Settings
     n_rows: int
-    tiles_wanted: tuple[int, ...] | None = None
-    _made: dict[str, Any] = field(default_factory=dict)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Tables are made anew where they are needed, which takes less than to send them.
-        return {**self.__dict__, "_made": {}}
+    key: str = field(default_factory=lambda: uuid4().hex)
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
-        if name not in self._made:
-            self._made[name] = make()
-        return self._made[name]
+        """What was made before, in this process, by this plan or a copy of it that was sent here."""
+        with _lock:
+            made = _made.setdefault(self.key, {})
+            if len(_made) > _MOST_PLANS:
+                del _made[next(iter(_made))]
+            if name not in made:
+                made[name] = make()
+            return made[name]
 
     @property
     def x(self) -> list[_Elsewhere]:
@@ -145,7 +148,13 @@ class Plan:
     @property
     def tiles(self) -> list[tuple[Alike, Alike]]:
         """Pairs of groups of columns."""
-        return list(self._once("tiles", self._tiles))
+        return self._once("tiles", self._tiles)  # type: ignore[no-any-return]
+
+    def prepare(self) -> None:
+        """Make all tables once, before threads share them."""
+        for variable in {*self.x, *self.y}:
+            _ = variable.prepared
+        _ = self.tiles
 
     def fold(self, parts: Mapping[str, Any], /) -> "Folded":
         """The sums over a batch of rows."""

@@ -29,6 +29,8 @@ _WAITING = 4
 # Bins of a line of values, and the share of rows at either end that share one.
 _BINS = 2**16
 _OUTSIDE = 0.005
+# A counter finds the place of a part by so many upper bits, and has room for so many times the parts of a summary.
+_RUN_BITS, _ROOM = 18, 4
 
 
 def _bits(values: Array) -> Bits:
@@ -64,6 +66,10 @@ class Summary:
     first: Bits = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     is_mixed: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=bool))
     _waiting: list[Array] = field(default_factory=list)
+    _counter: "_Counter | None" = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(self.settle().__dict__)
 
     def update(self, values: Array, /) -> None:
         """Count some more values, all of them finite."""
@@ -71,18 +77,42 @@ class Summary:
             return
         self._waiting.append(values)
         if sum(map(len, self._waiting)) >= _WAITING * self.capacity:
-            self.settle()
+            self._count()
 
     def settle(self) -> "Summary":
-        """Count what waits."""
+        """Count what waits, and leave everything in order."""
         if self._waiting:
-            bits = _bits(np.concatenate(self._waiting))
-            self._waiting = []
-            bits.sort()
-            starts = np.flatnonzero(np.concatenate(([True], bits[1:] != bits[:-1])))
-            distinct, counts = bits[starts], np.diff(starts, append=len(bits))
-            self._add(distinct, counts, distinct, np.zeros(len(distinct), dtype=bool))
+            self._count()
+        self._collect()
         return self
+
+    def _count(self) -> None:
+        values, self._waiting = np.concatenate(self._waiting), []
+        if self._counter is None and len(self.parts):
+            self._counter = _Counter.of(self)
+        if self._counter is not None:
+            values = self._counter.update(values)
+            if len(values) > self.capacity // 8:
+                # There is much that it does not know: the next one will.
+                self._collect()
+        self._sort_in(values)
+
+    def _collect(self) -> None:
+        if self._counter is not None:
+            counter, self._counter = self._counter, None
+            self._add(*counter.found(), shift=self.shift)
+
+    def _sort_in(self, values: Array) -> None:
+        if not len(values):
+            return
+        bits = _bits(values)
+        bits.sort()
+        starts = np.flatnonzero(np.concatenate(([True], bits[1:] != bits[:-1])))
+        distinct, counts = bits[starts], np.diff(starts, append=len(bits))
+        shift = self.shift
+        self._add(distinct, counts, distinct, np.zeros(len(distinct), dtype=bool))
+        if self.shift != shift:
+            self._collect()
 
     def merge(self, other: "Summary", /) -> None:
         """Count what another summary of the same capacity has counted."""
@@ -92,8 +122,11 @@ class Summary:
             self._shorten(other.shift)
         self._add(other.parts << np.uint64(other.shift), other.counts, other.first, other.is_mixed)
 
-    def _add(self, bits: Bits, counts: NDArray[np.int64], first: Bits, is_mixed: NDArray[np.bool_]) -> None:
-        parts = bits >> np.uint64(self.shift)
+    def _add(
+        self, bits: Bits, counts: NDArray[np.int64], first: Bits, is_mixed: NDArray[np.bool_], *, shift: int = 0
+    ) -> None:
+        """Add counts of bits, of which so many are gone already."""
+        parts = bits >> np.uint64(self.shift - shift)
         # Two ordered runs, which a stable sort merges.
         order = np.argsort(np.concatenate((self.parts, parts)), kind="stable")
         self.parts = np.concatenate((self.parts, parts))[order]
@@ -157,11 +190,67 @@ class Summary:
         scale = float(np.sqrt(weights @ (values - location) ** 2))
         return location * largest, max(scale * largest, np.finfo(np.float64).tiny)
 
-    def cells(self, n_cells: int | None, /) -> "tuple[Cells, Coder]":
-        """The column on a grid of so many cells, and what tells the cell of a value."""
+    def cells(self, n_cells: int | None, /) -> tuple[Cells, Array]:
+        """The column on a grid of so many cells, and the smallest value of each."""
         self.settle()
         cells, starts = cells_of_groups(self.counts.astype(np.intp), self.is_mixed, n_cells=n_cells)
-        return cells, Coder.of(_values(self.parts[starts] << np.uint64(self.shift)), cells.counts)
+        return cells, _values(self.parts[starts] << np.uint64(self.shift))
+
+
+class _Counter:
+    """Counts values whose leading bits are known from a summary, without sorting.
+
+    Parts lie in runs of 2^t, of which those that occur have room; a look at the upper bits says where.
+    """
+
+    def __init__(self, shift: int, low_bits: int, runs: Bits, size: int) -> None:
+        self._shift, self._low_bits, self._runs = shift, np.uint64(low_bits), runs
+        places = np.full(size + 2, -1, dtype=np.int32)
+        places[(runs - runs[0]).astype(np.intp) + 1] = np.arange(len(runs), dtype=np.int32) << low_bits
+        self._places = places
+        room = len(runs) << low_bits
+        self._counts = np.zeros(room, dtype=np.int64)
+        self._first = np.zeros(room, dtype=np.uint64)  # no finite number has these bits
+        self._is_mixed = np.zeros(room, dtype=bool)
+
+    @classmethod
+    def of(cls, summary: Summary, /) -> "_Counter | None":
+        """None where the parts are scattered too widely, as a few values with all of their bits are."""
+        span = int(summary.parts[-1] - summary.parts[0]) + 1
+        low_bits = max(0, span.bit_length() - _RUN_BITS)
+        runs = np.unique(summary.parts >> np.uint64(low_bits))
+        if len(runs) << low_bits > _ROOM * summary.capacity:
+            return None
+        return cls(summary.shift, low_bits, runs, int(runs[-1] - runs[0]) + 1)
+
+    def update(self, values: Array, /) -> Array:
+        """Count what is known, and give back the rest."""
+        bits = _bits(values)
+        parts = bits >> np.uint64(self._shift)
+        # Parts below the first run, or beyond the last, have no place.
+        run = (parts >> self._low_bits).view(np.int64) - (int(self._runs[0]) - 1)
+        places = np.take(self._places, np.clip(run, 0, len(self._places) - 1, out=run))
+        if places.min() < 0:
+            known = places >= 0
+            values, bits, parts, places = values[~known], bits[known], parts[known], places[known]
+        else:
+            values = values[:0]
+        places += (parts & ((np.uint64(1) << self._low_bits) - np.uint64(1))).astype(np.int32)
+        self._counts += np.bincount(places, minlength=len(self._counts))
+        plain = np.flatnonzero(~np.take(self._is_mixed, places))
+        if len(plain):
+            places, bits = places[plain], bits[plain]
+            new = self._first[places] == 0
+            self._first[places[new]] = bits[new]
+            self._is_mixed[places[self._first[places] != bits]] = True
+        return values
+
+    def found(self) -> tuple[Bits, NDArray[np.int64], Bits, NDArray[np.bool_]]:
+        """The parts in their order, their counts, a value of each, and whether others are among them."""
+        places = np.flatnonzero(self._counts)
+        low = places.astype(np.uint64) & ((np.uint64(1) << self._low_bits) - np.uint64(1))
+        parts = (self._runs[places >> int(self._low_bits)] << self._low_bits) | low
+        return parts, self._counts[places], self._first[places], self._is_mixed[places]
 
 
 @dataclass(frozen=True, eq=False)

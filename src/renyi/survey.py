@@ -3,7 +3,7 @@
 Types, levels and grids are decided from all batches together, so that neither their borders nor their order matter.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -15,7 +15,7 @@ from renyi.copula import Cells
 from renyi.errors import InputError
 from renyi.kinds import SkipError, Type, Wish, convert, pool_levels, read
 from renyi.labels import in_order
-from renyi.summaries import Coder, Summary
+from renyi.summaries import Summary
 
 __all__ = ["ColumnSurvey", "Counted", "part_of"]
 
@@ -157,8 +157,8 @@ class ColumnSurvey:
         """Rows that have a value."""
         return sum(self.rows.values()) if self.summary is None else self.summary.n_values
 
-    def decided(self) -> "Counted":
-        """What the column is; refused by a SkipError where it cannot be measured."""
+    def decided(self, grid: Callable[[int], int | None], /) -> "Counted":
+        """What the column is, on a grid for its rows; refused by a SkipError where it cannot be measured."""
         if self.reason:
             raise SkipError(self.reason)
         if self.n_infinite:
@@ -172,7 +172,14 @@ class ColumnSurvey:
         if self.kind is None or self.type is None:
             raise ValueError("observed values have a type")
         if self.summary is not None:
-            return Counted(self.name, self.type, self.n_missing, self.wish, self.summary)
+            cells, smallest = self.summary.cells(grid(n))
+            return Counted(
+                *(self.name, self.type, self.n_missing, self.wish, cells.counts),
+                location_and_scale=self.summary.location_and_scale(),
+                rank_error=self.summary.rank_error,
+                cells=cells,
+                smallest=smallest,
+            )
         return self._category(self.type)
 
     def _shown(self) -> str:
@@ -192,19 +199,32 @@ class ColumnSurvey:
             moved, pooled, n_pooled = pool_levels(tuple(levels), rows, requested=self.wish is not None)
         counts = np.bincount(moved, rows, minlength=len(pooled)).astype(np.intp)
         places = dict(zip(levels, moved.tolist(), strict=True))
-        return Counted(self.name, kind, self.n_missing, self.wish, None, counts, pooled, places, n_pooled)
+        return Counted(
+            *(self.name, kind, self.n_missing, self.wish, counts),
+            location_and_scale=(0.5, 0.5) if len(pooled) == 2 else (np.nan, 1.0),
+            levels=pooled,
+            places=places,
+            n_pooled=n_pooled,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """A column whose values were counted, with what is needed to tell the cell of every row of a batch."""
+    """A column whose values were counted, with what is needed to tell the cell of every row of a batch.
+
+    A number has cells and the smallest value of each; a category its levels after pooling, and the place among them of
+    every level that occurs. Location and scale standardise the values, nearly; NaN where these have no order.
+    """
 
     name: str
     type: Type
     n_missing: int
     wish: Wish | None
-    summary: Summary | None
-    counts: NDArray[np.intp] | None = None
+    counts: NDArray[np.intp]
+    location_and_scale: tuple[float, float]
+    rank_error: float = 0.0
+    cells: Cells | None = None
+    smallest: Array | None = None
     levels: tuple[Hashable, ...] = ()
     places: Mapping[Hashable, int] = field(default_factory=dict)
     n_pooled: int = 0
@@ -212,25 +232,9 @@ class Counted:
     @property
     def kind(self) -> Kind:
         """Number or category."""
-        return "category" if self.summary is None else "number"
+        return "category" if self.cells is None else "number"
 
     @property
     def n_observed(self) -> int:
         """Rows that have a value."""
-        return int(self.counts.sum()) if self.summary is None and self.counts is not None else self._values.n_values
-
-    @property
-    def _values(self) -> Summary:
-        if self.summary is None:
-            raise ValueError("a category has no summary of values")
-        return self.summary
-
-    def on_grid(self, n_cells: int | None, /) -> "tuple[Cells, Coder]":
-        """The cells of a number."""
-        return self._values.cells(n_cells)
-
-    def location_and_scale(self) -> tuple[float, float]:
-        """Roughly, what standardises the values; NaN where they have no order."""
-        if self.summary is not None:
-            return self.summary.location_and_scale()
-        return (0.5, 0.5) if len(self.levels) == 2 else (np.nan, 1.0)
+        return int(self.counts.sum())
