@@ -13,7 +13,7 @@ from renyi.errors import InputError
 from renyi.extras import load
 from renyi.sources import read_table
 
-__all__ = ["Stream", "as_stream", "is_elsewhere", "loaded"]
+__all__ = ["Stream", "as_stream", "is_elsewhere", "is_large_parquet", "loaded"]
 
 # What a table takes in memory while its pairs are compared, for every byte of its values.
 _COPIES = 8
@@ -64,6 +64,19 @@ def loaded(data: Any, memory: int, /) -> Any:
         return None
     frames = list(stream.batches())
     return pl.concat(frames) if frames else pl.DataFrame(schema=stream.schema)
+
+
+def is_large_parquet(data: str, memory: int, /) -> bool:
+    """Whether a name stands for many files, or for a Parquet file that is not loaded within a budget."""
+    if any(mark in data for mark in "*?[") or Path(data).is_dir():
+        return True
+    path = Path(data)
+    if not path.is_file() or not os.access(path, os.R_OK) or not _is_parquet(path):
+        return False
+    if path.stat().st_size * _COPIES < memory // 8:
+        return False
+    stream = _Parquet([path], memory)
+    return stream.n_rows * stream.n_columns * _BYTES_OF_CELL * _COPIES > memory
 
 
 def as_stream(data: Any, memory: int, /) -> Stream:
