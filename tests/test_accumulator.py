@@ -193,3 +193,13 @@ def test_types_that_change_between_batches_are_refused(rng):
     acc.update({"x": rng.normal(size=9), "y": rng.normal(size=9)})
     with pytest.raises(renyi.InputError, match="a number in one batch and a category in another"):
         acc.update({"x": np.array(list("abcabcabc"), dtype=object), "y": rng.normal(size=9)})
+
+
+def test_a_budget_too_small_for_the_sums_says_what_is_enough(rng):
+    # Missing cells leave counts for every cell and pair behind.
+    n = 9000
+    columns = {f"x{j}": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)) for j in range(6)}
+    first = renyi.Accumulator(memory="7MB")
+    first.update(columns)
+    with pytest.raises(renyi.InputError, match="sums of 6 columns: pass [0-9]+MB or more"):
+        first.second_pass()

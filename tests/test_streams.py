@@ -9,13 +9,13 @@ pl = pytest.importorskip("polars")
 
 @pytest.fixture
 def frame(rng):
-    n = 12_000
+    n = 24_000
     x = rng.normal(size=n)
     return pl.DataFrame({"x": x, "y": x**2 + rng.normal(size=n), "level": np.where(rng.random(n) < 0.3, "a", "b")})
 
 
 # Too small to load the table, enough to read it.
-BUDGET = "2MB"
+BUDGET = "4MB"
 
 
 def check_same(found, frame):
@@ -28,7 +28,7 @@ def check_same(found, frame):
 
 def test_a_file_is_read_in_batches(frame, tmp_path):
     frame.write_parquet(tmp_path / "big.parquet", row_group_size=5000)
-    assert loaded(tmp_path / "big.parquet", 2**21) is None
+    assert loaded(tmp_path / "big.parquet", 2**22) is None
     check_same(renyi.matrix(tmp_path / "big.parquet", memory=BUDGET), frame)
     found = renyi.screen(str(tmp_path / "big.parquet"), "y", memory=BUDGET)
     assert found.names[0] == "x"
@@ -73,7 +73,7 @@ def test_files_that_differ_are_named(frame, tmp_path):
 def test_a_broken_row_group_is_named_and_nothing_is_returned(frame, tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "broken.parquet"
-    frame.write_parquet(path, row_group_size=4000, compression="zstd")
+    frame.write_parquet(path, row_group_size=8000, compression="zstd")
     column = pq.ParquetFile(path).metadata.row_group(1).column(0)
     start = column.dictionary_page_offset or column.data_page_offset
     data = bytearray(path.read_bytes())

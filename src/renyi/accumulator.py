@@ -35,6 +35,8 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 # What a summary takes for every part of it, with what waits to be counted, and how many parts are enough.
 _BYTES_OF_PART = 128
 _LARGEST_CAPACITY = 2**17
+# Sums of all rows, of a batch, and of what is under way.
+_COPIES = 4
 # A rank may be off by this much at most.
 _LARGEST_ERROR = 1e-3
 
@@ -266,6 +268,12 @@ class Accumulator:
         second = Accumulator.__new__(Accumulator)
         second.__dict__.update(self.__dict__)
         second._table, second._plan = self._decided()
+        needed = _COPIES * second._plan.n_bytes
+        if needed > self._memory:
+            raise InputError(
+                f"memory={self._memory:,} bytes are too few for the sums of {len(second._plan.counted):,} columns: pass "
+                f"{-(-needed // 2**20):,}MB or more, or fewer columns at a time"
+            )
         second._columns = dict.fromkeys(self._columns or ())
         return second
 

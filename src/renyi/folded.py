@@ -21,7 +21,7 @@ from renyi.independence import Crosses, Prepared, Shuffles
 from renyi.scales import levels_scales, number_scales
 from renyi.stacks import Values
 from renyi.summaries import Coder
-from renyi.sums import Sums
+from renyi.sums import Sums, reaches_beyond_corner
 from renyi.survey import Counted, part_of
 from renyi.tiles import Found, compare, groups, pair_of_sums, tiles_of
 
@@ -156,6 +156,11 @@ class Plan:
             _ = variable.prepared
         _ = self.tiles
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory that the sums of all tiles take."""
+        return sum(_bytes_of_tile(x, y) for x, y in self.tiles)
+
     def fold(self, parts: Mapping[str, Any], /) -> "Folded":
         """The sums over a batch of rows."""
         n_rows = len(next(iter(parts.values()))) if parts else 0
@@ -208,6 +213,18 @@ class Plan:
         # Pairs of one table have their columns in its order in the end.
         aliases = frozenset(p if self.targets else (min(p), max(p)) for p in pairs)
         return FoldedEdges(self.x, self.y, found, edges.debiased, aliases)
+
+
+def _bytes_of_tile(x: Alike, y: Alike) -> int:
+    n_pairs = len(x.positions) * len(y.positions)
+    ranks = [side.scales.basis.rank for side in (x, y)]
+    nested = ranks[0] * ranks[1] if reaches_beyond_corner(x, y) else x.corner.rank * y.corner.rank
+    cells = 0
+    if not (x.is_complete and y.is_complete):
+        nested = ranks[0] * ranks[1]
+        cells = sum(table.shape[1] for side in (x, y) for table in side.corner.tables)
+        cells *= max(len(x.positions), len(y.positions))
+    return 8 * (n_pairs * (x.coefficient.rank * y.coefficient.rank + nested + sum(ranks) + 5) + cells)
 
 
 @dataclass(frozen=True, eq=False)

@@ -272,6 +272,9 @@ class _Spooled:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115, since it lives as long as this
         self._n_batches = 0
 
+    def __del__(self) -> None:
+        self._file.close()
+
     def batches(self) -> Iterator[Any]:
         if self._batches is None:
             self._file.seek(0)
