@@ -173,9 +173,9 @@ def grid_deviation(x, y, projection, n_cells):
 @pytest.mark.parametrize(("s", "n"), [(3.0, 32_768), (3.0, 100_000), (12.0, 32_768), (50.0, 131_072)])
 def test_the_grid_is_used_only_where_it_moves_nothing(s, n, rng):
     projection = draw(1, 10, s, kind="auto", seed=FIXED)
-    n_cells = module._grid(n, projection.roughest)
+    n_cells = module.grid_cells(n, projection.roughest)
     assert n_cells is not None
-    assert module._grid(n - 1 if n in (32_768, 131_072) else 9, projection.roughest) is None
+    assert module.grid_cells(n - 1 if n in (32_768, 131_072) else 9, projection.roughest) is None
     pairs = [association.sample(n, rng) for association in GALLERY]
     pairs += [pattern.sample(n, level, rng) for pattern in PATTERNS + EXTRA_PATTERNS for level in (0, 1, 10)]
     worst = max(grid_deviation(x, y, projection, n_cells) for x, y in pairs)
@@ -183,9 +183,9 @@ def test_the_grid_is_used_only_where_it_moves_nothing(s, n, rng):
 
 
 def test_rough_frequencies_get_a_finer_grid():
-    assert module._grid(10**6, 5.0) == 8192
-    assert module._grid(10**6, 50.0) == 16_384
-    assert module._grid(10**6, 10_000.0) is None
+    assert module.grid_cells(10**6, 5.0) == 8192
+    assert module.grid_cells(10**6, 50.0) == 16_384
+    assert module.grid_cells(10**6, 10_000.0) is None
 
 
 def test_frequencies_given_by_hand_need_no_order(rng):

@@ -6,8 +6,9 @@ from scipy.special import gammaln
 from renyi.alike import Alike
 from renyi.independence import together
 from renyi.inference import blocks
-from renyi.pairwise import CommonPairs, CompletePairs, _Side, reaches_beyond_corner
+from renyi.pairwise import CommonPairs, CompletePairs, _Side
 from renyi.spectrum import canonical_correlations, cross_products
+from renyi.sums import reaches_beyond_corner
 from renyi.tiles import groups
 from tables import category, mixed, number, variables_of
 

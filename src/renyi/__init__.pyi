@@ -1,4 +1,5 @@
 from . import sklearn as sklearn
+from .accumulator import Accumulator as Accumulator
 from .coefficient import rdc as rdc
 from .coefficient import transformations as transformations
 from .columns import Column as Column
@@ -22,6 +23,7 @@ from .table import pairs as pairs
 from .table import screen as screen
 
 __all__ = [
+    "Accumulator",
     "CalibrationWarning",
     "Column",
     "ConvergenceWarning",

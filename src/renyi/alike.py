@@ -1,7 +1,7 @@
 """Columns that are alike, of one kind and rank, stacked: what a tile of pairs is made of."""
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -35,6 +35,16 @@ class Variable:
         return self.prepare(self.column)
 
     @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return len(self.column)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no cell is missing."""
+        return self.column.missing is None
+
+    @property
     def n_samples(self) -> int:
         """Observed rows."""
         gaps = self.column.missing
@@ -59,8 +69,8 @@ class Variable:
     @cached_property
     def most_frequent(self) -> int:
         """Rows of the most frequent value."""
-        codes = self.scales.basis.codes
-        return 1 if codes is None or not self.scales.equal_pairs else int(np.bincount(codes).max())
+        counts = self.scales.basis.cell_counts if self.scales.equal_pairs else None
+        return 1 if counts is None else int(counts.max())
 
     @property
     def trend(self) -> float:
@@ -86,8 +96,24 @@ class Alike:
 
     @classmethod
     def of(cls, positions: Sequence[int], variables: Sequence[Variable], /) -> "Alike":
-        n_rows = len(variables[0].column)
         missing = [variable.column.missing for variable in variables]
+        values = Values(np.stack([_standardised(variable.column) for variable in variables]))
+        return cls._of(positions, variables, missing, values)
+
+    @classmethod
+    def elsewhere(cls, positions: Sequence[int], variables: Sequence[Variable], /) -> "Alike":
+        """Columns whose rows are elsewhere: `over` has them a batch at a time."""
+        return cls._of(positions, variables, [None] * len(variables), Values(np.empty((len(variables), 0))))
+
+    @classmethod
+    def _of(
+        cls,
+        positions: Sequence[int],
+        variables: Sequence[Variable],
+        missing: Sequence[NDArray[np.bool_] | None],
+        values: Values,
+    ) -> "Alike":
+        n_rows = variables[0].n_rows
         bases, nested = [v.prepared.basis for v in variables], [v.scales.basis for v in variables]
         edge = CORNER if variables[0].scales.kind == "number" else nested[0].rank
         nested_stack = Stack.of(nested, missing, n_rows, columns=slice(edge))
@@ -98,8 +124,20 @@ class Alike:
             Stack.of(bases, missing, n_rows, columns=slice(None)),
             nested_stack,
             rest,
-            Values(np.stack([_standardised(v.column) for v in variables])),
+            values,
             tuple(codes for codes in nested_stack.codes if codes is not None),
+        )
+
+    def over(self, codes: Sequence[NDArray[Any]], values: Values, /) -> "Alike":
+        """The same columns over a batch of rows: the cell of every row, and roughly standardised values."""
+        places = self.coefficient.packed_places(codes)
+        return replace(
+            self,
+            coefficient=self.coefficient.over(codes, places),
+            corner=self.corner.over(codes, places),
+            rest=None if self.rest is None else self.rest.over(codes, places),
+            standardised=values,
+            codes=tuple(codes),
         )
 
     @property
@@ -115,7 +153,12 @@ class Alike:
     @property
     def is_complete(self) -> bool:
         """Whether no cell is missing."""
-        return all(variable.column.missing is None for variable in self.variables)
+        return all(variable.is_complete for variable in self.variables)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return self.variables[0].n_rows
 
     @cached_property
     def smooth(self) -> tuple[Smooth, ...]:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.copula import Copula, joint_ranks, quantise, tie_free_cells
+from renyi.copula import Cells, Copula, joint_ranks, quantise, tie_free_cells
 from renyi.features import Projection, sines_and_cosines
 from renyi.whitening import Whitening, principal_whitening, triangular_factor
 
@@ -26,8 +26,11 @@ __all__ = [
     "FeatureMap",
     "category_basis",
     "copula_basis",
+    "grid_cells",
+    "levels_basis",
     "rank_column",
     "restrict",
+    "restrict_cells",
     "scalar_basis",
     "vector_basis",
 ]
@@ -68,7 +71,8 @@ class Basis:
 
     `key` sorts the rows of a vector by what they hold: codes do that already, and the table itself cannot, since its
     directions may turn with the rounding of another row order. Columns without ties that share a table share `ordered`
-    too, the basis with its rows in the order of their ranks.
+    too, the basis with its rows in the order of their ranks. Of rows that were read elsewhere there are `counts` in
+    place of codes: how many every cell has.
     """
 
     table: Array
@@ -76,6 +80,7 @@ class Basis:
     feature_map: FeatureMap | None
     ordered: "Basis | None" = None
     key: Array | None = None
+    counts: NDArray[np.intp] | None = None
 
     @property
     def rank(self) -> int:
@@ -85,12 +90,21 @@ class Basis:
     @property
     def n_samples(self) -> int:
         """Rows of the data."""
+        if self.counts is not None:
+            return int(self.counts.sum())
         return len(self.table) if self.codes is None else len(self.codes)
 
     @property
     def is_of_number(self) -> bool:
         """Whether these are functions of the ranks of one number."""
-        return self.codes is not None and self.feature_map is not None
+        return self.cell_counts is not None and self.feature_map is not None
+
+    @property
+    def cell_counts(self) -> NDArray[np.intp] | None:
+        """Rows of every cell; None where every row is its own."""
+        if self.counts is not None or self.codes is None:
+            return self.counts
+        return np.bincount(self.codes, minlength=len(self.table))
 
     @cached_property
     def largest_leverage(self) -> float:
@@ -100,16 +114,18 @@ class Basis:
     @property
     def distinct_rows(self) -> Array:
         """Rows of the table that some data row has."""
-        return self.table if self.codes is None else self.table[np.bincount(self.codes, minlength=len(self.table)) > 0]
+        counts = self.cell_counts
+        return self.table if counts is None else self.table[counts > 0]
 
     @property
     def loadings(self) -> Array:
         """Covariances of the basis with the features it came from, one column a feature: indicators for a category."""
         if self.feature_map is not None:
             return np.asarray(np.linalg.pinv(self.feature_map.weights))
-        if self.codes is None:
+        counts = self.cell_counts
+        if counts is None:
             raise ValueError("a basis has codes, a feature map, or both")
-        return np.asarray(self.table.T * (np.bincount(self.codes, minlength=len(self.table)) / self.n_samples))
+        return np.asarray(self.table.T * (counts / self.n_samples))
 
     def take(self, rows: NDArray[np.intp], /) -> "Basis":
         """The basis with its data rows in another order."""
@@ -139,6 +155,9 @@ class Basis:
         """The basis with its data rows in an order that depends on what they hold alone."""
         if self.ordered is not None:
             return self.ordered
+        if self.counts is not None:
+            cells = np.arange(len(self.counts), dtype=np.min_scalar_type(len(self.counts)))
+            return Basis(self.table, np.repeat(cells, self.counts), self.feature_map)
         key = self.key if self.codes is None else self.codes
         return self if key is None else self.take(np.argsort(key, kind="stable"))
 
@@ -151,7 +170,7 @@ class Basis:
 
 def rank_column(values: NDArray[Any], projection: Projection, /) -> Copula:
     """Ranks of a numeric column, on a grid where that changes nothing that matters."""
-    return quantise(values, n_cells=_grid(len(values), projection.roughest))
+    return quantise(values, n_cells=grid_cells(len(values), projection.roughest))
 
 
 def scalar_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
@@ -159,13 +178,14 @@ def scalar_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
     return copula_basis(rank_column(values, projection), projection)
 
 
-def copula_basis(copula: Copula, projection: Projection, /) -> Basis:
+def copula_basis(copula: Cells, projection: Projection, /) -> Basis:
     """Basis of the ranks of a numeric column."""
+    codes, counts = (copula.codes, None) if isinstance(copula, Copula) else (None, copula.counts)
     if copula.has_ties:
         table, feature_map = _whiten_cells(copula.ranks, copula.counts, projection)
-        return Basis(table, copula.codes, feature_map)
-    ordered = _tie_free_basis(len(copula.codes), copula.n_cells, projection)
-    return replace(ordered, codes=copula.codes, ordered=ordered)
+        return Basis(table, codes, feature_map, counts=counts)
+    ordered = _tie_free_basis(copula.n_samples, copula.n_cells, projection)
+    return replace(ordered, codes=codes, ordered=ordered, counts=counts)
 
 
 @lru_cache(maxsize=16)
@@ -177,7 +197,7 @@ def _tie_free_basis(n: int, n_cells: int | None, projection: Projection) -> Basi
     return Basis(table, codes, feature_map)
 
 
-def _grid(n: int, roughest: float) -> int | None:
+def grid_cells(n: int, roughest: float, /) -> int | None:
     """Cells for n ranks and frequencies up to `roughest`, or None where every distinct rank is its own cell."""
     doublings = int(np.ceil(np.log2(max(1.0, roughest / _GRID_FREQUENCY))))
     n_cells = _GRID_CELLS << doublings
@@ -221,7 +241,12 @@ def category_basis(codes: NDArray[np.integer[Any]], /) -> Basis:
     What the constant and the first j indicators leave of the next one is supported on the levels that follow, which
     gives the orthonormal table in closed form.
     """
-    counts = np.bincount(codes).astype(np.float64)
+    return replace(levels_basis(np.bincount(codes)), codes=codes, counts=None)
+
+
+def levels_basis(rows: NDArray[np.intp], /) -> Basis:
+    """Basis of a category of which every level has so many rows."""
+    counts = rows.astype(np.float64)
     order = np.argsort(-counts, kind="stable")
     counts = counts[order][: np.count_nonzero(counts)]
     n_levels = len(counts)
@@ -234,7 +259,7 @@ def category_basis(codes: NDArray[np.integer[Any]], /) -> Basis:
     table += np.tril(np.broadcast_to(-own * scale, table.shape), k=-1)
     by_code = np.zeros((len(order), n_levels - 1))
     by_code[order[:n_levels]] = table
-    return Basis(by_code, codes, None)
+    return Basis(by_code, None, None, counts=rows)
 
 
 def restrict(basis: Basis, rows: NDArray[np.bool_], /, *, whiten: Whitening = principal_whitening) -> Basis:
@@ -246,10 +271,20 @@ def restrict(basis: Basis, rows: NDArray[np.bool_], /, *, whiten: Whitening = pr
         codes = basis.codes[rows]
         table, weights = basis.table, np.sqrt(np.bincount(codes, minlength=len(basis.table)) / n)
     mixing, shift = whiten(triangular_factor([(table, weights)]), cut=RESTRICTED_CUT)
-    feature_map = basis.feature_map
-    if feature_map is not None:
-        feature_map = FeatureMap(
-            feature_map.projection, feature_map.weights @ mixing, feature_map.intercept @ mixing + shift
-        )
     key = None if basis.key is None else basis.key[rows]
-    return Basis(table @ mixing + shift, codes, feature_map, key=key)
+    return Basis(table @ mixing + shift, codes, _mixed(basis.feature_map, mixing, shift), key=key)
+
+
+def restrict_cells(
+    basis: Basis, left: NDArray[np.intp], /, *, whiten: Whitening = principal_whitening
+) -> tuple[Basis, Array]:
+    """The same where the rows are elsewhere, given how many of every cell are left; how its columns were mixed."""
+    mixing, shift = whiten(triangular_factor([(basis.table, np.sqrt(left / left.sum()))]), cut=RESTRICTED_CUT)
+    feature_map = _mixed(basis.feature_map, mixing, shift)
+    return Basis(basis.table @ mixing + shift, None, feature_map, counts=left), mixing
+
+
+def _mixed(feature_map: FeatureMap | None, mixing: Array, shift: Array) -> FeatureMap | None:
+    if feature_map is None:
+        return None
+    return FeatureMap(feature_map.projection, feature_map.weights @ mixing, feature_map.intercept @ mixing + shift)

@@ -80,6 +80,7 @@ def scan(
     as_json: AsJson = False,
     unfold: Annotated[bool, typer.Option("--unfold", help="Tell columns that are nearly the same one by one.")] = False,
     missing: Annotated[str, typer.Option(help="pairwise, listwise or raise.")] = "pairwise",
+    memory: Annotated[str, typer.Option(help="A Parquet file that takes more is read in batches.")] = "1GB",
     sep: Separator = None,
     null: Nulls = None,
     encoding: Encoding = None,
@@ -90,10 +91,12 @@ def scan(
     _check_scan(target, given, fdr, as_json and csv == "-")
     _check_target("--csv", csv, file)
     _check_page(html, file)
-    frame, kinds = _read(file, sep, null, encoding, types)
+    kinds = _kinds(types)
+    frame = file if _is_large(file, memory) else _read(file, sep, null, encoding)
     import renyi
 
     settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": kinds, "progress": True}
+    settings["memory"] = memory
     found = (
         renyi.matrix(frame, **settings)
         if target is None
@@ -206,7 +209,7 @@ def pair(
         from renyi.report.plots import check_picture
 
         check_picture(plot)
-    frame, kinds = _read(file, sep, null, encoding, types)
+    frame, kinds = _read(file, sep, null, encoding), _kinds(types)
     found = _test_pair(_pick(frame, kinds, x, y, given or []))
     if plot is not None:
         import renyi
@@ -391,12 +394,9 @@ def _summary_table(summary: "Summary") -> "RichTable":
 # Reading and printing.
 
 
-def _read(
-    file: str, separator: str | None, nulls: list[str] | None, encoding: str | None, types: list[str] | None
-) -> tuple[Any, dict[str, str]]:
-    """The table, and the types that were asked for; what reading had to decide goes to standard error."""
+def _kinds(types: list[str] | None) -> dict[str, str]:
+    """The types that were asked for."""
     from renyi.errors import InputError
-    from renyi.sources import read_table
 
     kinds = {}
     for wish in types or []:
@@ -404,11 +404,26 @@ def _read(
         if not name or kind not in ("number", "category", "skip"):
             raise InputError(f"--type {wish} is no type of a column: pass NAME=number, NAME=category or NAME=skip")
         kinds[name] = kind
+    return kinds
+
+
+def _is_large(file: str, memory: str) -> bool:
+    """Whether this is Parquet, one file or many, that is read in batches."""
+    from renyi.accumulator import bytes_of
+    from renyi.streams import is_large_parquet
+
+    return file != "-" and is_large_parquet(file, bytes_of(memory))
+
+
+def _read(file: str, separator: str | None, nulls: list[str] | None, encoding: str | None) -> Any:
+    """The table; what reading had to decide goes to standard error."""
+    from renyi.sources import read_table
+
     source = read_table(file, separator=separator, null_values=nulls or (), encoding=encoding)
     console = _console(stderr=True)
     for note in source.notes:
         console.print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
-    return source.frame, kinds
+    return source.frame
 
 
 def _console(*, stderr: bool = False) -> "Console":

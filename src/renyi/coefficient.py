@@ -217,6 +217,13 @@ class Settings:
             s = float(self.s)
         return features.draw(n_coordinates, k, s, kind=self.frequencies, seed=seed)
 
+    def scalar_projection(self, n: int, seed: Seed, /) -> Projection:
+        """The frequencies of a number of n rows that are elsewhere."""
+        if self.s == "median":
+            raise InputError("s='median' needs all ranks at once, and the rows are read in batches: pass a number")
+        k = features.default_projections(1, n) if self.k is None else int(self.k)
+        return features.draw(1, k, float(self.s), kind=self.frequencies, seed=seed)
+
 
 def check_draws(repeats: Any, debias: Any, /) -> None:
     """Refuse what is no number of draws, or neither True nor False."""

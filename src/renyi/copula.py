@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Copula", "empirical_cdf", "joint_ranks", "middles", "quantise", "tie_free_cells"]
+__all__ = [
+    "Cells",
+    "Copula",
+    "cells_of_groups",
+    "empirical_cdf",
+    "joint_ranks",
+    "middles",
+    "quantise",
+    "tie_free_cells",
+]
 
 _LONG_COLUMN = 2**14
 _BINS = 2**16
@@ -17,23 +26,34 @@ _TURNED = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Copula:
-    """A column as cells of equal rank: row i has the rank `ranks[codes[i]]`.
+class Cells:
+    """Cells of equal rank of a column, and how many rows each has.
 
     Without a grid every distinct value is a cell of its own and nothing is lost. With one, neighbouring ranks share a
     cell that stands for their mean. `n_cells` is the size of the grid that was asked for.
     """
 
-    codes: NDArray[np.unsignedinteger[Any]]
     ranks: NDArray[np.float64]
     counts: NDArray[np.intp]
     has_ties: bool
     n_cells: int | None
 
     @property
+    def n_samples(self) -> int:
+        """Rows of the column."""
+        return int(self.counts.sum())
+
+    @property
     def middles(self) -> NDArray[np.float64]:
         """Middle of every cell in [0, 1]: the mean rank of its rows, ties sharing the mean rather than the last."""
         return middles(self.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Copula(Cells):
+    """The same with its rows: row i has the rank `ranks[codes[i]]`."""
+
+    codes: NDArray[np.unsignedinteger[Any]]
 
 
 def middles(counts: NDArray[np.intp], /) -> NDArray[np.float64]:
@@ -55,7 +75,7 @@ def quantise(values: NDArray[Any], /, *, n_cells: int | None = None) -> Copula:
         ranks, counts = tie_free_cells(n, n_cells)
     codes = np.empty(n, dtype=np.min_scalar_type(len(ranks) - 1))
     codes[order] = np.repeat(np.arange(len(ranks), dtype=codes.dtype), counts)
-    return Copula(codes, ranks, counts, has_ties, n_cells)
+    return Copula(ranks, counts, has_ties, n_cells, codes)
 
 
 def _differs_from_next(ordered: NDArray[Any]) -> NDArray[np.bool_]:
@@ -113,16 +133,39 @@ def tie_free_cells(n: int, n_cells: int | None, /) -> tuple[NDArray[np.float64],
 
 def _tied_cells(last: NDArray[np.intp], n_cells: int | None) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Cells of groups of equal values, given the sorted position of the last member of each; no group is split."""
-    n = int(last[-1]) + 1
     members = np.diff(last, prepend=-1)
+    ranks, counts, _ = _cells_of_groups(members, last, np.asarray(last + 1.0, dtype=np.float64), n_cells)
+    return ranks, counts
+
+
+def _cells_of_groups(
+    members: NDArray[np.intp], last: NDArray[np.intp], ranks: NDArray[np.float64], n_cells: int | None
+) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
+    """Ranks and rows of cells of whole groups, and the first group of each; `ranks` are those of groups, times n."""
+    n = int(last[-1]) + 1
     if n_cells is None or len(last) <= n_cells:
-        return (last + 1) / n, members
+        return ranks / n, members, np.arange(len(last))
     # A group belongs to the cell of its last member, whose rank it has; a cell stands for the mean of its ranks.
     starts = _starts(np.searchsorted(last, _edges(n, n_cells)), len(last))
     counts = np.add.reduceat(members, starts)
-    sums = last + 1.0
-    sums *= members
-    return np.add.reduceat(sums, starts) / (counts * float(n)), counts
+    return np.add.reduceat(ranks * members, starts) / (counts * float(n)), counts, starts
+
+
+def cells_of_groups(
+    members: NDArray[np.intp], is_mixed: NDArray[np.bool_], /, *, n_cells: int | None
+) -> tuple[Cells, NDArray[np.intp]]:
+    """The cells of a column whose rows are counted in groups, in the order of their values; the first group of each.
+
+    The values of a mixed group are taken to differ: it has the mean of their ranks.
+    """
+    n = int(members.sum())
+    if len(members) == n:
+        ranks, counts = tie_free_cells(n, n_cells)
+        return Cells(ranks, counts, False, n_cells), np.cumsum(counts) - counts
+    last = np.cumsum(members) - 1
+    of_groups = np.where(is_mixed, last + 1.0 - (members - 1) / 2, last + 1.0)
+    ranks, counts, starts = _cells_of_groups(members, last, of_groups, n_cells)
+    return Cells(ranks, counts, True, n_cells), starts
 
 
 def _edges(n: int, n_cells: int) -> NDArray[np.intp]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.alike import Variable
+from renyi.basis import Basis
 from renyi.independence import together
 from renyi.inference.bias import debias_all, largest_leverage, null_level
 from renyi.inference.roy import null_median
@@ -125,10 +126,18 @@ class Edges:
             distinct, which = np.unique(keys, axis=0, return_inverse=True)
             levels[has_law] = np.array([null_median(*key) for key in distinct.tolist()])[which.ravel()]
         for k in np.flatnonzero(is_known & ~has_law):
-            x, y = self.x[self.found.i[k]], self.y[self.found.j[k]]
-            bases = together((x.column, y.column), (x.prepared, y.prepared))
-            levels[k] = null_level(bases[0].basis, bases[1].basis)
+            levels[k] = null_level(*self._bases(int(k)))
         return levels
+
+    def _bases(self, edge: int, /) -> tuple[Basis, Basis]:
+        """Both columns on the rows they have in common."""
+        x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
+        pair = together((x.column, y.column), (x.prepared, y.prepared))
+        return pair[0].basis, pair[1].basis
+
+    def _cross(self, edge: int, /) -> Array:
+        """Mean products of the two."""
+        return cross_products(*self._bases(edge))
 
     @cached_property
     def is_nonlinear(self) -> Mask:
@@ -144,8 +153,7 @@ class Edges:
         if "category" not in (x.column.kind, y.column.kind):
             return True
         # Categories that share a single level correlate perfectly in that one; all of them must be shared.
-        bases = together((x.column, y.column), (x.prepared, y.prepared))
-        return bool(canonical_correlations(cross_products(bases[0].basis, bases[1].basis))[-1] > ALIAS)
+        return bool(canonical_correlations(self._cross(edge))[-1] > ALIAS)
 
     def columns(self, qvalues: Array, /) -> dict[str, Any]:
         """What a frame of the pairs has."""

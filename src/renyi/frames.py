@@ -15,7 +15,7 @@ from renyi.errors import InputError
 from renyi.kinds import SkipError, Wish, as_vector, check_varies, convert, pool, read
 from renyi.labels import as_series
 
-__all__ = ["Table", "as_table", "check_known", "checked_wishes", "names_of", "observed"]
+__all__ = ["NewFrame", "Table", "as_table", "check_known", "checked_wishes", "names_of", "observed", "parts_of"]
 
 _PASS = "pass a frame of pandas, Polars or Arrow, a dict of columns, or a 2-D array"
 
@@ -151,6 +151,14 @@ def _refuse_missing(table: Table) -> None:
     )
 
 
+def parts_of(data: Any, argument: str = "the table", /) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
+    """The columns of a table as they are, checked for their lengths, and what makes a frame of its kind."""
+    parts, new_frame = _parts(data, argument)
+    if len({len(cells) for cells in parts.values()}) > 1:
+        _check_rows(parts, argument)
+    return parts, new_frame
+
+
 def names_of(data: Any, argument: str = "the table", /) -> list[str]:
     """Names of all columns of a table."""
     return list(_parts(data, argument)[0])
@@ -166,7 +174,7 @@ def _parts(data: Any, argument: str) -> tuple[dict[str, Any], Callable[[dict[str
         return dict(zip(_names(data, argument), map(_one_column, data.values()), strict=True)), _as_dict
     frame = _as_frame(data, argument)
     names = _names(frame.columns, argument)
-    return dict(zip(names, _frame_columns(frame), strict=True)), lambda columns: _new_frame(columns, frame)
+    return dict(zip(names, _frame_columns(frame), strict=True)), NewFrame(frame.implementation.value)
 
 
 def _frame_columns(frame: Any) -> list[Any]:
@@ -205,10 +213,16 @@ def _as_frame(data: Any, argument: str) -> Any:
     return frame
 
 
-def _new_frame(columns: dict[str, Any], like: Any) -> Any:
-    import narwhals.stable.v2 as nw
+@dataclass(frozen=True)
+class NewFrame:
+    """Named columns to a frame of a library."""
 
-    return nw.from_dict(columns, backend=like.implementation).to_native()
+    library: str
+
+    def __call__(self, columns: dict[str, Any], /) -> Any:
+        import narwhals.stable.v2 as nw
+
+        return nw.from_dict(columns, backend=self.library).to_native()  # type: ignore[arg-type]
 
 
 def _as_dict(columns: dict[str, Any]) -> dict[str, NDArray[Any]]:

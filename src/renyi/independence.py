@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -218,22 +218,37 @@ def together(pair: Pair, prepared: Sequence[Prepared], /) -> tuple[Prepared, Pre
     return x, y
 
 
-def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /) -> TestResult:
-    """The multi-scale test: by its law if a block can be trusted, by shuffles if none can or rows belong together."""
+class Crosses(NamedTuple):
+    """Mean products of two columns as the coefficient and as the test see them."""
+
+    coefficient: Array
+    nested: Array
+
+    @classmethod
+    def of(cls, x: Prepared, y: Prepared, /) -> "Crosses":
+        return cls(cross_products(x.basis, y.basis), scale_blocks.products(x.scales, y.scales))
+
+
+def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: Crosses | None = None) -> TestResult:
+    """The multi-scale test: by its law if a block can be trusted, by shuffles if none can or rows belong together.
+
+    `crosses` are known already where the rows are elsewhere.
+    """
     bases, scales, n = (x.basis, y.basis), (x.scales, y.scales), x.basis.n_samples
     family = scale_blocks.family(*scales)
     if not family:
         raise InputError(f"{n:,} rows are too few to test independence on: pass more rows")
     trusted = scale_blocks.trusted(family, *scales) if shuffles.groups is None else ()
     blocks = trusted or scale_blocks.bearable(family, *scales)
-    evidence = _evidence(scale_blocks.products(*scales), blocks, n)
+    crosses = crosses or Crosses.of(x, y)
+    evidence = _evidence(crosses.nested, blocks, n)
     log_mean = float(scale_blocks.log_harmonic_mean(evidence))
     result = TestResult(
         statistic=-log_mean,
         pvalue=1.0,
         log_pvalue=0.0,
         method="auto",
-        coefficient=float(canonical_correlations(cross_products(*bases))[0]),
+        coefficient=float(canonical_correlations(crosses.coefficient)[0]),
         n_samples=n,
         bases=bases,
         scale=blocks[int(np.argmax(evidence))],

@@ -14,7 +14,7 @@ from renyi.columns import Column, Mask, as_column, count, read_categories, read_
 from renyi.errors import InputError
 from renyi.labels import encode, encode_array, encode_series, is_missing, tidy
 
-__all__ = ["SkipError", "Type", "Wish", "as_vector", "check_varies", "convert", "pool", "read"]
+__all__ = ["SkipError", "Type", "Wish", "as_vector", "check_varies", "convert", "pool", "pool_levels", "read"]
 
 Type = Literal["number", "category", "boolean", "ordered", "date", "time", "duration", "vector"]
 Wish = Literal["number", "category", "skip"]
@@ -288,6 +288,14 @@ def pool(column: Column, *, requested: bool) -> tuple[Column, int]:
     missing = np.zeros(len(column), dtype=bool) if column.missing is None else column.missing
     codes, _, levels = tidy(column.values, missing, column.levels)
     rows = np.bincount(codes[~missing], minlength=len(levels))
+    moved, pooled, n_pooled = pool_levels(levels, rows, requested=requested)
+    return replace(column, values=moved[codes], levels=pooled), n_pooled
+
+
+def pool_levels(
+    levels: tuple[Hashable, ...], rows: NDArray[np.intp], /, *, requested: bool
+) -> tuple[NDArray[np.intp], tuple[Hashable, ...], int]:
+    """Where every level goes, given the rows that each has; the levels that are then left, and how many were pooled."""
     if not requested:
         _refuse_identifier(len(levels), int(rows.sum()), levels[:_SAMPLE])
     # A level that is called so already is where the others belong.
@@ -300,7 +308,7 @@ def pool(column: Column, *, requested: bool) -> tuple[Column, int]:
     kept = tuple(level for level, out in zip(levels, rare, strict=True) if not out)
     moved = np.where(rare, len(kept), np.cumsum(~rare) - 1)
     pooled = (*kept, _OTHER) if rare.any() else kept
-    return replace(column, values=moved[codes], levels=pooled), int(np.count_nonzero(rare & ~other))
+    return moved, pooled, int(np.count_nonzero(rare & ~other))
 
 
 def _rare(rows: NDArray[np.intp], other: Mask) -> Mask:

@@ -30,7 +30,7 @@ def encode(labels: list[Any], /) -> Encoded:
         levels: list[Any] = list({label for label, absent in zip(labels, missing, strict=True) if not absent})
     except TypeError as error:
         raise InputError("some labels are lists or arrays, which cannot be told apart: use text or numbers") from error
-    levels = _in_order(levels)
+    levels = in_order(levels)
     index = {label: code for code, label in enumerate(levels)}
     codes = [0 if absent else index[label] for label, absent in zip(labels, missing, strict=True)]
     return np.array(codes, dtype=np.intp), missing, tuple(levels)
@@ -54,13 +54,13 @@ def encode_series(text: Any, /) -> Encoded:
 def tidy(codes: NDArray[np.intp], missing: NDArray[np.bool_], levels: tuple[Hashable, ...], /) -> Encoded:
     """The same labels with only the levels that occur, in order."""
     position = {levels[code]: code for code in np.unique(codes[~missing]).tolist()}
-    kept = _in_order(list(position))
+    kept = in_order(list(position))
     moved = np.zeros(len(levels), dtype=np.intp)
     moved[[position[level] for level in kept]] = np.arange(len(kept))
     return (moved[codes] if kept else codes), missing, tuple(kept)
 
 
-def _in_order(levels: list[Any]) -> list[Any]:
+def in_order(levels: list[Any], /) -> list[Any]:
     """Levels sorted within each of their types."""
     try:
         return sorted(levels, key=lambda label: (type(label).__name__, label))

@@ -20,19 +20,19 @@ from renyi.restricted import (
     distinct_masks,
     exact_leverages,
     leverage_bounds,
+    leverages_of_cells,
     means_of_moments,
 )
 from renyi.scales import FEW_TIES, TIES_OF_LEVELS, Scales
-from renyi.stacks import Joined, Stack, Values, products
+from renyi.stacks import Joined, Stack, Values
+from renyi.sums import Sums
 
-__all__ = ["CommonPairs", "CompletePairs", "reaches_beyond_corner"]
+__all__ = ["CommonPairs", "CompletePairs"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 
-# Of values with variance 1 over their own rows; what rounding leaves of a constant is below.
-_LEAST_VARIANCE = 1e-20
 # Of both sides (pairs, 2).
 Ranks: TypeAlias = NDArray[np.int32]
 
@@ -40,17 +40,18 @@ Ranks: TypeAlias = NDArray[np.int32]
 class CompletePairs:
     """Pairs of columns without missing cells."""
 
-    def __init__(self, x: Alike, y: Alike, i: Index, j: Index, /) -> None:
-        n = x.coefficient.n_rows
+    def __init__(self, x: Alike, y: Alike, i: Index, j: Index, sums: Sums | None = None, /) -> None:
+        sums = sums or Sums.of(x, y)
+        n = sums.n_rows
         self.n = np.full(len(i), n)
         self.ranks = np.full((len(i), 2), (x.coefficient.rank, y.coefficient.rank), dtype=np.int32)
-        cross = products(x.coefficient, y.coefficient)[i, j] / n
+        cross = sums.coefficient[i, j] / n
         self.coefficient = np.sqrt(np.clip(largest_root(cross), 0.0, 1.0))
         if x.coefficient.rank + y.coefficient.rank >= n:
             self.coefficient[:] = np.nan
-        nested = NestedProducts(*(part[i, j] / n for part in _nested_products(x, y)))
+        nested = NestedProducts(*(part[i, j] / n for part in sums.nested))
         self.first = nested.corner[:, 0, 0]
-        self.pearson = np.clip(products(x.standardised, y.standardised)[i, j, 0, 0] / n, -1.0, 1.0)
+        self.pearson = sums.pearson(i, j, self.n)
         family = scale_blocks.family(x.scales, y.scales)
         self.log_pvalue, _ = _log_pvalues(
             x.scales,
@@ -64,26 +65,6 @@ class CompletePairs:
         if n < scale_blocks.FEW_ROWS:
             few = [np.array([variable.scales.has_few_ties for variable in side.variables]) for side in (x, y)]
             self.log_pvalue[~(few[0][i] & few[1][j])] = np.nan
-
-
-def reaches_beyond_corner(x: Alike, y: Alike, /) -> bool:
-    """Whether some block of two columns is wide both ways and ends beyond the corners, as against many levels."""
-    family = scale_blocks.family(x.scales, y.scales, n=x.coefficient.n_rows)
-    return any(min(a, b) > 1 and (a > x.corner.rank or b > y.corner.rank) for a, b in family)
-
-
-def _nested_products(x: Alike, y: Alike) -> tuple[Array, Array, Array]:
-    """Sums of products of nested bases, as `NestedProducts` wants them, for all columns of x and of y."""
-    if reaches_beyond_corner(x, y):
-        whole = products(x.nested, y.nested)
-        return whole, whole[..., 0], whole[..., 0, :]
-    corner = products(x.corner, y.corner)
-    of_x, of_y = corner[..., 0], corner[..., 0, :]
-    if x.rest is not None:
-        of_x = np.concatenate((of_x, products(x.rest, y.corner.leading(1))[..., 0]), axis=2)
-    if y.rest is not None:
-        of_y = np.concatenate((of_y, products(x.corner.leading(1), y.rest)[..., 0, :]), axis=2)
-    return corner, of_x, of_y
 
 
 def _arrangements(group: Alike) -> Array:
@@ -120,21 +101,22 @@ class CommonPairs:
     as NaN: such a pair is looked at by itself. The coefficient is NaN where too few rows are left for it.
     """
 
-    def __init__(self, x: Alike, y: Alike, i: Index, j: Index, /) -> None:
-        self._sides = _Side.both(x, y, i, j)
+    def __init__(self, x: Alike, y: Alike, i: Index, j: Index, sums: Sums | None = None, /) -> None:
+        self._sides = _Side.both(x, y, i, j) if sums is None else _CountedSide.of_sums(x, y, i, j, sums)
+        self._sums = sums or Sums.of(x, y)
         self._index = i, j
         self.n = self._sides[0].n
         self.coefficient, self.ranks = self._coefficients()
         self.pearson = self._pearson()
-        of_x, of_y = _both_whitened(self._sides, _Side.whitened_nested)
+        of_x, of_y = _both_whitened(self._sides, lambda side, place: side.whitened_nested(place))
         nested = self._nested(of_x, of_y)
         self.first = np.where(of_x.is_regular & of_y.is_regular, nested.corner[:, 0, 0], np.nan)
         self.log_pvalue = self._log_pvalues(nested, of_x, of_y)
 
     def _coefficients(self) -> tuple[Array, Ranks]:
-        x, y = _both_whitened(self._sides, _Side.whitened_coefficient)
+        x, y = _both_whitened(self._sides, lambda side, place: side.whitened_coefficient(place))
         i, j = self._index
-        sums = products(*(side.group.coefficient for side in self._sides))[i, j]
+        sums = self._sums.coefficient[i, j]
         white = _orthonormal(np.moveaxis(sums, 0, -1), x, y, self.n)
         found = np.sqrt(np.clip(largest_root(np.ascontiguousarray(np.moveaxis(white, -1, 0))), 0.0, 1.0))
         ranks = np.full((len(found), 2), sums.shape[1:], dtype=np.int32)
@@ -145,19 +127,14 @@ class CommonPairs:
         return np.where(has_freedom, found, np.nan), ranks
 
     def _pearson(self) -> Array:
-        x, y = self._sides
-        i, j = self._index
-        (mean_x, variance_x), (mean_y, variance_y) = (side.moments(side.group.standardised) for side in self._sides)
-        sums = products(x.group.standardised, y.group.standardised)[i, j, 0, 0]
-        covariance = sums / np.maximum(self.n, 1) - mean_x * mean_y
-        # What an outlier on a row that the other side lacks leaves is small, but it is there.
-        scale = np.sqrt(np.maximum(variance_x, 0.0) * np.maximum(variance_y, 0.0))
-        is_there = np.minimum(variance_x, variance_y) > _LEAST_VARIANCE
-        return np.where(is_there, np.clip(covariance / np.where(is_there, scale, 1.0), -1.0, 1.0), np.nan)
+        moments = self._sums.moments
+        if moments is None:
+            return self._sums.pearson(*self._index, self.n, *(side.moments() for side in self._sides))
+        return self._sums.pearson(*self._index, self.n)
 
     def _nested(self, x: Pairs, y: Pairs) -> NestedProducts:
         i, j = self._index
-        corner, of_x, of_y = (part[i, j] for part in _nested_products(*(side.group for side in self._sides)))
+        corner, of_x, of_y = (part[i, j] for part in self._sums.nested)
         white = _orthonormal(np.moveaxis(corner, 0, -1), x, y, self.n)
         edge_of_x = _orthonormal(of_x.T[:, np.newaxis], x, y, self.n)[:, 0]
         edge_of_y = _orthonormal(of_y.T[np.newaxis], x, y, self.n)[0]
@@ -165,7 +142,7 @@ class CommonPairs:
 
     def _log_pvalues(self, nested: NestedProducts, x: Pairs, y: Pairs) -> Array:
         groups = [side.group for side in self._sides]
-        family = scale_blocks.family(groups[0].scales, groups[1].scales, n=groups[0].coefficient.n_rows)
+        family = scale_blocks.family(groups[0].scales, groups[1].scales, n=groups[0].n_rows)
         roots = nested.roots(family)
         bounds = [side.leverage_bounds(white) for side, white in zip(self._sides, (x, y), strict=True)]
         is_known = x.is_regular & y.is_regular & ~self._sides[0].may_be_tied & ~self._sides[1].may_be_tied
@@ -253,9 +230,9 @@ class _Side:
         """Bases of every column of this side, on the rows of every mask of the other."""
         return Restricted.of(stack, self._masks, self._n, place=place).whitened(place=place)
 
-    def moments(self, stack: Values, /) -> tuple[Array, Array]:
+    def moments(self) -> tuple[Array, Array]:
         """Mean and variance of values on the rows that both have, for every pair."""
-        restricted = Restricted.of(stack, self._masks, self._n, place="values")
+        restricted = Restricted.of(self.group.standardised, self._masks, self._n, place="values")
         means, variances = (part[..., self._columns, self._which] for part in (restricted.means, restricted.gram[0]))
         return np.nan_to_num(means[0]), np.nan_to_num(variances[0])
 
@@ -325,3 +302,41 @@ class _Side:
             return float(gammaln(self.n[pair] + 1.0))
         own = mask if variable.column.missing is None else mask[~variable.column.missing]
         return float(gammaln(self.n[pair] + 1.0) - np.sum(gammaln(np.bincount(codes[own]) + 1.0)))
+
+
+class _CountedSide(_Side):
+    """The same where the rows are elsewhere, and what is known is how many of every cell the other side leaves."""
+
+    def __init__(self, group: Alike, columns: Index, others: Index, counts: Sequence[NDArray[np.int64]], /) -> None:
+        n = np.stack([left.sum(axis=0) for left in counts]).astype(np.float64)
+        super().__init__(group, columns, np.empty((0, n.shape[1]), dtype=bool), others, n)
+        self._counts = counts
+
+    @classmethod
+    def of_sums(cls, x: Alike, y: Alike, i: Index, j: Index, sums: Sums, /) -> "tuple[_Side, _Side]":
+        """Both sides of the pairs (i, j)."""
+        if sums.counts is None:
+            raise ValueError("cells are missing, and nothing says where")
+        return cls(x, i, j, sums.counts[0]), cls(y, j, i, sums.counts[1])
+
+    def whitened_coefficient(self, place: str, /) -> Whitened:
+        tables = [variable.prepared.basis.table for variable in self.group.variables]
+        return Restricted.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
+
+    def whitened_nested(self, place: str, /) -> Whitened:
+        tables = [variable.scales.basis.table for variable in self.group.variables]
+        return Restricted.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
+
+    def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
+        largest = np.full((self.group.scales.basis.rank, len(self._columns)), np.nan)
+        for column in np.unique(self._columns[pairs]):
+            keep_going()
+            of_column = pairs[self._columns[pairs] == column]
+            left = self._counts[column][:, self._which[of_column]]
+            table = self.group.variables[column].scales.basis.table
+            largest[:, of_column] = leverages_of_cells(table, left > 0, left.sum(axis=0), white.take(of_column))
+        return largest
+
+    def log_arrangements(self, pair: int, /) -> float:
+        left = self._counts[self._columns[pair]][:, self._which[pair]]
+        return float(gammaln(self.n[pair] + 1.0) - np.sum(gammaln(left + 1.0)))

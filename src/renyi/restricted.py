@@ -26,6 +26,7 @@ __all__ = [
     "exact_leverages",
     "forward",
     "leverage_bounds",
+    "leverages_of_cells",
     "means_of_moments",
 ]
 
@@ -78,6 +79,21 @@ class Restricted:
         gram[lower[1], lower[0]] = gram[lower]
         gram -= means[:, np.newaxis] * means
         return cls(means, gram)
+
+    @classmethod
+    def of_counts(
+        cls, tables: Sequence[Array], counts: Sequence[NDArray[np.int64]], n: Array, /, *, place: str
+    ) -> "Restricted":
+        """The same, from how many rows (cells, masks) of every cell of a column the masks leave."""
+        rank = tables[0].shape[1]
+        lower = np.tril_indices(rank)
+        sums = np.empty((rank + len(lower[0]), *n.shape))
+        for column, (table, left) in enumerate(zip(tables, counts, strict=True)):
+            functions = np.hstack((table, table[:, lower[0]] * table[:, lower[1]]))
+            sums[:, column] = functions.T @ left
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sums /= n
+        return cls._made(sums, place)
 
     @classmethod
     def of_smooth(cls, moments: Moments, means: Array, smooth: Sequence[Smooth], /, *, place: str) -> "Restricted":
@@ -267,16 +283,21 @@ def exact_leverages(basis: Basis, observed: Mask | None, masks: NDArray[np.bool_
     """Largest leverages (rank, masks) of one column over the rows of each mask."""
     own = masks if observed is None else masks[observed]
     present = own if basis.codes is None else _cells_present(len(basis.table), basis.codes, own)
+    return leverages_of_cells(basis.table, present, np.count_nonzero(own, axis=0), side)
+
+
+def leverages_of_cells(table: Array, present: NDArray[np.bool_], n: Index, side: Pairs, /) -> Array:
+    """The same, given which cells (cells, masks) occur on the rows of each mask, and how many rows those are."""
     inverse = np.linalg.inv(np.moveaxis(side.factor, -1, 0))
-    largest = np.empty((basis.rank, masks.shape[1]))
-    step = max(1, _CHUNK_BYTES // (8 * basis.table.size))
-    for start in range(0, masks.shape[1], step):
+    largest = np.empty((table.shape[1], len(n)))
+    step = max(1, _CHUNK_BYTES // (8 * table.size))
+    for start in range(0, len(n), step):
         part = slice(start, start + step)
         shift = (inverse[part] @ side.means.T[part, :, np.newaxis]).swapaxes(1, 2)
-        white = basis.table @ inverse[part].swapaxes(1, 2) - shift
+        white = table @ inverse[part].swapaxes(1, 2) - shift
         white *= present.T[part, :, np.newaxis]
         largest[:, part] = np.cumsum(white**2, axis=2).max(axis=1).T
-    return np.asarray(largest / np.maximum(np.count_nonzero(own, axis=0), 1))
+    return np.asarray(largest / np.maximum(n, 1))
 
 
 def _cells_present(n_cells: int, codes: NDArray[np.integer[Any]], own: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from renyi.basis import Basis, category_basis, restrict
+from renyi.basis import Basis, category_basis, levels_basis, restrict, restrict_cells
 from renyi.columns import Kind
-from renyi.copula import Copula, middles, quantise, tie_free_cells
+from renyi.copula import Cells, Copula, middles, quantise, tie_free_cells
 from renyi.smooth import Smooth
 from renyi.smooth import functions as smooth_functions
 from renyi.whitening import ordered_whitening, own_features, triangular_factor
@@ -29,6 +29,7 @@ __all__ = [
     "TIES_OF_LEVELS",
     "Scales",
     "category_scales",
+    "levels_scales",
     "leverages_without_ties",
     "number_scales",
     "vector_scales",
@@ -89,32 +90,40 @@ class Scales:
     @cached_property
     def ties(self) -> float:
         """Share of equal ones among all pairs of rows of a number or category."""
-        n, codes = self.basis.n_samples, self.basis.codes
-        if codes is None or not self.equal_pairs or n < 2:
+        n, counts = self.basis.n_samples, self.basis.cell_counts if self.equal_pairs else None
+        if counts is None or n < 2:
             return 0.0
-        return _equal_pairs(np.bincount(codes)) / (n * (n - 1))
+        return _equal_pairs(counts) / (n * (n - 1))
 
     @cached_property
     def log_arrangements(self) -> float:
         """Logarithm of the number of distinct orders of the rows."""
-        codes, n = self.basis.codes, self.basis.n_samples
-        repeated = 0.0 if codes is None or not self.equal_pairs else float(np.sum(gammaln(np.bincount(codes) + 1.0)))
-        return float(gammaln(n + 1.0)) - repeated
+        counts = self.basis.cell_counts if self.equal_pairs else None
+        repeated = 0.0 if counts is None else float(np.sum(gammaln(counts + 1.0)))
+        return float(gammaln(self.basis.n_samples + 1.0)) - repeated
 
     def on(self, rows: NDArray[np.bool_], /) -> "Scales":
         """The same on some of the rows, orthonormal there, still nested."""
-        basis = restrict(self.basis, rows, whiten=ordered_whitening)
+        return self._with(restrict(self.basis, rows, whiten=ordered_whitening))
+
+    def on_cells(self, left: NDArray[np.intp], /) -> tuple["Scales", Array]:
+        """The same where so many rows of every cell are left; and how the functions were mixed."""
+        basis, mixing = restrict_cells(self.basis, left, whiten=ordered_whitening)
+        return self._with(basis), mixing
+
+    def _with(self, basis: Basis) -> "Scales":
         return replace(self, basis=basis, smooth=None, sizes=tuple(min(size, basis.rank) for size in self.sizes))
 
 
-def number_scales(copula: Copula, /) -> Scales:
+def number_scales(copula: Cells, /) -> Scales:
     """Functions of the ranks of a number; columns without ties share them, with all they have computed."""
+    codes, counts = (copula.codes, None) if isinstance(copula, Copula) else (None, copula.counts)
     if copula.has_ties:
         table, smooth = _smooth_table(copula.counts)
-        basis = Basis(table, copula.codes, None)
+        basis = Basis(table, codes, None, counts=counts)
         return Scales(basis, "number", equal_pairs=_equal_pairs(copula.counts), smooth=smooth)
-    shared = _tie_free_scales(len(copula.codes), copula.n_cells)
-    basis = Basis(shared.basis.table, copula.codes, None, ordered=shared.basis)
+    shared = _tie_free_scales(copula.n_samples, copula.n_cells)
+    basis = Basis(shared.basis.table, codes, None, ordered=shared.basis, counts=counts)
     scales = Scales(basis, "number", smooth=shared.smooth)
     scales.__dict__["leverages"] = shared.leverages
     return scales
@@ -169,9 +178,17 @@ def _mean_ranks(values: NDArray[Any]) -> Array:
 
 def category_scales(codes: NDArray[np.integer[Any]], /) -> Scales:
     """The levels of a category: all of them, and those alone that many rows have, the others together as one."""
-    basis = category_basis(codes)
-    counts = np.sort(np.bincount(codes))[::-1]
-    sizes = [_frequent(counts, share * np.sqrt(len(codes))) for share in _FREQUENT]
+    return _of_levels(category_basis(codes), np.bincount(codes))
+
+
+def levels_scales(rows: NDArray[np.intp], /) -> Scales:
+    """The same for a category of which every level has so many rows."""
+    return _of_levels(levels_basis(rows), rows)
+
+
+def _of_levels(basis: Basis, rows: NDArray[np.intp]) -> Scales:
+    counts = np.sort(rows)[::-1]
+    sizes = [_frequent(counts, share * np.sqrt(counts.sum())) for share in _FREQUENT]
     distinct = tuple(size for size in dict.fromkeys((*sizes, basis.rank)) if size)
     return Scales(basis, "category", distinct, equal_pairs=_equal_pairs(counts))
 

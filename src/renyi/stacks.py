@@ -8,6 +8,7 @@ rounded there repeats and does not average out, up to 4·10⁻⁵ for a category
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,6 +36,8 @@ class Stack:
     codes: tuple[NDArray[Any] | None, ...]
     n_rows: int
     rank: int
+    # Where codes of all columns (rows, columns) are at hand: places in all tables, packed one after the other.
+    places: NDArray[np.intp] | None = None
 
     @classmethod
     def of(cls, bases: Sequence[Basis], missing: Sequence[Mask | None], n_rows: int, /, *, columns: slice) -> "Stack":
@@ -61,11 +64,37 @@ class Stack:
 
     def leading(self, size: int, /) -> "Stack":
         """The first columns of every basis."""
-        return Stack(tuple(table[:size] for table in self.tables), self.codes, self.n_rows, size)
+        return Stack(tuple(table[:size] for table in self.tables), self.codes, self.n_rows, size, self.places)
+
+    @cached_property
+    def packed(self) -> NDArray[Any]:
+        """All tables, one after the other, with the functions of a cell as one item: gathered four times as fast."""
+        rows = np.ascontiguousarray(np.concatenate([table.T for table in self.tables]))
+        return rows.view(np.dtype((np.void, rows.itemsize * self.rank))).ravel()
+
+    def packed_places(self, codes: Sequence[NDArray[Any]], /) -> NDArray[np.intp]:
+        """Where the rows of all columns lie in packed tables; those of stacks of the same columns are the same."""
+        places = np.empty((len(codes[0]), len(codes)), dtype=np.intp)
+        start = 0
+        for column, (table, cells) in enumerate(zip(self.tables, codes, strict=True)):
+            np.add(cells, np.intp(start), out=places[:, column], dtype=np.intp)
+            start += table.shape[1]
+        return places
+
+    def over(self, codes: Sequence[NDArray[Any]], places: NDArray[np.intp], /) -> "Stack":
+        """The same functions over other rows; a code one beyond the cells of a column is of a missing row."""
+        moved = Stack(self.tables, tuple(codes), len(places), self.rank, places)
+        moved.__dict__["packed"] = self.packed
+        return moved
 
     def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
         """All functions of all columns (columns × rank, rows), in a workspace that the next call for it overwrites."""
-        stacked = workspace(place, (len(self), self.rank, rows.stop - rows.start), self.tables[0].dtype)
+        kind, n_rows = self.tables[0].dtype, rows.stop - rows.start
+        if self.places is not None:
+            items = workspace(place, (n_rows, len(self)), self.packed.dtype)
+            np.take(self.packed, self.places[rows], out=items, mode="clip")
+            return items.view(kind).reshape(n_rows, -1).T
+        stacked = workspace(place, (len(self), self.rank, n_rows), kind)
         for functions, table, codes in zip(stacked, self.tables, self.codes, strict=True):
             if codes is None:
                 functions[:] = table[:, rows]

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi import features
+from renyi.accumulator import DEFAULT_MEMORY, Accumulator, bytes_of
 from renyi.alignment import Missing
 from renyi.alike import Alike, Variable
 from renyi.coefficient import Settings
@@ -16,8 +17,9 @@ from renyi.conditional import conditional_test
 from renyi.dependence import DependenceMatrix, Screening, checked_rate
 from renyi.edges import Edges
 from renyi.errors import InputError
-from renyi.execution.progress import watched
-from renyi.execution.threads import stream
+from renyi.execution.cluster import folded_over, is_dask, partitions
+from renyi.execution.progress import watched, watched_rows
+from renyi.execution.threads import ahead, stream
 from renyi.frames import Table, as_table, check_known, checked_wishes, names_of, observed
 from renyi.independence import Prepared, Shuffles, prepare
 from renyi.inference.discovery import Correction
@@ -27,6 +29,7 @@ from renyi.peers.protocol import Measure
 from renyi.peers.rdc import Rdc
 from renyi.peers.registry import measure as named
 from renyi.results import TestResult
+from renyi.streams import as_stream, is_elsewhere, loaded
 from renyi.strongest import Strongest
 from renyi.tiles import Found, compare, groups, tiles_of
 
@@ -51,6 +54,7 @@ def matrix(
     types: Types = None,
     vectors: Vectors = None,
     correction: Correction = "bh",
+    memory: str | int = DEFAULT_MEMORY,
     progress: bool = False,
 ) -> DependenceMatrix:
     """Dependence of every pair of columns of a table, with p-values and false discovery control.
@@ -61,7 +65,9 @@ def matrix(
     Parameters
     ----------
     table : frame, dict of columns, or array of shape (n, d)
-        A frame of pandas, Polars or Arrow, a dict of columns, or a matrix whose columns are the variables.
+        A frame of pandas, Polars or Arrow, a dict of columns, or a matrix whose columns are the variables. Also what is
+        read in batches, and never whole: the name of a file or a pattern such as "data/*.parquet", a lazy frame of
+        Polars, an iterator of tables, or a Dask DataFrame or array, whose partitions stay where they are.
     other : the same, optional
         A second table over the same rows: its columns take the place of the table's own as partners.
     measure : str or Measure, default "rdc"
@@ -76,6 +82,8 @@ def matrix(
         Columns that are one variable together: {"location": ["lat", "lon"]}. They leave the table.
     correction : {"bh", "by", "holm", "bonferroni"}, default "bh"
         How p-values are adjusted for the number of tests, as in `renyi.adjust`.
+    memory : str or int, default "1GB"
+        What reading in batches may take. A file that is small beside it is loaded instead.
     progress : bool, default False
         Show a progress bar if this runs in a terminal.
 
@@ -107,6 +115,12 @@ def matrix(
     >>> found.qvalues[0, 1] < 1e-9 < found.qvalues[0, 2]
     np.True_
     """
+    table = _at_hand(table, memory)
+    if is_elsewhere(table) or is_dask(table):
+        _refuse(other=other, vectors=vectors)
+        settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
+        found = _in_batches(table, Accumulator(**settings, memory=memory), memory, progress=progress)
+        return cast(DependenceMatrix, found)
     by = _checked(measure, correction)
     if other is None:
         rows = _comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), by, at_least=2)
@@ -202,13 +216,14 @@ def screen(
     types: Types = None,
     vectors: Vectors = None,
     correction: Correction = "bh",
+    memory: str | int = DEFAULT_MEMORY,
     progress: bool = False,
 ) -> Screening:
     """Dependence of every column of a table on one target.
 
     Parameters
     ----------
-    table, measure, missing, types, vectors, correction, progress
+    table, measure, missing, types, vectors, correction, memory, progress
         As in `renyi.matrix`.
     target : str or list of str
         The column of interest, of any type, or several numeric ones as one vector.
@@ -236,6 +251,14 @@ def screen(
     >>> found.names
     ('x', 'z')
     """
+    table = _at_hand(table, memory)
+    if is_elsewhere(table) or is_dask(table):
+        _refuse(given=given, vectors=vectors)
+        if not isinstance(target, str):
+            raise InputError("a target of several columns is a vector, which is not read in batches: name one column")
+        settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
+        accumulator = Accumulator(target=target, **settings, memory=memory)
+        return cast(Screening, _in_batches(table, accumulator, memory, progress=progress))
     by = _checked(measure, correction)
     known = names_of(table)
     names, held = _listed(target, known), _listed(() if given is None else given, known)
@@ -263,6 +286,58 @@ def screen(
     edges, reasons = _given(x, y, fixed, progress=progress)
     candidates = replace(candidates, skipped={**candidates.skipped, **reasons})
     return Screening.of(candidates, goal, tuple(held), edges, correction=correction)
+
+
+def _at_hand(table: Any, memory: str | int) -> Any:
+    """The table itself, or what a small file holds."""
+    if is_dask(table) or not is_elsewhere(table):
+        return table
+    whole = loaded(table, bytes_of(memory))
+    return table if whole is None else whole
+
+
+def _refuse(**wishes: Any) -> None:
+    for name, wish in wishes.items():
+        if wish:
+            raise InputError(
+                f"{name} is for tables in memory, and this one is read in batches: load it, or leave it out"
+            )
+
+
+def _in_batches(table: Any, first: Accumulator, memory: str | int, *, progress: bool) -> DependenceMatrix | Screening:
+    """Two passes over a table that is elsewhere."""
+    if is_dask(table):
+        return _on_cluster(partitions(table), first)
+    rows = as_stream(table, bytes_of(memory))
+    for batch in watched_rows(ahead(rows.batches()), rows.n_rows, "Counting values", shown=progress):
+        first.update(batch)
+    second = first.second_pass()
+    for _ in watched_rows(second.folded(rows.batches()), first.n_rows, "Adding products", shown=progress):
+        pass
+    return second.result()
+
+
+def _on_cluster(parts: Sequence[Any], first: Accumulator) -> DependenceMatrix | Screening:
+    """Two passes over partitions that stay where they are."""
+    if not parts:
+        raise InputError("the Dask table has no partition: there is nothing to measure")
+    surveyed = folded_over(list(parts), _seen, first, _merged)
+    second = surveyed.second_pass()
+    return folded_over(list(parts), _seen, second, _merged).result()
+
+
+def _seen(accumulator: Accumulator, rows: Any) -> Accumulator:
+    """What an accumulator that has seen nothing yet makes of some rows."""
+    own = accumulator.empty()
+    own.update(rows)
+    return own
+
+
+def _merged(some: Accumulator, more: Accumulator) -> Accumulator:
+    # Tasks may be done again, so what they were given stays as it is.
+    total = some.copy()
+    total.merge(more)
+    return total
 
 
 def _is_number(value: Any) -> bool:

@@ -5,8 +5,9 @@ and all of its pairs go through the same few products of matrices. What a batch 
 dropped out on the common rows or no block can be trusted, goes the way of a single pair.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -14,17 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.alike import Alike, Variable
+from renyi.basis import Basis, restrict_cells
+from renyi.coefficient import check_ranks
 from renyi.errors import InputError
 from renyi.execution.threads import keep_going
-from renyi.independence import Shuffles, on_every_scale, together
-from renyi.pairwise import CommonPairs, CompletePairs, reaches_beyond_corner
+from renyi.independence import Crosses, Prepared, Shuffles, on_every_scale, together
+from renyi.pairwise import CommonPairs, CompletePairs
+from renyi.sums import Sums, reaches_beyond_corner
 
-__all__ = ["Found", "compare", "groups", "tiles_of"]
+__all__ = ["Found", "compare", "groups", "pair_of_sums", "tiles_of"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 Ranks: TypeAlias = NDArray[np.int32]
+Stacking: TypeAlias = Callable[[Sequence[int], Sequence[Variable]], Alike]
 
 # Products of a tile, and columns of one side: enough for BLAS, little enough to run several at once, and for the
 # allocator to hand out the same memory again, which is much faster than fresh pages.
@@ -49,12 +54,12 @@ class Found:
     is_shuffled: NDArray[np.bool_]
 
 
-def groups(variables: Sequence[Variable], /) -> list[Alike]:
-    """Columns by what they have in common."""
+def groups(variables: Sequence[Variable], /, *, stack: Stacking = Alike.of) -> list[Alike]:
+    """Columns by what they have in common; `stack` puts those of a group together."""
     by_signature: dict[Hashable, list[int]] = {}
     for position, variable in enumerate(variables):
         by_signature.setdefault(variable.signature, []).append(position)
-    return [Alike.of(positions, [variables[p] for p in positions]) for positions in by_signature.values()]
+    return [stack(positions, [variables[p] for p in positions]) for positions in by_signature.values()]
 
 
 def tiles_of(x: Sequence[Alike], y: Sequence[Alike] | None = None, /) -> Iterator[tuple[Alike, Alike]]:
@@ -85,19 +90,27 @@ def _columns_of_tile(x: Alike, y: Alike) -> int:
     return max(1, min(_MOST_COLUMNS, int(np.sqrt(_TILE_PRODUCTS / widest))))
 
 
-def compare(x: Alike, y: Alike, shuffles: Shuffles, /) -> Found:
-    """All pairs of a tile; of a group with itself those above the diagonal."""
+def compare(x: Alike, y: Alike, shuffles: Shuffles, /, *, sums: Sums | None = None) -> Found:
+    """All pairs of a tile; of a group with itself those above the diagonal.
+
+    Where the rows are elsewhere there are `sums` over them.
+    """
     if y is x:
         i, j = np.triu_indices(len(x.positions), 1)
     else:
         i, j = (index.ravel() for index in np.indices((len(x.positions), len(y.positions))))
-    pairs = CompletePairs(x, y, i, j) if x.is_complete and y.is_complete else CommonPairs(x, y, i, j)
+    answer = CompletePairs if x.is_complete and y.is_complete else CommonPairs
+    pairs = answer(x, y, i, j, sums)
     # Without a coefficient there are too few rows for the pair, and no test either.
     log_pvalue = np.where(np.isnan(pairs.coefficient), np.nan, pairs.log_pvalue)
     is_shuffled = np.zeros(len(i), dtype=bool)
     for k in np.flatnonzero(np.isnan(pairs.log_pvalue) & ~np.isnan(pairs.coefficient)):
         keep_going()
-        log_pvalue[k], is_shuffled[k] = _by_itself(x.variables[i[k]], y.variables[j[k]], shuffles)
+        a, b = int(i[k]), int(j[k])
+        here = partial(_of_rows, x.variables[a], y.variables[b])
+        log_pvalue[k], is_shuffled[k] = _by_itself(
+            here if sums is None else partial(pair_of_sums, x, y, a, b, sums), shuffles
+        )
     signs = np.array([v.trend for v in x.variables])[i] * np.array([v.trend for v in y.variables])[j]
     return Found(
         i=x.positions[i],
@@ -112,11 +125,48 @@ def compare(x: Alike, y: Alike, shuffles: Shuffles, /) -> Found:
     )
 
 
-def _by_itself(x: Variable, y: Variable, shuffles: Shuffles) -> tuple[float, bool]:
+Pair: TypeAlias = tuple[Prepared, Prepared, Crosses | None]
+
+
+def _by_itself(pair: Callable[[], Pair], shuffles: Shuffles) -> tuple[float, bool]:
     """Logarithm of the p-value by the way of a single pair, NaN where there is no answer; whether it was shuffled."""
     try:
-        pair = together((x.column, y.column), (x.prepared, y.prepared))
-        result = on_every_scale(*pair, shuffles)
+        x, y, crosses = pair()
+        result = on_every_scale(x, y, shuffles, crosses=crosses)
     except InputError:
         return np.nan, False
     return result.log_pvalue, result.calibration == "shuffles"
+
+
+def _of_rows(x: Variable, y: Variable) -> Pair:
+    return *together((x.column, y.column), (x.prepared, y.prepared)), None
+
+
+def pair_of_sums(x: Alike, y: Alike, i: int, j: int, sums: Sums, /) -> tuple[Prepared, Prepared, Crosses]:
+    """One pair of columns on the rows both have, and their products, where the rows are elsewhere."""
+    own, other = x.variables[i].prepared, y.variables[j].prepared
+    n = max(float(sums.common_rows()[i, j]), 1.0)
+    crosses = Crosses(
+        sums.coefficient[i, j] / n, sums.cross(i, j, (own.scales.basis.rank, other.scales.basis.rank)) / n
+    )
+    if sums.counts is None:
+        return own, other, crosses
+    left = sums.counts[0][i][:, j], sums.counts[1][j][:, i]
+    for counts in left:
+        if np.count_nonzero(counts) < 2:
+            raise InputError("too few different values are left on the rows that both columns have")
+    bases = [restrict_cells(side.basis, counts) for side, counts in zip((own, other), left, strict=True)]
+    scales = [side.scales.on_cells(counts) for side, counts in zip((own, other), left, strict=True)]
+    check_ranks(bases[0][0].rank, bases[1][0].rank, int(n))
+    nested = _restricted((own.scales.basis, other.scales.basis), left, (scales[0][1], scales[1][1]), crosses.nested)
+    of_coefficient = _restricted((own.basis, other.basis), left, (bases[0][1], bases[1][1]), crosses.coefficient)
+    x_side, y_side = (Prepared(basis, scale) for (basis, _), (scale, _) in zip(bases, scales, strict=True))
+    return x_side, y_side, Crosses(of_coefficient, nested)
+
+
+def _restricted(
+    bases: tuple[Basis, Basis], left: tuple[Index, Index], mixing: tuple[Array, Array], cross: Array
+) -> Array:
+    """Mean products of two bases, centred and mixed as on their common rows."""
+    means = [counts @ basis.table / counts.sum() for basis, counts in zip(bases, left, strict=True)]
+    return np.asarray(mixing[0].T @ (cross - np.outer(*means)) @ mixing[1])

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-__all__ = ["watched"]
+__all__ = ["watched", "watched_rows"]
 
 Item = TypeVar("Item")
 
@@ -21,3 +21,32 @@ def watched(items: Iterable[Item], total: int, title: str, /, *, shown: bool) ->
     from rich.progress import track
 
     yield from track(items, description=title, total=total, console=Console(stderr=True), transient=True)
+
+
+def watched_rows(batches: Iterable[Item], total: int | None, title: str, /, *, shown: bool) -> Iterator[Item]:
+    """The same batches, with a bar of their rows, and how many these are in a second."""
+    if not shown or not sys.stderr.isatty():
+        yield from batches
+        return
+    from renyi.extras import load
+
+    load("rich", extra="cli")
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total, speed="")
+        for batch in batches:
+            yield batch
+            bar.advance(task, _n_rows(batch))
+            speed = bar.tasks[0].finished_speed or bar.tasks[0].speed
+            bar.update(task, speed=f"{speed:,.0f} rows/s" if speed else "")
+
+
+def _n_rows(batch: object) -> int:
+    """Rows of a frame, an array or a dict of columns."""
+    shape = getattr(batch, "shape", None)
+    if shape is not None:
+        return int(shape[0])
+    return len(next(iter(batch.values()), ())) if isinstance(batch, dict) else 0

@@ -1,0 +1,290 @@
+"""Tables that are not in memory, to batches of rows that can be read twice: files, lazy frames, iterators."""
+
+import glob
+import os
+import pickle
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from renyi.errors import InputError
+from renyi.extras import load
+from renyi.sources import read_table
+
+__all__ = ["Stream", "as_stream", "is_elsewhere", "is_large_parquet", "loaded"]
+
+# What a table takes in memory while its pairs are compared, for every byte of its values.
+_COPIES = 8
+_BYTES_OF_CELL = 8
+# Parts of a budget that one batch may take, of which some are under way; rows of one at most and at least.
+_BATCHES, _MOST_ROWS, _FEWEST_ROWS = 32, 2**17, 1024
+_PARQUET = (".parquet", ".pq")
+
+
+class Stream(Protocol):
+    """Batches of rows, read anew every time they are asked for."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows of all batches, where that is known beforehand."""
+        ...
+
+    def batches(self) -> Iterator[Any]: ...
+
+
+def is_elsewhere(data: Any, /) -> bool:
+    """Whether a table has to be read first: a file, a lazy frame of Polars, or batches."""
+    if isinstance(data, (str, os.PathLike, Iterator)) or _is_lazy(data):
+        return True
+    if isinstance(data, (list, tuple)):
+        return bool(data) and all(hasattr(part, "columns") or isinstance(part, dict) for part in data)
+    return callable(data) and not hasattr(data, "columns") and not hasattr(data, "__array__")
+
+
+def _is_lazy(data: Any) -> bool:
+    return type(data).__module__.startswith("polars") and type(data).__name__ == "LazyFrame"
+
+
+def loaded(data: Any, memory: int, /) -> Any:
+    """The whole table where it is small beside the budget: everything is known of its rows then; else None."""
+    if not isinstance(data, (str, os.PathLike)):
+        return None
+    files = _files(data)
+    pl = load("polars", extra="cli")
+    if not all(_is_parquet(file) for file in files):
+        if sum(file.stat().st_size for file in files) * _COPIES > memory:
+            return None
+        frames = [read_table(file).frame for file in files]
+        _check_schemas({file: frame.schema for file, frame in zip(files, frames, strict=True)})
+        return frames[0] if len(frames) == 1 else pl.concat(frames)
+    stream = _Parquet(files, memory)
+    if stream.n_rows * stream.n_columns * _BYTES_OF_CELL * _COPIES > memory:
+        return None
+    frames = list(stream.batches())
+    return pl.concat(frames) if frames else pl.DataFrame(schema=stream.schema)
+
+
+def is_large_parquet(data: str, memory: int, /) -> bool:
+    """Whether a name stands for many files, or for a Parquet file that is not loaded within a budget."""
+    if any(mark in data for mark in "*?[") or Path(data).is_dir():
+        return True
+    path = Path(data)
+    if not path.is_file() or not os.access(path, os.R_OK) or not _is_parquet(path):
+        return False
+    if path.stat().st_size * _COPIES < memory // 8:
+        return False
+    stream = _Parquet([path], memory)
+    return stream.n_rows * stream.n_columns * _BYTES_OF_CELL * _COPIES > memory
+
+
+def as_stream(data: Any, memory: int, /) -> Stream:
+    """Batches that fit into a budget of so many bytes."""
+    if isinstance(data, (str, os.PathLike)):
+        files = _files(data)
+        if all(_is_parquet(file) for file in files):
+            return _Parquet(files, memory)
+        raise InputError(
+            f"{files[0]} is text that takes more than an eighth of the {memory:,} bytes of memory: pass more, or "
+            "convert it to Parquet, for example by polars.scan_csv(…).sink_parquet(…)"
+        )
+    if _is_lazy(data):
+        return _Lazy(data, memory)
+    if isinstance(data, Iterator):
+        return _Spooled(data)
+    return _Repeated(data if callable(data) else lambda: iter(data))
+
+
+def _files(data: str | os.PathLike[str]) -> list[Path]:
+    """The files that a name, a pattern or a folder stands for, in their order."""
+    name = os.fspath(data)
+    path = Path(name)
+    if path.is_dir():
+        found = sorted(file for file in path.iterdir() if file.suffix.lower() in (*_PARQUET, ".csv", ".tsv"))
+    else:
+        found = [path] if path.exists() else sorted(Path(file) for file in glob.glob(name, recursive=True))
+    if not found:
+        if any(mark in name for mark in "*?[") or path.is_dir():
+            raise InputError(f"{name} stands for no file: check the folder and the pattern")
+        read_table(path)  # which says what is wrong with a name
+    return found
+
+
+def _is_parquet(file: Path) -> bool:
+    with _open(file) as data:
+        return bool(data.read(4) == b"PAR1")
+
+
+@contextmanager
+def _open(file: Path) -> Iterator[Any]:
+    try:
+        with file.open("rb") as data:
+            yield data
+    except OSError as error:
+        raise InputError(f"{file} cannot be opened ({error.strerror}): check your rights to read it") from error
+
+
+def _rows_of_batch(n_columns: int, memory: int) -> int:
+    room = memory // (_BATCHES * _BYTES_OF_CELL * max(n_columns, 1))
+    if room < _FEWEST_ROWS:
+        enough = _FEWEST_ROWS * _BATCHES * _BYTES_OF_CELL * n_columns
+        raise InputError(
+            f"memory={memory:,} bytes are too few for batches of {n_columns:,} columns: pass "
+            f"{-(-enough // 2**20):,}MB or more, or fewer columns at a time"
+        )
+    return int(min(_MOST_ROWS, room))
+
+
+def _batches_of(pl: Any, frame: Any, n_rows: int) -> Iterator[Any]:
+    if not hasattr(frame, "collect_batches"):
+        raise InputError(f"Polars {pl.__version__} cannot read in batches: install polars>=1.34")
+    return iter(frame.collect_batches(chunk_size=n_rows, maintain_order=True))
+
+
+class _Parquet:
+    """Parquet files of the same columns, one after the other."""
+
+    def __init__(self, files: Sequence[Path], memory: int) -> None:
+        self._pl = load("polars", extra="cli")
+        self._files = files
+        schemas, self._lengths = {}, {}
+        for file in files:
+            try:
+                schemas[file] = self._pl.read_parquet_schema(file)
+                self._lengths[file] = self._pl.scan_parquet(file).select(self._pl.len()).collect().item()
+            except Exception as error:
+                raise self._broken(file, None, error) from error
+        _check_schemas(schemas)
+        self.schema = schemas[files[0]]
+        self._rows = _rows_of_batch(self.n_columns, memory)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of all files."""
+        return len(self.schema)
+
+    @property
+    def n_rows(self) -> int:
+        return sum(self._lengths.values())
+
+    def batches(self) -> Iterator[Any]:
+        for file in self._files:
+            n_read = 0
+            try:
+                for batch in _batches_of(self._pl, self._pl.scan_parquet(file), self._rows):
+                    n_read += batch.height
+                    yield batch
+            except InputError:
+                raise
+            except (Exception, self._pl.exceptions.PanicException) as error:
+                raise self._broken(file, n_read, error) from error
+            if n_read != self._lengths[file]:
+                raise InputError(
+                    f"{file} has {n_read:,} rows instead of {self._lengths[file]:,}: it was changed meanwhile"
+                )
+
+    def _broken(self, file: Path, n_read: int | None, error: BaseException) -> InputError:
+        """What to say of a file that cannot be read, and where it breaks."""
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        where = _broken_group(file) if n_read is not None else ""
+        return InputError(f"{file} cannot be read{where} ({reason}): fetch or write it again")
+
+
+def _broken_group(file: Path) -> str:
+    """Which row group of a file cannot be read; nobody but Arrow tells them apart."""
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        return ""
+    try:
+        groups = pq.ParquetFile(file)
+    except Exception:
+        return ", its footer is damaged"
+    for group in range(groups.num_row_groups):
+        try:
+            groups.read_row_group(group)
+        except Exception:
+            return f" in row group {group:,} of {groups.num_row_groups:,}"
+    return ""
+
+
+def _check_schemas(schemas: dict[Path, Any]) -> None:
+    """Refuse files of which one has other columns or types than the first."""
+    (first, known), *others = schemas.items()
+    for file, schema in others:
+        if dict(schema) == dict(known) and list(schema) == list(known):
+            continue
+        for name in [*known, *schema]:
+            if name not in schema or name not in known:
+                has, lacks = (first, file) if name in known else (file, first)
+                raise InputError(f"{has} has the column {name!r} and {lacks} has not: give all files the same columns")
+            if schema[name] != known[name]:
+                raise InputError(
+                    f"{name!r} is {known[name]} in {first} and {schema[name]} in {file}: give it one type in all files"
+                )
+        raise InputError(f"{file} has its columns in another order than {first}: give all files the same order")
+
+
+class _Lazy:
+    """A lazy frame of Polars, collected in batches."""
+
+    n_rows = None
+
+    def __init__(self, frame: Any, memory: int) -> None:
+        self._frame = frame
+        self._pl = load("polars", extra="cli")
+        try:
+            self._rows = _rows_of_batch(len(frame.collect_schema()), memory)
+        except self._pl.exceptions.PolarsError as error:
+            raise self._failed(error) from error
+
+    def _failed(self, error: BaseException) -> InputError:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        return InputError(f"the lazy frame cannot be collected ({reason}): mend the query or its files")
+
+    def batches(self) -> Iterator[Any]:
+        try:
+            yield from _batches_of(self._pl, self._frame, self._rows)
+        except (self._pl.exceptions.PolarsError, self._pl.exceptions.PanicException) as error:
+            raise self._failed(error) from error
+
+
+class _Repeated:
+    """Batches from something that gives them as often as it is asked."""
+
+    n_rows = None
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    def batches(self) -> Iterator[Any]:
+        yield from self._make()
+
+
+class _Spooled:
+    """Batches that come once: what is read is written to disk on the way, and read from there the second time."""
+
+    n_rows = None
+
+    def __init__(self, batches: Iterator[Any]) -> None:
+        self._batches: Iterator[Any] | None = batches
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115, since it lives as long as this
+        self._n_batches = 0
+
+    def __del__(self) -> None:
+        self._file.close()
+
+    def batches(self) -> Iterator[Any]:
+        if self._batches is None:
+            self._file.seek(0)
+            for _ in range(self._n_batches):
+                yield pickle.load(self._file)
+            return
+        batches, self._batches = self._batches, None
+        for batch in batches:
+            pickle.dump(batch, self._file, protocol=5)
+            self._n_batches += 1
+            yield batch
+        if not self._n_batches:
+            raise InputError("the iterator gave no batch: pass one that was not used up already")

@@ -1,0 +1,205 @@
+import pickle
+
+import numpy as np
+import pytest
+
+import renyi
+
+FIELDS = ("values", "debiased", "pearson", "spearman")
+
+
+def table(n, rng, *, gaps=True):
+    x = rng.normal(size=n)
+    columns = {
+        "x": x,
+        "y": x**2 + rng.normal(size=n),
+        "steps": np.round(rng.normal(size=n) + 0.1 * x, 1),
+        "zeros": np.where(rng.random(n) < 0.6, 0.0, rng.exponential(size=n)),
+        "flag": x + rng.normal(size=n) > 0,
+        "level": np.array(list("abcdefgh"), dtype=object)[np.minimum(rng.geometric(0.4, n) - 1, 7)],
+    }
+    if gaps:
+        columns["y"] = np.where(rng.random(n) < 0.2, np.nan, columns["y"])
+        columns["steps"] = np.where(x > 1, np.nan, columns["steps"])
+    return columns
+
+
+def cut(columns, cuts):
+    n = len(next(iter(columns.values())))
+    return [{k: v[a:b] for k, v in columns.items()} for a, b in zip([0, *cuts], [*cuts, n], strict=True)]
+
+
+def accumulated(batches, **settings):
+    first = renyi.Accumulator(**settings)
+    for batch in batches:
+        first.update(batch)
+    second = first.second_pass()
+    for batch in batches:
+        second.update(batch)
+    return second.result()
+
+
+def check_equal(found, expected, *, atol=1e-6):
+    assert found.names == expected.names
+    assert dict(found.types) == dict(expected.types)
+    assert np.array_equal(found.n_samples, expected.n_samples)
+    for name in FIELDS:
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=atol, err_msg=name)
+    np.testing.assert_allclose(np.log(found.pvalues), np.log(expected.pvalues), atol=100 * atol)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("n", [60, 3000])
+def test_batches_give_what_the_table_gives(n, gaps, rng):
+    columns = table(n, rng, gaps=gaps)
+    expected = renyi.matrix(columns)
+    check_equal(accumulated(cut(columns, [n // 7, n // 7, n // 2])), expected)
+
+
+def test_a_grid_is_the_same_one(rng):
+    columns = {name: values for name, values in table(40_000, rng).items() if name in ("x", "y", "steps")}
+    check_equal(accumulated(cut(columns, [5, 20_000])), renyi.matrix(columns))
+
+
+def test_a_sketched_grid_is_close(rng):
+    columns = {name: values for name, values in table(40_000, rng).items() if name in ("x", "y", "steps")}
+    first = renyi.Accumulator(memory="4MB")
+    first.update(columns)
+    assert 0 < max(first.rank_errors.values()) < 1e-3
+    second = first.second_pass()
+    second.update(columns)
+    np.testing.assert_allclose(second.result().values, renyi.matrix(columns).values, atol=1e-4)
+
+
+def test_parts_that_say_nothing_or_come_late_have_no_effect(rng):
+    columns = table(3000, rng)
+    columns["y"][:1000] = np.nan  # a whole batch
+    columns["level"][-1000:][columns["level"][-1000:] == "a"] = "late"
+    expected = renyi.matrix(columns)
+    empty = {name: values[:0] for name, values in columns.items()}
+    batches = cut(columns, [1000, 2000])
+    check_equal(accumulated([empty, *batches, empty]), expected)
+    check_equal(accumulated(batches[::-1]), expected)
+
+
+def test_accumulators_merge_in_any_order_and_travel(rng):
+    columns = table(3000, rng)
+    batches = cut(columns, [10, 1700, 1700])
+
+    def merged(make, order):
+        parts = []
+        for batch in batches:
+            part = pickle.loads(pickle.dumps(make()))
+            part.update(batch)
+            parts.append(pickle.loads(pickle.dumps(part)))
+        total = make()
+        for k in order:
+            total.merge(parts[k])
+        return total
+
+    expected = renyi.matrix(columns)
+    for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
+        second = merged(renyi.Accumulator, order).second_pass()
+        check_equal(merged(second.empty, order).result(), expected)
+
+
+def test_a_target_gives_a_screening(rng):
+    columns = table(2000, rng)
+    found, expected = accumulated(cut(columns, [300]), target="y"), renyi.screen(columns, "y")
+    assert found.names == expected.names
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-6)
+
+
+def test_rare_events_are_shuffled_from_counts_alone(rng):
+    columns = {"a": rng.random(3000) < 0.003, "b": rng.random(3000) < 0.003, "x": rng.normal(size=3000)}
+    found, expected = accumulated(cut(columns, [100])), renyi.matrix(columns)
+    assert found.n_shuffled == expected.n_shuffled > 0
+    check_equal(found, expected)
+
+
+def test_copies_are_told_as_one(rng):
+    columns = table(1000, rng, gaps=False)
+    columns["again"] = np.array([f"level {v}" for v in columns["level"]], dtype=object)
+    assert accumulated(cut(columns, [400])).top()["y"].tolist() == renyi.matrix(columns).top()["y"].tolist()
+
+
+def test_columns_that_say_nothing_are_left_out_with_the_reason(rng):
+    columns = {"x": rng.normal(size=500), "y": rng.normal(size=500), "one": np.ones(500), "none": np.full(500, np.nan)}
+    columns["id"] = np.array([f"row {k}" for k in range(500)], dtype=object)
+    columns["infinite"] = np.where(np.arange(500) == 3, np.inf, 1.0 * np.arange(500))
+    skipped = accumulated(cut(columns, [250])).skipped
+    assert skipped["one"] == "constant (always 1)"
+    assert skipped["none"] == "no observed value"
+    assert "identifier" in skipped["id"]
+    assert skipped["infinite"].startswith("has 1 infinite value")
+
+
+def test_memory_does_not_grow_with_rows(rng):
+    def size(n_batches):
+        first = renyi.Accumulator(memory="8MB")
+        for _ in range(n_batches):
+            first.update({"x": rng.normal(size=20_000), "y": rng.normal(size=20_000)})
+        second = first.second_pass()
+        return len(pickle.dumps(first)), len(pickle.dumps(second))
+
+    few, many = size(4), size(16)
+    assert many[0] < 1.3 * few[0]
+    assert many[1] < 1.3 * few[1]
+
+
+def test_what_cannot_work_is_refused(rng):
+    columns = table(200, rng)
+    acc = renyi.Accumulator()
+    with pytest.raises(renyi.InputError, match="second_pass"):
+        acc.result()
+    acc.update(columns)
+    with pytest.raises(renyi.InputError, match="lacks 'x'"):
+        acc.update({k: v for k, v in columns.items() if k != "x"})
+    second = acc.second_pass()
+    with pytest.raises(renyi.InputError, match="no rows"):
+        second.result()
+    with pytest.raises(renyi.InputError, match="like with like"):
+        acc.merge(second)
+    second.update({k: v[:100] for k, v in columns.items()})
+    with pytest.raises(renyi.InputError, match="200 rows and the second 100"):
+        second.result()
+    second.update({k: v[:100] for k, v in columns.items()})
+    with pytest.raises(renyi.InputError, match="values of the first pass"):
+        second.result()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"missing": "listwise"}, "listwise"),
+        ({"measure": "pearson"}, "load the table"),
+        ({"memory": "lots"}, "no amount of memory"),
+        ({"measure": renyi.measure("rdc", s="median")}, "median"),
+        ({"types": {"x": "colour"}}, "types"),
+    ],
+)
+def test_settings_that_cannot_be_met_are_refused(settings, message):
+    with pytest.raises(renyi.InputError, match=message):
+        renyi.Accumulator(**settings)
+
+
+def test_a_budget_that_is_too_small_says_what_is_enough():
+    with pytest.raises(renyi.InputError, match="2MB or more"):
+        renyi.Accumulator(memory="500KB").update({"x": np.arange(9.0), "y": np.arange(9.0)})
+
+
+def test_types_that_change_between_batches_are_refused(rng):
+    acc = renyi.Accumulator()
+    acc.update({"x": rng.normal(size=9), "y": rng.normal(size=9)})
+    with pytest.raises(renyi.InputError, match="a number in one batch and a category in another"):
+        acc.update({"x": np.array(list("abcabcabc"), dtype=object), "y": rng.normal(size=9)})
+
+
+def test_a_budget_too_small_for_the_sums_says_what_is_enough(rng):
+    # Missing cells leave counts for every cell and pair behind.
+    n = 9000
+    columns = {f"x{j}": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)) for j in range(6)}
+    first = renyi.Accumulator(memory="7MB")
+    first.update(columns)
+    with pytest.raises(renyi.InputError, match=r"sums of 6 columns: pass [0-9]+MB or more"):
+        first.second_pass()

@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+
+import renyi
+from renyi.streams import as_stream, is_elsewhere, loaded
+
+pl = pytest.importorskip("polars")
+
+
+@pytest.fixture
+def frame(rng):
+    n = 24_000
+    x = rng.normal(size=n)
+    return pl.DataFrame({"x": x, "y": x**2 + rng.normal(size=n), "level": np.where(rng.random(n) < 0.3, "a", "b")})
+
+
+# Too small to load the table, enough to read it.
+BUDGET = "4MB"
+
+
+def check_same(found, frame):
+    expected = renyi.matrix(frame)
+    np.testing.assert_allclose(found.values, expected.values, atol=2e-3)
+    assert found.n_rows == expected.n_rows
+    assert dict(found.types) == dict(expected.types)
+    assert isinstance(found.to_frame(), pl.DataFrame)
+
+
+def test_a_file_is_read_in_batches(frame, tmp_path):
+    frame.write_parquet(tmp_path / "big.parquet", row_group_size=5000)
+    assert loaded(tmp_path / "big.parquet", 2**22) is None
+    check_same(renyi.matrix(tmp_path / "big.parquet", memory=BUDGET), frame)
+    found = renyi.screen(str(tmp_path / "big.parquet"), "y", memory=BUDGET)
+    assert found.names[0] == "x"
+
+
+def test_many_files_are_one_table(frame, tmp_path):
+    frame[:5000].write_parquet(tmp_path / "a.parquet")
+    frame[5000:].write_parquet(tmp_path / "b.parquet")
+    check_same(renyi.matrix(f"{tmp_path}/*.parquet", memory=BUDGET), frame)
+    check_same(renyi.matrix(str(tmp_path), memory="1GB"), frame)
+
+
+def test_a_small_file_is_loaded(frame, tmp_path):
+    frame.write_csv(tmp_path / "small.csv")
+    found = renyi.matrix(str(tmp_path / "small.csv"), vectors={"v": ["x", "y"]})
+    assert found.names == ("v", "level")
+
+
+def test_lazy_frames_iterators_and_lists_of_batches(frame):
+    check_same(renyi.matrix(frame.lazy(), memory=BUDGET), frame)
+    check_same(renyi.matrix(iter([frame[:100], frame[100:]]), memory=BUDGET), frame)
+    check_same(renyi.matrix([frame[:7000], frame[7000:]], memory=BUDGET), frame)
+    check_same(renyi.matrix(lambda: frame.iter_slices(3000), memory=BUDGET), frame)
+
+
+def test_tables_are_not_mistaken_for_something_to_read(frame):
+    assert not is_elsewhere(frame)
+    assert not is_elsewhere([[1.0, 2.0], [3.0, 4.0]])
+    assert not is_elsewhere({"x": [1, 2]})
+
+
+def test_files_that_differ_are_named(frame, tmp_path):
+    frame.write_parquet(tmp_path / "a.parquet")
+    frame.rename({"y": "z"}).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(renyi.InputError, match=r"a\.parquet has the column 'y' and .*b\.parquet has not"):
+        renyi.matrix(f"{tmp_path}/*.parquet")
+    frame.cast({"y": pl.Float32}).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(renyi.InputError, match=r"'y' is Float64 in .*a\.parquet and Float32 in .*b\.parquet"):
+        renyi.matrix(f"{tmp_path}/*.parquet")
+
+
+def test_a_broken_row_group_is_named_and_nothing_is_returned(frame, tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "broken.parquet"
+    frame.write_parquet(path, row_group_size=8000, compression="zstd")
+    column = pq.ParquetFile(path).metadata.row_group(1).column(0)
+    start = column.dictionary_page_offset or column.data_page_offset
+    data = bytearray(path.read_bytes())
+    data[start : start + 400] = b"\xff" * 400
+    path.write_bytes(data)
+    with pytest.raises(renyi.InputError, match=r"broken\.parquet cannot be read in row group 1 of 3"):
+        renyi.matrix(path, memory=BUDGET)
+
+
+def test_names_that_stand_for_no_file(tmp_path):
+    with pytest.raises(renyi.InputError, match="stands for no file"):
+        renyi.matrix(f"{tmp_path}/*.parquet")
+    with pytest.raises(renyi.InputError, match="does not exist"):
+        renyi.matrix(str(tmp_path / "nothing.parquet"))
+
+
+def test_what_needs_rows_at_hand_is_refused(frame):
+    with pytest.raises(renyi.InputError, match="vectors is for tables in memory"):
+        renyi.matrix(frame.lazy(), vectors={"v": ["x", "y"]})
+    with pytest.raises(renyi.InputError, match="given is for tables in memory"):
+        renyi.screen(frame.lazy(), "y", given="x")
+    with pytest.raises(renyi.InputError, match="target names 'z'"):
+        renyi.screen(frame.lazy(), "z")
+
+
+def test_a_budget_too_small_for_a_batch_says_what_is_enough(frame):
+    with pytest.raises(renyi.InputError, match="1MB or more"):
+        as_stream(frame.lazy(), 1000)
+
+
+def test_an_iterator_without_batches_is_refused():
+    with pytest.raises(renyi.InputError, match="no batch"):
+        renyi.matrix(iter([]))

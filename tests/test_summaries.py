@@ -1,0 +1,88 @@
+import pickle
+
+import numpy as np
+import pytest
+
+from renyi.copula import quantise
+from renyi.summaries import LEAST_CAPACITY, Coder, Summary
+
+N = 40_000
+SAMPLES = {
+    "normal": lambda rng: rng.normal(size=N),
+    "wide": lambda rng: np.exp(20 * rng.normal(size=N)),
+    "narrow": lambda rng: 1e6 + rng.normal(size=N),
+    "zeros": lambda rng: np.where(rng.random(N) < 0.5, 0.0, rng.normal(size=N)),
+    "whole": lambda rng: rng.integers(-150, 150, N).astype(float),
+    "huge": lambda rng: rng.normal(size=N) * 1e307,
+    "tiny": lambda rng: rng.normal(size=N) * 5e-320,
+    "both zeros": lambda rng: rng.choice([-0.0, 0.0, 1.0], N),
+}
+
+
+def counted(values, cuts, capacity=LEAST_CAPACITY):
+    summary = Summary(capacity)
+    for part in np.split(values, cuts):
+        summary.update(part)
+    return summary.settle()
+
+
+def same(a, b):
+    return a.shift == b.shift and all(
+        np.array_equal(getattr(a, name), getattr(b, name)) for name in ("parts", "counts", "is_mixed")
+    )
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_cuts_order_and_merging_change_nothing(name, rng):
+    values = SAMPLES[name](rng)
+    whole = counted(values, [])
+    assert same(whole, counted(rng.permutation(values), [1, 1, 5000, 30_000]))
+    parts = [counted(part, [7]) for part in np.split(values, [100, 20_000, 20_000])]
+    for order in ([0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]):
+        total = Summary(LEAST_CAPACITY)
+        for k in order:
+            total.merge(pickle.loads(pickle.dumps(parts[k])))
+        assert same(whole, total.settle())
+
+
+def test_counting_without_sorting_is_counting(rng):
+    # Enough for several rounds of the counter, with values that it has not seen before.
+    values = np.concatenate([rng.normal(size=60_000), 1e3 * rng.normal(size=60_000)])
+    summary = counted(values, range(5_000, 120_000, 5_000))
+    bits = np.where(np.signbit(values), ~values.view(np.uint64), values.view(np.uint64) | np.uint64(2**63))
+    parts, counts = np.unique(bits >> np.uint64(summary.shift), return_counts=True)
+    assert np.array_equal(summary.parts, parts)
+    assert np.array_equal(summary.counts, counts)
+    distinct = np.unique(bits)
+    assert np.array_equal(summary.is_mixed, np.unique(distinct >> np.uint64(summary.shift), return_counts=True)[1] > 1)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_cell_of_a_value_is_found_by_bins(name, rng):
+    values = SAMPLES[name](rng)
+    summary = counted(values, [], capacity=2**16)
+    cells, smallest = summary.cells(8192)
+    codes = Coder.of(smallest, cells.counts)(values)
+    assert np.array_equal(codes, np.searchsorted(smallest[1:], values, side="right"))
+    assert np.array_equal(np.bincount(codes, minlength=len(cells.counts)), cells.counts)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_what_fits_has_the_grid_of_a_table_in_memory(name, rng):
+    values = SAMPLES[name](rng)
+    cells, _ = counted(values, [9], capacity=2**16).cells(8192)
+    exact = quantise(values, n_cells=8192)
+    assert np.array_equal(cells.counts, exact.counts)
+    assert cells.ranks == pytest.approx(exact.ranks, abs=1e-15)
+    assert cells.has_ties == exact.has_ties
+
+
+@pytest.mark.parametrize("name", ["normal", "narrow", "zeros"])
+def test_ranks_are_off_by_no_more_than_is_said(name, rng):
+    values = SAMPLES[name](rng)
+    summary = counted(values, [])
+    assert 0 < summary.rank_error < 2e-3
+    cells, smallest = summary.cells(None)
+    codes = Coder.of(smallest, cells.counts)(values)
+    exact = quantise(values)
+    assert np.abs(cells.middles[codes] - exact.middles[exact.codes]).max() <= summary.rank_error
