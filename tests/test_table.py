@@ -436,7 +436,7 @@ def test_an_error_within_a_tile_comes_out_as_itself_and_leaves_no_thread(error, 
 
 
 def test_an_error_of_one_pair_is_no_missing_answer(monkeypatch, rng):
-    def fail(*_):
+    def fail(*_, **__):
         raise ArithmeticError("of one pair")
 
     monkeypatch.setattr(tiles, "on_every_scale", fail)

@@ -105,7 +105,9 @@ def _files(data: str | os.PathLike[str]) -> list[Path]:
     else:
         found = [path] if path.exists() else sorted(Path(file) for file in glob.glob(name, recursive=True))
     if not found:
-        if any(mark in name for mark in "*?[") or path.is_dir():
+        if path.is_dir():
+            raise InputError(f"{name} is a folder without Parquet and CSV files: name another, or a file")
+        if any(mark in name for mark in "*?["):
             raise InputError(f"{name} stands for no file: check the folder and the pattern")
         read_table(path)  # which says what is wrong with a name
     return found
