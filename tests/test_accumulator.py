@@ -201,5 +201,5 @@ def test_a_budget_too_small_for_the_sums_says_what_is_enough(rng):
     columns = {f"x{j}": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)) for j in range(6)}
     first = renyi.Accumulator(memory="7MB")
     first.update(columns)
-    with pytest.raises(renyi.InputError, match="sums of 6 columns: pass [0-9]+MB or more"):
+    with pytest.raises(renyi.InputError, match=r"sums of 6 columns: pass [0-9]+MB or more"):
         first.second_pass()

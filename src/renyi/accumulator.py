@@ -271,8 +271,8 @@ class Accumulator:
         needed = _COPIES * second._plan.n_bytes
         if needed > self._memory:
             raise InputError(
-                f"memory={self._memory:,} bytes are too few for the sums of {len(second._plan.counted):,} columns: pass "
-                f"{-(-needed // 2**20):,}MB or more, or fewer columns at a time"
+                f"memory={self._memory:,} bytes are too few for the sums of {len(second._plan.counted):,} columns: "
+                f"pass {-(-needed // 2**20):,}MB or more, or fewer columns at a time"
             )
         second._columns = dict.fromkeys(self._columns or ())
         return second
