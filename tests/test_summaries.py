@@ -45,9 +45,10 @@ def test_cuts_order_and_merging_change_nothing(name, rng):
         assert same(whole, total.settle())
 
 
-def test_counting_without_sorting_is_counting(rng):
-    # Enough for several rounds of the counter, with values that it has not seen before.
-    values = np.concatenate([rng.normal(size=60_000), 1e3 * rng.normal(size=60_000)])
+@pytest.mark.parametrize("spread", [0.0, 7.0, 20.0])
+def test_counting_without_sorting_is_counting(spread, rng):
+    # Enough for several rounds of the counter, with values that it has not seen before, so that bits are dropped late.
+    values = rng.normal(size=120_000) * np.exp(spread * np.arange(120_000) / 120_000 * rng.random(120_000))
     summary = counted(values, range(5_000, 120_000, 5_000))
     bits = np.where(np.signbit(values), ~values.view(np.uint64), values.view(np.uint64) | np.uint64(2**63))
     parts, counts = np.unique(bits >> np.uint64(summary.shift), return_counts=True)

@@ -100,7 +100,7 @@ class Summary:
     def _collect(self) -> None:
         if self._counter is not None:
             counter, self._counter = self._counter, None
-            self._add(*counter.found(), shift=self.shift)
+            self._add(*counter.found(), shift=counter.shift)
 
     def _sort_in(self, values: Array) -> None:
         if not len(values):
@@ -204,7 +204,7 @@ class _Counter:
     """
 
     def __init__(self, shift: int, low_bits: int, runs: Bits, size: int) -> None:
-        self._shift, self._low_bits, self._runs = shift, np.uint64(low_bits), runs
+        self.shift, self._low_bits, self._runs = shift, np.uint64(low_bits), runs
         places = np.full(size + 2, -1, dtype=np.int32)
         places[(runs - runs[0]).astype(np.intp) + 1] = np.arange(len(runs), dtype=np.int32) << low_bits
         self._places = places
@@ -226,7 +226,7 @@ class _Counter:
     def update(self, values: Array, /) -> Array:
         """Count what is known, and give back the rest."""
         bits = _bits(values)
-        parts = bits >> np.uint64(self._shift)
+        parts = bits >> np.uint64(self.shift)
         # Parts below the first run, or beyond the last, have no place.
         run = (parts >> self._low_bits).view(np.int64) - (int(self._runs[0]) - 1)
         places = np.take(self._places, np.clip(run, 0, len(self._places) - 1, out=run))
