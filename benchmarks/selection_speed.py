@@ -24,7 +24,7 @@ from renyi.spectrum import canonical_correlations, cross_products
 CHOSEN = 10
 ROWS_OF_DCOR = 1000
 # Each size of the set is timed on so many candidates, and the best of so many rounds counts.
-SAMPLED, ROUNDS = 3, 3
+SAMPLED, ROUNDS = 2, 2
 
 
 def best(call: Any) -> float:
