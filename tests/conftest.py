@@ -1,3 +1,5 @@
+import signal
+
 import matplotlib
 import numpy as np
 import pytest
@@ -13,3 +15,8 @@ settings.load_profile("renyi")
 @pytest.fixture
 def rng():
     return np.random.default_rng(20131205)
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Shells let what runs in the background ignore interruptions, which some tests send; processes inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
