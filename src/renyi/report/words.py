@@ -28,7 +28,8 @@ def missed(result: Result, /, *, q: float) -> np.ndarray[tuple[int], np.dtype[np
 
 
 def _what_was_looked_at(result: Result) -> str:
-    names = {variable.column.name for side in (result.edges.x, result.edges.y) for variable in side}
+    partners = () if isinstance(result, Screening) else result.edges.y
+    names = {variable.column.name for variable in [*result.edges.x, *partners]}
     kinds = Counter(kind for name, kind in result.types.items() if name.removesuffix(" (other)") in names)
     types = ", ".join(f"{n:,} {_noun(kind, n)}" for kind, n in kinds.most_common())
     rows = count(result.n_rows, "row")

@@ -47,7 +47,9 @@ function follow() {
   else if (byId("pair").open) byId("pair").close();
 }
 byId("pair").addEventListener("close", () => {
-  if (location.hash.startsWith("#pair=")) history.replaceState(null, "", location.pathname + location.search);
+  // The event comes a moment later, when the address may name the next pair already.
+  if (byId("pair").open) return;
+  if (pairOf(location.hash) === current) history.replaceState(null, "", location.pathname + location.search);
   // Back to where the reader came from, without a jump.
   if (opener?.isConnected) opener.focus({ preventScroll: true });
 });

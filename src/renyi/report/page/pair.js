@@ -1,9 +1,10 @@
 // One pair: its numbers, its rows, its ranks, and the functions that reach the coefficient.
 const detailOf = new Map(report.details.map((detail) => [detail.pair, detail]));
-let opener = null;
+let opener = null, current = null;
 
 function showPair(k) {
   const dialog = byId("pair");
+  current = k;
   const at = table.shown.indexOf(k), neighbour = (by) => (at < 0 ? undefined : table.shown[at + by]);
   const step = (by, label) => make("button", { type: "button", disabled: neighbour(by) === undefined, onclick: () => { location.replace(linkTo(neighbour(by))); } }, label);
   dialog.replaceChildren(
