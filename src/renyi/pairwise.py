@@ -210,6 +210,7 @@ class _Side:
         # For every pair the column of this side, and the mask of the other one.
         self._columns, self._which = columns, which
         self._masks, self._n = masks, n
+        self._kept_means: Array | None = None
         self.n = np.rint(n[columns, which]).astype(np.intp)
 
     @classmethod
@@ -250,9 +251,15 @@ class _Side:
             return self.whitened(self.group.nested, place)
         return Restricted.of_smooth(moments, self._means, self.group.smooth, place=place).whitened(place=place)
 
-    @cached_property
+    @property
     def _means(self) -> Array:
         """Means of the moments of all columns of this side, on the rows of every mask of the other."""
+        # Kept by hand: until Python 3.12 a cached property has one lock for all instances, and threads would wait.
+        if self._kept_means is None:
+            self._kept_means = self._take_means()
+        return self._kept_means
+
+    def _take_means(self) -> Array:
         group = self.group
         if group.moments is None:
             raise ValueError("moments are of smooth functions")

@@ -416,15 +416,15 @@ def _prepared(columns: Sequence[Column], by: Rdc, *, progress: bool) -> list[Var
     """Columns, prepared for the RDC with these settings."""
     settings = Settings(by.k, by.s, by.frequencies)
 
-    def prepare_one(column: Column) -> Prepared:
-        return prepare(column, _SEED, settings)
-
     def variable(column: Column) -> Variable:
-        found = Variable(column, prepare_one)
-        _ = found.prepared
-        return found
+        prepared = prepare(column, _SEED, settings)
+        return Variable(column, lambda _: prepared)
 
-    return list(watched(stream(variable, columns), len(columns), "Preparing columns", shown=progress))
+    # Columns without ties and with as many rows share their functions, of which few are kept: one after the other.
+    order = sorted(range(len(columns)), key=lambda k: 0 if (gaps := columns[k].missing) is None else int(gaps.sum()))
+    made = stream(variable, [columns[k] for k in order])
+    found = dict(zip(order, watched(made, len(columns), "Preparing columns", shown=progress), strict=True))
+    return [found[k] for k in range(len(columns))]
 
 
 def _found(x: Sequence[Variable], y: Sequence[Variable] | None, *, progress: bool) -> Iterator[Found]:
