@@ -66,7 +66,7 @@ class _OfTable:
 
     @property
     def n_shuffled(self) -> int:
-        """Tests whose p-value comes from shuffles, and cannot be below 0.0001."""
+        """Tests whose p-value comes from shuffles, and cannot be below 0.0001 (0.001 for measures other than the RDC)."""
         return int(np.count_nonzero(self.edges.is_shuffled))
 
     def report(
@@ -118,7 +118,8 @@ class DependenceMatrix(_OfTable):
     values : ndarray
         Coefficients in [0, 1], 1 on the diagonal; NaN where two columns have too few rows in common.
     debiased : ndarray
-        The same, less what independent data would show.
+        The same, less what independent data would show; NaN for measures other than the RDC, as are `pearson` and
+        `spearman`.
     pvalues, qvalues : ndarray
         P-values, and adjusted for the tests really made; NaN on the diagonal and where no test was made.
     n_samples : ndarray
@@ -133,7 +134,8 @@ class DependenceMatrix(_OfTable):
     n_rows : int
         Rows of the table.
     n_tests, n_shuffled : int
-        Tests made, and how many of them have a p-value from shuffles, which cannot be below 0.0001.
+        Tests made, and how many of them have a p-value from shuffles, which cannot be below 0.0001 (by measures other
+        than the RDC: 0.001).
     """
 
     names: tuple[str, ...] = ()

@@ -24,8 +24,8 @@ _FEWEST_RANKS = 20
 # Kendall's law without ties is summed up exactly to here, as in SciPy; with ties rows are shuffled to here.
 _MOST_EXACT = 33
 # The law of many rows is left where the heaviest rows of both sides, once they meet, would make this much of what is
-# critical at 5 %. Normal samples of 40 rows pass; most pairs of heavy tails and of rare events, where a nominal 0.1 %
-# would be 1 % and more, do not.
+# critical at 5 %. Normal samples of 40 rows pass, most pairs of heavy tails do not. Rare flags still do, with p-values
+# that are too small: docs/measures.md, "Known limits".
 _TRUSTED_SHARE = 0.8
 # A table of counts costs less than sorting while it has no more cells than there are rows.
 _CELLS_PER_ROW = 1
