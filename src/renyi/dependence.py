@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from renyi.frames import Table
 
-__all__ = ["ALIAS", "DependenceMatrix", "Screening", "checked_rate"]
+__all__ = ["DependenceMatrix", "Screening", "checked_rate"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -66,7 +66,7 @@ class _OfTable:
 
     @property
     def n_shuffled(self) -> int:
-        """Tests whose p-value comes from shuffles, and cannot be below 0.0001 (0.001 for measures other than the RDC)."""
+        """Tests whose p-value comes from shuffles, and cannot be below `edges.smallest_shuffled`."""
         return int(np.count_nonzero(self.edges.is_shuffled))
 
     def report(

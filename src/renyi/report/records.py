@@ -21,7 +21,7 @@ def record_of(result: Result, /, *, q: float, top: int | None = None) -> dict[st
         "debiased": edges.debiased.tolist(),
         "pearson": found.pearson.tolist(),
         "spearman": found.spearman.tolist(),
-        "nonlinear": edges.is_nonlinear.tolist(),
+        "nonlinear": edges.is_nonlinear.tolist() if edges.measure == "rdc" else [None] * len(edges),
         "p": edges.pvalues.tolist(),
         "log10_p": (edges.log_pvalues / math.log(10)).tolist(),
         "q": result.edge_qvalues[which].tolist(),
