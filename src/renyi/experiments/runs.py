@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import active_children, get_context
@@ -190,15 +190,17 @@ def _processes(n: int) -> Iterator[ProcessPoolExecutor]:
         for _ in range(n):
             pool.submit(begin_process)  # each starts one
     ours = set(active_children()) - before
-    try:
-        yield pool
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in ours:
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    # A pipe to a process that was ended is an error to the pool, not the end of this one, as the command line has it.
+    with _ignored("SIGPIPE"):
+        try:
+            yield pool
+        except BaseException:
+            for process in ours:
+                process.terminate()
+            raise
+        finally:
+            # Once, and to its end: the thread that a pool leaves behind quarrels with the end of the interpreter.
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager
@@ -223,17 +225,23 @@ def begin_process() -> None:
     threadpool_limits(1)
 
 
-@contextmanager
-def _deaf() -> Iterator[None]:
+def _deaf() -> AbstractContextManager[None]:
     """Without ears for Ctrl-C, which processes started here inherit: else each would print a traceback."""
-    if threading.current_thread() is not threading.main_thread():
+    return _ignored("SIGINT")
+
+
+@contextmanager
+def _ignored(name: str) -> Iterator[None]:
+    """A signal ignored for a while, where the system knows it and this thread may say so."""
+    if not hasattr(signal, name) or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    number = signal.Signals[name]
+    before = signal.signal(number, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)
 
 
 def processor() -> str:
