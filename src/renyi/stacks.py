@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from renyi.basis import Basis
 from renyi.execution.workspace import workspace
 
-__all__ = ["ROWS_FOR_FLOAT32", "Joined", "Stack", "Values", "chunks", "precision", "products"]
+__all__ = ["CHUNK_BYTES", "ROWS_FOR_FLOAT32", "Joined", "Stack", "Values", "fine_chunks", "precision", "products"]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -26,6 +26,8 @@ ROWS_FOR_FLOAT32 = 4096
 _CELLS_FOR_FLOAT32 = 512
 # A constant, so that sums are taken in one order everywhere.
 _CHUNK_ROWS = 4096
+# Small enough for the allocator to hand out the same memory again.
+CHUNK_BYTES = 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,15 +173,25 @@ class Joined:
         return np.concatenate(split, axis=1).reshape(-1, parts[0].shape[1])
 
 
-def chunks(n_rows: int, /) -> Iterator[slice]:
+def _chunks(n_rows: int) -> Iterator[slice]:
     """The rows, a chunk at a time."""
     return (slice(start, min(start + _CHUNK_ROWS, n_rows)) for start in range(0, n_rows, _CHUNK_ROWS))
+
+
+def fine_chunks(n_rows: int, bytes_of_row: int, /) -> list[slice]:
+    """Chunks whose products of functions stay small."""
+    step = max(64, CHUNK_BYTES // bytes_of_row)
+    return [
+        slice(start, min(start + step, rows.stop))
+        for rows in _chunks(n_rows)
+        for start in range(rows.start, rows.stop, step)
+    ]
 
 
 def products(x: Stack | Values | Joined, y: Stack | Values | Joined, /) -> Array:
     """Sums of products (columns of x, columns of y, rank of x, rank of y) over the rows."""
     total = np.zeros((len(x) * x.rank, len(y) * y.rank))
-    for rows in chunks(x.n_rows):
+    for rows in _chunks(x.n_rows):
         left = x.rows(rows, place="left")
         # The same array twice is recognised by BLAS as half the work.
         right = left if y is x else y.rows(rows, place="right")

@@ -429,7 +429,8 @@ def _prepared(columns: Sequence[Column], by: Rdc, *, progress: bool) -> list[Var
 
 def _found(x: Sequence[Variable], y: Sequence[Variable] | None, *, progress: bool) -> Iterator[Found]:
     """All pairs, a tile at a time."""
-    tiles = list(tiles_of(groups(x), None if y is None else groups(y)))
+    own = [group if y else group.averaged() for group in groups(x)]
+    tiles = list(tiles_of(own, None if y is None else groups(y)))
 
     def compare_one(tile: tuple[Alike, Alike]) -> Found:
         return compare(*tile, _SHUFFLES)
