@@ -20,6 +20,8 @@ _COPIES = 8
 _BYTES_OF_CELL = 8
 # Parts of a budget that one batch may take, of which some are under way; rows of one at most and at least.
 _BATCHES, _MOST_ROWS, _FEWEST_ROWS = 32, 2**17, 1024
+# Batches that are read at once: with fewer, pages of a file are skipped once too often.
+_BATCHES_OF_SLICE = 2
 _PARQUET = (".parquet", ".pq")
 
 
@@ -138,10 +140,9 @@ def _rows_of_batch(n_columns: int, memory: int) -> int:
     return int(min(_MOST_ROWS, room))
 
 
-def _batches_of(pl: Any, frame: Any, n_rows: int) -> Iterator[Any]:
-    if not hasattr(frame, "collect_batches"):
+def _check_streams(pl: Any) -> None:
+    if not hasattr(pl.LazyFrame, "collect_batches"):
         raise InputError(f"Polars {pl.__version__} cannot read in batches: install polars>=1.34")
-    return iter(frame.collect_batches(chunk_size=n_rows, maintain_order=True))
 
 
 class _Parquet:
@@ -149,6 +150,7 @@ class _Parquet:
 
     def __init__(self, files: Sequence[Path], memory: int) -> None:
         self._pl = load("polars", extra="cli")
+        _check_streams(self._pl)
         self._files = files
         schemas, self._lengths = {}, {}
         for file in files:
@@ -174,9 +176,9 @@ class _Parquet:
         for file in self._files:
             n_read = 0
             try:
-                for batch in _batches_of(self._pl, self._pl.scan_parquet(file), self._rows):
-                    n_read += batch.height
-                    yield batch
+                for rows in self._slices(file):
+                    n_read += rows.height
+                    yield from rows.iter_slices(self._rows)
             except InputError:
                 raise
             except (Exception, self._pl.exceptions.PanicException) as error:
@@ -185,6 +187,12 @@ class _Parquet:
                 raise InputError(
                     f"{file} has {n_read:,} rows instead of {self._lengths[file]:,}: it was changed meanwhile"
                 )
+
+    def _slices(self, file: Path) -> Iterator[Any]:
+        """Some rows after the other: asked for all of them, Polars would read far ahead, hundreds of megabytes."""
+        frame, step = self._pl.scan_parquet(file), _BATCHES_OF_SLICE * self._rows
+        for start in range(0, self._lengths[file], step):
+            yield frame.slice(start, step).collect(engine="streaming")
 
     def _broken(self, file: Path, n_read: int | None, error: BaseException) -> InputError:
         """What to say of a file that cannot be read, and where it breaks."""
@@ -236,6 +244,7 @@ class _Lazy:
     def __init__(self, frame: Any, memory: int) -> None:
         self._frame = frame
         self._pl = load("polars", extra="cli")
+        _check_streams(self._pl)
         try:
             self._rows = _rows_of_batch(len(frame.collect_schema()), memory)
         except self._pl.exceptions.PolarsError as error:
@@ -247,7 +256,7 @@ class _Lazy:
 
     def batches(self) -> Iterator[Any]:
         try:
-            yield from _batches_of(self._pl, self._frame, self._rows)
+            yield from self._frame.collect_batches(chunk_size=self._rows, maintain_order=True)
         except (self._pl.exceptions.PolarsError, self._pl.exceptions.PanicException) as error:
             raise self._failed(error) from error
 
