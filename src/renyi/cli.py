@@ -92,7 +92,7 @@ def scan(
     _check_target("--csv", csv, file)
     _check_page(html, file)
     kinds = _kinds(types)
-    frame = file if _is_large(file, memory) else _read(file, sep, null, encoding)
+    frame = _read_in_batches(file, memory, sep, null, encoding) or _read(file, sep, null, encoding)
     import renyi
 
     settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": kinds, "progress": True}
@@ -407,12 +407,19 @@ def _kinds(types: list[str] | None) -> dict[str, str]:
     return kinds
 
 
-def _is_large(file: str, memory: str) -> bool:
-    """Whether this is Parquet, one file or many, that is read in batches."""
+def _read_in_batches(
+    file: str, memory: str, separator: str | None, nulls: list[str] | None, encoding: str | None
+) -> Any:
+    """One file or many that are read in batches; None for one that is loaded."""
     from renyi.accumulator import bytes_of
-    from renyi.streams import is_large_parquet
+    from renyi.streams import is_large, text_files
 
-    return file != "-" and is_large_parquet(file, bytes_of(memory))
+    budget = bytes_of(memory)
+    if file == "-" or not is_large(file, budget):
+        return None
+    texts = text_files(file, budget, separator=separator, null_values=nulls or (), encoding=encoding)
+    _print_notes(() if texts is None else texts.notes)
+    return texts or file
 
 
 def _read(file: str, separator: str | None, nulls: list[str] | None, encoding: str | None) -> Any:
@@ -420,10 +427,14 @@ def _read(file: str, separator: str | None, nulls: list[str] | None, encoding: s
     from renyi.sources import read_table
 
     source = read_table(file, separator=separator, null_values=nulls or (), encoding=encoding)
-    console = _console(stderr=True)
-    for note in source.notes:
-        console.print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
+    _print_notes(source.notes)
     return source.frame
+
+
+def _print_notes(notes: tuple[str, ...]) -> None:
+    console = _console(stderr=True)
+    for note in notes:
+        console.print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
 
 
 def _console(*, stderr: bool = False) -> "Console":
