@@ -311,10 +311,12 @@ def _in_batches(table: Any, first: Accumulator, memory: str | int, *, progress: 
     rows = as_stream(table, bytes_of(memory))
     for batch in watched_rows(ahead(rows.batches()), rows.n_rows, "Counting values", shown=progress):
         first.update(batch)
-    second = first.second_pass()
-    for _ in watched_rows(second.folded(rows.batches()), first.n_rows, "Adding products", shown=progress):
-        pass
-    return second.result()
+    passes = first.second_passes()
+    for number, second in enumerate(passes, 1):
+        turn = f" ({number} of {len(passes)})" if len(passes) > 1 else ""
+        for _ in watched_rows(second.folded(rows.batches()), first.n_rows, f"Adding products{turn}", shown=progress):
+            pass
+    return passes[0].result(*passes[1:])
 
 
 def _on_cluster(parts: Sequence[Any], first: Accumulator) -> DependenceMatrix | Screening:
@@ -322,8 +324,9 @@ def _on_cluster(parts: Sequence[Any], first: Accumulator) -> DependenceMatrix | 
     if not parts:
         raise InputError("the Dask table has no partition: there is nothing to measure")
     surveyed = folded_over(list(parts), _seen, first, _merged)
-    second = surveyed.second_pass()
-    return folded_over(list(parts), _seen, second, _merged).result()
+    # One block of columns after the other: what a task holds and returns is bounded.
+    passes = [folded_over(list(parts), _seen, second, _merged) for second in surveyed.second_passes()]
+    return passes[0].result(*passes[1:])
 
 
 def _seen(accumulator: Accumulator, rows: Any) -> Accumulator:

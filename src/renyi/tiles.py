@@ -62,14 +62,16 @@ def groups(variables: Sequence[Variable], /, *, stack: Stacking = Alike.of) -> l
     return [stack(positions, [variables[p] for p in positions]) for positions in by_signature.values()]
 
 
-def tiles_of(x: Sequence[Alike], y: Sequence[Alike] | None = None, /) -> Iterator[tuple[Alike, Alike]]:
-    """Tiles that cover every pair once: those of x with one another, or of x with y."""
+def tiles_of(
+    x: Sequence[Alike], y: Sequence[Alike] | None = None, /, *, most: int = _MOST_COLUMNS
+) -> Iterator[tuple[Alike, Alike]]:
+    """Tiles that cover every pair once: those of x with one another, or of x with y; `most` columns a side."""
     for g, group in enumerate(x):
         for h, other in enumerate(x[g:] if y is None else y):
-            most = _columns_of_tile(group, other)
-            parts = _parts(group, most)
+            size = min(most, _columns_of_tile(group, other))
+            parts = _parts(group, size)
             is_same = y is None and h == 0
-            others = parts if is_same else _parts(other, most)
+            others = parts if is_same else _parts(other, size)
             for p, part in enumerate(parts):
                 for with_part in others[p:] if is_same else others:
                     yield part, with_part
