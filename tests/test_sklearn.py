@@ -1,3 +1,4 @@
+import math
 import pickle
 from functools import partial
 
@@ -284,3 +285,23 @@ def test_draws_follow_the_seed(data):
     assert drawn(None).tolist() == drawn(None).tolist()
     assert drawn(1).tolist() == drawn(1).tolist() != drawn(2).tolist()
     assert drawn(np.random.RandomState(0)).tolist() == drawn(np.random.RandomState(0)).tolist()
+
+
+@pytest.mark.parametrize("wanted", ["auto", 2, 3])
+def test_a_feature_that_is_the_target_is_found_and_explains_it(wanted, rng):
+    x = rng.random((80, 4))
+    selector = RDCSelector(n_features_to_select=wanted).fit(x, x[:, 1])
+    assert selector.path_[0].feature == 1
+    assert selector.path_[0].dependence == pytest.approx(1.0, abs=1e-6)
+    assert len(selector.path_) == (1 if wanted == "auto" else wanted)
+
+
+def test_no_pvalue_is_below_one_over_the_number_of_orders_of_the_rows(rng):
+    x = rng.random((12, 3))
+    (step,) = RDCSelector().fit(x, x[:, 1]).path_
+    assert step.pvalue == pytest.approx(2 * 3 / math.factorial(12))
+    flag = np.repeat([False, True], 50)
+    x = np.column_stack((rng.random((100, 2)), flag))
+    (step,) = RDCSelector().fit(x, flag).path_
+    assert step.feature == 2
+    assert step.pvalue == pytest.approx(2 * 3 / math.comb(100, 50))

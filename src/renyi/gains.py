@@ -58,7 +58,7 @@ class Candidate:
     """Functions of a column, smooth to rough: the value of function a at row i is `table[codes[i], a]`.
 
     Rows where the column is missing have a cell of zeros, the mean of every function. `leverages` has the largest share
-    of one row in the leading 1, 2, … functions.
+    of one row in the leading 1, 2, … functions, `log_arrangements` the logarithm of how many orders of its rows differ.
     """
 
     table: Array
@@ -66,6 +66,7 @@ class Candidate:
     sizes: tuple[int, ...]
     leverages: Array
     has_levels: bool
+    log_arrangements: float
     observed: Mask | None = None
 
     @property
@@ -106,11 +107,11 @@ def _candidate(column: Column, leading: dict[int, tuple[Array, Array]]) -> Candi
         table = leading[id(basis.table)][0]
     leverages = scales.leverages[:width]
     if column.missing is None:
-        return Candidate(table, basis.codes, sizes, leverages, scales.has_levels)
+        return Candidate(table, basis.codes, sizes, leverages, scales.has_levels, scales.log_arrangements)
     codes = np.full(len(column), len(table), dtype=np.intp)
     codes[~column.missing] = basis.codes
     table = np.concatenate((table, np.zeros((1, width))))
-    return Candidate(table, codes, sizes, leverages, scales.has_levels, ~column.missing)
+    return Candidate(table, codes, sizes, leverages, scales.has_levels, scales.log_arrangements, ~column.missing)
 
 
 def _scales(column: Column) -> Scales:
@@ -136,6 +137,7 @@ class Gains:
         self._sizes = tuple(dict.fromkeys(min(size, scales.basis.rank) for size in sizes))
         self._target = scales.basis.rows(0, len(target)).T[: self._sizes[-1]] / np.sqrt(len(target))
         self._has_levels = scales.has_levels
+        self._log_arrangements = scales.log_arrangements
         self._candidates, self._n, self._n_threads = candidates, len(target), n_threads
         self._span = np.full((1, self._n), self._n**-0.5)
         self._partners = np.empty((0, self._n))
@@ -182,6 +184,10 @@ class Gains:
         self._n_projected = len(self._span)
         return log_p
 
+    def least_log_pvalue(self, *which: int) -> float:
+        """What the p-value of a candidate or a pair is at least: no p-value of shuffled rows could be smaller."""
+        return -min(self._log_arrangements, sum(self._candidates[j].log_arrangements for j in which))
+
     def of_pairs(self, which: Sequence[int], /) -> tuple[tuple[int, int], float] | None:
         """The pair of candidates whose product adds most, and the logarithm of its p-value, not adjusted."""
         if self.is_explained or not 2 <= len(which) <= _MOST_COLUMNS_TO_PAIR:
@@ -204,7 +210,9 @@ class Gains:
         if self._n_partners < _MOST_PARTNERS:
             self._partners = np.concatenate((self._partners, factors))
             self._n_partners += 1
-        self._products = _orthonormal(self._partners * self._residual[:1], self._span, cut=_CUT)
+        # Nothing is left to interact with once the target is explained.
+        leading = np.repeat(self._residual[:1], len(self._partners), axis=0)
+        self._products = _orthonormal(self._partners[: len(leading)] * leading, self._span, cut=_CUT)
 
     def _whitened(self, members: list[int]) -> tuple[Array, Mask]:
         """Products of candidates with as many functions with residuals and products, as in `_log_pvalues`."""

@@ -87,13 +87,15 @@ class ByGain:
         looks = 2 if self._pairs else 1
         log_p = self._gains.of_singles(which)
         first = int(np.argmin(log_p))
-        single = Proposal((which[first],), min(0.0, float(log_p[first]) + np.log(looks * len(which))), log_p)
+        least = max(float(log_p[first]), self._gains.least_log_pvalue(which[first]))
+        single = Proposal((which[first],), min(0.0, least + np.log(looks * len(which))), log_p)
         if not self._pairs or self._is_exhausted or room < 2 or single.log_pvalue <= np.log(alpha):
             return single
         found = self._gains.of_pairs(which)
         if found is None:
             return single
         pair, log_pvalue = found
+        log_pvalue = max(log_pvalue, self._gains.least_log_pvalue(*pair))
         log_pvalue += np.log(looks * len(which) * (len(which) - 1) / 2)
         # Where neither shows anything the rest is chance, and need not be looked at in pairs again.
         self._is_exhausted = log_pvalue > np.log(alpha)
