@@ -120,16 +120,18 @@ def test_python_of_a_page_runs_and_gives_what_it_states(page, tmp_path, monkeypa
     pyplot.close("all")
 
 
-def test_commands_of_the_tour_run(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", ["README.md", "docs/tour.md"])
+def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = blocks_of("docs/tour.md")
-    run(next(block.text for block in blocks if block.language == "python"), {})
+    blocks, names = blocks_of(page), {}
+    run(next(block.text for block in blocks if block.language == "python"), names)
+    names["wine"].to_csv("wine.csv", index=False)
     lines = [line for block in blocks if block.language == "sh" for line in block.text.splitlines()]
-    commands = [line.partition("#")[0].split()[1:] for line in lines if line.startswith("renyi ")]
+    commands = [line.partition("#")[0].split()[1:] for line in lines if line.startswith(("renyi scan", "renyi pair"))]
     assert len(commands) >= 4
     for command in commands:
         subprocess.run([sys.executable, "-m", "renyi", *command], check=True, capture_output=True)
-    assert (tmp_path / "wine.html").stat().st_size > 50_000
+    assert next(tmp_path.glob("*.html")).stat().st_size > 50_000
 
 
 @pytest.mark.parametrize("script", ["docs/make_reference.py", "benchmarks/comparison_tables.py"])
