@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import renyi
+
 ROOT = Path(__file__).parent.parent
 PAGES = [
     "README.md",
@@ -138,6 +140,11 @@ def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
 def test_pages_made_from_code_are_up_to_date(script):
     made = subprocess.run([sys.executable, ROOT / script, "--check"], check=False)
     assert made.returncode == 0, f"run python {script}"
+
+
+def test_every_public_name_is_in_the_api_reference():
+    listed = set(re.findall(r"^\.\. auto\w+:: (\w+)", (ROOT / "docs/api.md").read_text(), flags=re.MULTILINE))
+    assert listed == {*renyi.__all__, *renyi.sklearn.__all__} - {"sklearn"}
 
 
 def test_pages_name_no_file_that_is_not_there():
