@@ -30,6 +30,7 @@ PAGES = [
             "conditional",
             "selection",
             "measures",
+            "scaling",
             "gallery",
         )
     ),
