@@ -129,11 +129,11 @@ def sure() -> str:
     mean = dict(zip(header, next(row for row in rows if "mean" in row[0]), strict=True))
     return (
         f"- **P-values hold.** Of {tables} real tables whose columns were shuffled, {found} had a finding at a false "
-        f"discovery rate of\n  5 %, where {0.05 * tables:g} are allowed: {by('table_study.py')} "
-        "([the study](docs/tables.md#the-study)).\n"
+        f"discovery rate of\n  5 %, where {0.05 * tables:g} are allowed: {by('table_study.py DATA')}, DATA a folder of "
+        "these CSV files\n  ([the study](docs/tables.md#the-study)).\n"
         f"- **Power.** On the paper's eight patterns the default test has a mean power of {mean['renyi']}; ACE has "
         f"{mean['ACE']}, distance\n  correlation {mean['dCor']}, MIC {mean['MIC']}, Pearson {mean['Pearson']}: "
-        f"{by('power.py')} and `peer_power.py` ([by pattern](docs/inference.md#power)).\n"
+        f"{by('power.py')}\n  and {by('peer_power.py')}, which needs R ([by pattern](docs/inference.md#power)).\n"
     )
 
 
