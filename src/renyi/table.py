@@ -66,7 +66,7 @@ def matrix(
     ----------
     table : frame, dict of columns, or array of shape (n, d)
         A frame of pandas, Polars or Arrow, a dict of columns, or a matrix whose columns are the variables. Also what is
-        read in batches, and never whole: the name of a file or a pattern such as "data/*.parquet", a lazy frame of
+        read in batches, and never whole: the name of a file or a pattern such as ``"data/*.parquet"``, a lazy frame of
         Polars, an iterator of tables, or a Dask DataFrame or array, whose partitions stay where they are.
     other : the same, optional
         A second table over the same rows: its columns take the place of the table's own as partners.
