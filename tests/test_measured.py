@@ -1,9 +1,13 @@
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 import renyi
+from renyi.report.summary import lines_of, remarks
 from tables import mixed
 
 NAMES = [name for name in renyi.measures() if name != "rdc"]
@@ -118,3 +122,124 @@ def test_a_pair_with_too_few_rows_in_common_is_not_measured(rng):
     assert np.isnan(found.values[0, 1])
     assert found.n_samples[0, 1] == 1
     assert found.values[0, 2] == 1.0
+
+
+def test_why_a_pair_was_not_measured_is_told(rng):
+    x = rng.random(40)
+    gaps = {"a": np.where(np.arange(40) < 20, np.nan, x), "b": np.where(np.arange(40) >= 23, np.nan, x), "c": x}
+    for measure, reason in (
+        (renyi.measure("dcor", unbiased=True), "unbiased=True with 3 rows"),
+        (renyi.measure("mutual_info", n_neighbors=4), "there are 3 rows and n_neighbors=4"),
+    ):
+        (said,) = (remark for remark in remarks(renyi.matrix(gaps, measure=measure)) if "not tested" in remark)
+        assert said.startswith(f"not tested, {reason}")
+        assert said.endswith(": a with b")
+    flat = gaps | {"a": np.where(np.arange(40) < 20, np.nan, np.where(np.arange(40) < 25, 1.0, x))}
+    (said,) = (remark for remark in remarks(renyi.matrix(flat, measure="dcor")) if "not tested" in remark)
+    assert said.startswith("not tested, x (column 'a') is constant on the rows")
+
+
+# What a column has with itself, and which columns are one.
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+@pytest.mark.parametrize(
+    "measure",
+    [*(renyi.measure(name) for name in NAMES), renyi.measure("hsic", normalised=False), renyi.measure("rdc")],
+    ids=str,
+)
+def test_the_diagonal_is_the_column_with_itself(measure, gaps, rng):
+    frame = numbers(60, rng, gaps=gaps)
+    found = renyi.matrix(frame, measure=measure)
+    by = measure.undirected()
+    own = [by(frame[name].dropna(), frame[name].dropna()) for name in frame]
+    np.testing.assert_allclose(np.diag(found.values), own, atol=1e-9)
+    assert (np.diag(found.strength) == np.diag(found.values)).all()
+
+
+def test_the_diagonal_is_not_1_where_the_measure_is_not(rng):
+    for measure in ("kcca", "xi", "mutual_info", renyi.measure("hsic", normalised=False)):
+        assert abs(renyi.matrix(numbers(60, rng), measure=measure).values[0, 0] - 1.0) > 0.01
+
+
+def test_a_column_that_cannot_be_compared_with_itself_has_nan_there(rng):
+    frame = pd.DataFrame(rng.random((25, 17))).rename(columns=str)
+    found = renyi.matrix(frame, measure="cca", vectors={"wide": list(frame.columns[:15])})
+    assert np.isnan(found.values[0, 0])
+    assert found.values[0, 1] > 0.5
+    assert found.values[1, 1] == 1.0
+
+
+@pytest.mark.parametrize("name", ["ace", "mic", "kcca", "dcor", "hsic", "spearman"])
+def test_only_columns_that_rise_or_fall_together_are_told_as_one(name, rng):
+    x = np.linspace(-1, 1, 200)
+    table = {"x": x, "square": x**2, "falls": -x + 1e-3 * rng.random(200)}
+    settings = {"regularisation": 1e-4} if name == "kcca" else {}
+    found = renyi.matrix(table, measure=renyi.measure(name, **settings))
+    lines = {line.y: line for line in lines_of(found, 5)}
+    assert lines["falls"].is_same
+    assert not any(line.is_same for name, line in lines.items() if name != "falls")
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+def test_linear_coefficients_stand_beside_any_measure(gaps, rng):
+    frame = numbers(60, rng, gaps=gaps).assign(label=pd.Categorical(rng.choice(list("uvw"), 60)))
+    found = renyi.matrix(frame, measure="dcor")
+    np.testing.assert_allclose(found.pearson[:4, :4], frame[list("abcd")].corr(), atol=1e-9)
+    np.testing.assert_allclose(found.spearman[:4, :4], frame[list("abcd")].corr("spearman"), atol=1e-9)
+    assert np.isnan(found.pearson[4, :4]).all()
+    screening = renyi.screen(frame, "a", measure="dcor")
+    by_name = dict(zip(screening.names, screening.pearson, strict=True))
+    assert by_name["b"] == pytest.approx(frame["a"].corr(frame["b"]), abs=1e-9)
+    assert np.isnan(by_name["label"])
+
+
+# Copies.
+
+
+@pytest.mark.parametrize("name", renyi.measures())
+def test_results_can_be_pickled_and_copied(name, rng):
+    frame = numbers(60, rng, gaps=0.1)
+    whole = renyi.matrix(frame, measure=name)
+    for found in (whole, renyi.matrix(frame.dropna(), measure=name), renyi.screen(frame, "a", measure=name)):
+        for again in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+            assert type(again) is type(found)
+            assert again.names == found.names
+            for values in ("values", "pvalues", "debiased", "qvalues", "pearson", "spearman"):
+                np.testing.assert_array_equal(getattr(again, values), getattr(found, values))
+            assert not again.values.flags.writeable
+            assert repr(again) == repr(found)
+            with pytest.raises(TypeError):
+                again.types["a"] = "category"
+    assert list(pickle.loads(pickle.dumps(whole)).top(3)["y"]) == list(whole.top(3)["y"])
+    tested = renyi.measure(name).test(frame["a"], frame["b"], missing="pairwise", n_resamples=19)
+    for again in (pickle.loads(pickle.dumps(tested)), copy.deepcopy(tested)):
+        assert repr(again) == repr(tested)
+        assert again.debiased == tested.debiased
+
+
+def test_results_of_tables_read_in_batches_can_be_pickled(rng):
+    frame = numbers(200, rng)
+    found = renyi.matrix([frame[:100], frame[100:]])
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.values, found.values)
+    np.testing.assert_array_equal(again.debiased, found.debiased)
+
+
+# What was asked for.
+
+
+def test_a_threshold_is_on_the_scale_of_the_measure(rng):
+    x = rng.random(200)
+    table = {"x": x, "y": x + 1e-3 * rng.random(200), "z": rng.random(200)}
+    assert renyi.pairs(table, measure="mutual_info", threshold=1.5)["y"].tolist() == ["y"]
+    for measure, threshold in (("dcor", 1.5), ("rdc", 1.5), ("mutual_info", np.inf), ("mutual_info", np.nan)):
+        with pytest.raises(renyi.InputError, match="makes no sense: pass a coefficient"):
+            renyi.pairs(table, measure=measure, threshold=threshold)
+
+
+def test_a_table_of_categories_alone_names_the_measures_that_take_it():
+    table = {"a": list("uvw") * 20, "b": list("xxyzzz") * 10}
+    with pytest.raises(renyi.InputError, match=r"measure by 'rdc' or 'dcor', or .*types=\{name: 'number'\}"):
+        renyi.matrix(table, measure="spearman")
+    assert renyi.matrix(table, measure="dcor").names == ("a", "b")

@@ -310,8 +310,25 @@ def test_unknown_names_and_settings_are_refused():
         renyi.measure("rdc", K=3)
 
 
-def test_settings_that_differ_are_shown():
+def test_settings_that_differ_are_shown(curved):
     assert str(renyi.measure("rdc", k=5, debias=True)) == "rdc(k=5, debias=True)"
+    for m in (renyi.measure("rdc", k=5), renyi.measure("dcor", unbiased=True), renyi.measure("xi", symmetric=True)):
+        assert m.test(*curved).method == str(m) != m.name
+
+
+def test_settings_may_be_numbers_of_numpy(curved):
+    for name, chosen in {
+        "dcor": {"unbiased": np.True_, "exponent": np.float32(1.5)},
+        "hsic": {"normalised": np.False_, "width": np.int64(2)},
+        "mic": {"c": np.int32(5)},
+        "rdc": {"k": np.int64(5), "debias": np.True_},
+        "xi": {"symmetric": np.True_},
+    }.items():
+        plain = {setting: value.item() for setting, value in chosen.items()}
+        m = renyi.measure(name, **chosen)
+        assert m == renyi.measure(name, **plain)
+        assert str(m) == str(renyi.measure(name, **plain))
+        assert m(*curved) == renyi.measure(name, **plain)(*curved)
 
 
 def test_the_table_of_the_docs_is_up_to_date():

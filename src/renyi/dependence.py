@@ -1,7 +1,7 @@
 """What the user holds after comparing the columns of a table."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -39,6 +39,15 @@ class _OfTable:
     n_rows: int
     correction: Correction
     new_frame: Callable[[dict[str, Any]], Any] = field(repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Views of mappings have no copies. What is derived is derived again: it is read-only, which copies are not.
+        state = {own.name: getattr(self, own.name) for own in fields(self)}
+        return {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in state.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        said = {name: MappingProxyType(state[name]) for name in ("types", "skipped", "pooled")}
+        self.__dict__.update(state | said)
 
     @cached_property
     def edge_qvalues(self) -> Array:
@@ -162,7 +171,7 @@ class DependenceMatrix(_OfTable):
     @cached_property
     def values(self) -> Array:
         """Coefficients."""
-        return self._spread(self.edges.found.coefficient, self.edges.largest)
+        return self._spread(self.edges.found.coefficient, self.edges.own)
 
     @cached_property
     def debiased(self) -> Array:
@@ -172,7 +181,7 @@ class DependenceMatrix(_OfTable):
     @cached_property
     def strength(self) -> Array:
         """What pairs are ranked by: debiased coefficients, or the sizes of those of another measure."""
-        return self._spread(self.edges.strength, self.edges.largest)
+        return self._spread(self.edges.strength, self.edges.own)
 
     @cached_property
     def pvalues(self) -> Array:
@@ -187,12 +196,12 @@ class DependenceMatrix(_OfTable):
     @cached_property
     def pearson(self) -> Array:
         """Pearson's correlation."""
-        return self._spread(self.edges.found.pearson, 1.0)
+        return self._spread(self.edges.pearson, 1.0)
 
     @cached_property
     def spearman(self) -> Array:
         """Spearman's correlation."""
-        return self._spread(self.edges.found.spearman, 1.0)
+        return self._spread(self.edges.spearman, 1.0)
 
     @cached_property
     def n_samples(self) -> NDArray[np.intp]:
@@ -403,12 +412,12 @@ class Screening(_OfTable):
     @property
     def pearson(self) -> Array:
         """Pearson's correlation."""
-        return self._sorted(self.edges.found.pearson)
+        return self._sorted(self.edges.pearson)
 
     @property
     def spearman(self) -> Array:
         """Spearman's correlation."""
-        return self._sorted(self.edges.found.spearman)
+        return self._sorted(self.edges.spearman)
 
     def _sorted(self, values: NDArray[Any]) -> NDArray[Any]:
         ordered = values[self._order]

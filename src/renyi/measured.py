@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,6 +15,7 @@ from renyi.edges import ALIAS, Edges
 from renyi.errors import InputError
 from renyi.execution.progress import watched
 from renyi.execution.threads import keep_going, stream
+from renyi.peers.correlations import Pearson, Spearman
 from renyi.peers.protocol import SHUFFLES, Measure
 from renyi.tiles import Found
 
@@ -23,9 +24,17 @@ __all__ = ["MeasuredEdges", "measured"]
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
+Variables: TypeAlias = tuple[Sequence[Variable], Sequence[Variable]]
+Sides: TypeAlias = tuple[list[Any], list[Any]]
 
 _PAIRS_AT_ONCE = 64
 _N_RESAMPLES = 999
+# What a column has with itself is 1 for most measures, but for rounding.
+_ROUNDING = 1e-12
+
+
+# Rows, coefficient, log p and whether it was shuffled, of a pair; and why it has none.
+_Outcome: TypeAlias = tuple[float, float, float, float, str]
 
 
 class _Tested(NamedTuple):
@@ -37,10 +46,20 @@ class _Tested(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeasuredEdges(Edges):
-    """Pairs by another measure: nothing is known of its bias, and pairs are ranked by the size of the coefficient."""
+    """Pairs by another measure: nothing is known of its bias, and pairs are ranked by the size of the coefficient.
+
+    `itself` is what every column of a square table has with itself, and `reasons` say for each pair why it has no
+    coefficient; they are empty where it has one.
+    """
 
     by: Measure[Any]
     test: Callable[[], _Tested]
+    itself: Array
+    reasons: NDArray[np.object_]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Tests that are still to be made would take all prepared columns with them.
+        return self.__dict__ | {"test": partial(_Tested, *self._tested)}
 
     @property
     def measure(self) -> str:
@@ -49,8 +68,23 @@ class MeasuredEdges(Edges):
 
     @property
     def largest(self) -> float:
-        """What a column has with itself, NaN where the measure has no upper end."""
+        """The largest value that the measure can have, NaN where there is no upper end."""
         return 1.0 if self.by.statement.range[1] == 1.0 else np.nan
+
+    @property
+    def own(self) -> Array:
+        """What every column of a square table has with itself, NaN where that is not defined."""
+        return self.itself
+
+    @cached_property
+    def pearson(self) -> Array:
+        """Pearson's correlation of the same pairs on the same rows, NaN where one of the two has no order."""
+        return _beside(Pearson(), self)
+
+    @cached_property
+    def spearman(self) -> Array:
+        """Spearman's correlation of the same pairs on the same rows, NaN where one of the two has no order."""
+        return _beside(Spearman(), self)
 
     @property
     def has_law(self) -> bool:
@@ -98,14 +132,30 @@ class MeasuredEdges(Edges):
         return np.zeros(len(self), dtype=bool)
 
     def is_alias(self, edge: int, /) -> bool:
-        """Whether two columns are nearly the same by this measure; categories and vectors are not told as one."""
+        """Whether two columns are nearly the same: numbers of a strength above 0.99 that also rise or fall together.
+
+        A measure of non-linear dependence is 1 for a parabola, and yet x says more than its square.
+        """
         x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
-        return bool(self.strength[edge] > ALIAS) and x.column.kind == y.column.kind == "number" and self.largest == 1.0
+        if self.largest != 1.0 or not self.strength[edge] > ALIAS or {x.column.kind, y.column.kind} != {"number"}:
+            return False
+        (trend,) = _beside(Spearman(), self.take(np.array([edge])))
+        return bool(abs(trend) > ALIAS)
+
+    def reason(self, edge: int, /) -> str:
+        """Why a pair has no coefficient: what the measure said of it."""
+        return self.reasons[edge] or super().reason(edge)
 
     def take(self, which: NDArray[Any], /) -> "MeasuredEdges":
         """Some of the pairs, in the order given."""
         return MeasuredEdges(
-            self.x, self.y, self._found_at(which), by=self.by, test=lambda: _Tested(*(t[which] for t in self._tested))
+            self.x,
+            self.y,
+            self._found_at(which),
+            by=self.by,
+            test=lambda: _Tested(*(t[which] for t in self._tested)),
+            itself=self.itself,
+            reasons=self.reasons[which],
         )
 
     def columns(self, qvalues: Array, /) -> dict[str, Any]:
@@ -124,17 +174,26 @@ def measured(
     i, j = (np.asarray(index, dtype=np.intp) for index in every)
     prepared = _prepared(measure, x, progress)
     sides = prepared, prepared if y is None else _prepared(measure, y, progress)
+    itself = np.empty(0) if y is not None else _with_themselves(measure, x, prepared, progress)
     if all(column.missing is None for variables in (x, others) for column in (v.column for v in variables)):
         values = measure.every_pair(*sides)
         if values is not None:
             n = np.full(len(i), len(x[0].column))
             found = _found(i, j, n, values[i, j])
-            return MeasuredEdges(x, others, found, by=measure, test=lambda: _by_law(measure, sides, found))
+            test = partial(_by_law, measure, sides, found)
+            return MeasuredEdges(x, others, found, by=measure, test=test, itself=itself, reasons=_no_reasons(len(i)))
     pairs = _one_by_one(measure, (x, others), sides, list(zip(i.tolist(), j.tolist(), strict=True)))
-    rows = np.array(list(watched(pairs, len(i), "Comparing pairs", shown=progress))).reshape(-1, 4)
+    outcomes = list(watched(pairs, len(i), "Comparing pairs", shown=progress))
+    rows = np.array([numbers for *numbers, _ in outcomes]).reshape(-1, 4)
     n, coefficient, log_pvalue, is_shuffled = rows.T
-    tested = _Tested(log_pvalue, is_shuffled > 0)
-    return MeasuredEdges(x, others, _found(i, j, n.astype(np.intp), coefficient), by=measure, test=lambda: tested)
+    tested, found = _Tested(log_pvalue, is_shuffled > 0), _found(i, j, n.astype(np.intp), coefficient)
+    reasons = _no_reasons(len(i))
+    reasons[:] = [reason for *_, reason in outcomes]
+    return MeasuredEdges(x, others, found, by=measure, test=lambda: tested, itself=itself, reasons=reasons)
+
+
+def _no_reasons(n_pairs: int) -> NDArray[np.object_]:
+    return np.full(n_pairs, "", dtype=object)
 
 
 def _found(i: Index, j: Index, n: Index, coefficient: Array) -> Found:
@@ -162,7 +221,55 @@ def _prepared(measure: Measure[Any], variables: Sequence[Variable], progress: bo
     return list(watched(stream(prepare, variables), len(variables), "Preparing columns", shown=progress))
 
 
-def _by_law(measure: Measure[Any], sides: tuple[list[Any], list[Any]], found: Found) -> _Tested:
+def _with_themselves(
+    measure: Measure[Any], variables: Sequence[Variable], prepared: list[Any], progress: bool
+) -> Array:
+    """The coefficient of every column with itself, on its own rows."""
+
+    def own(place: int) -> float:
+        keep_going()
+        try:
+            side = prepared[place]
+            if side is None:
+                side = measure.prepare(measure.numbers_of(variables[place].column.complete()))
+            value = measure.combine(side, side)
+        except InputError:  # as where a category has a level for every row
+            return np.nan
+        return 1.0 if abs(value - 1.0) <= _ROUNDING else value
+
+    places = range(len(variables))
+    values = watched(stream(own, places), len(places), "Comparing columns with themselves", shown=progress)
+    return np.array(list(values))
+
+
+def _beside(measure: Measure[Any], edges: MeasuredEdges) -> Array:
+    """A correlation of the same pairs on the same rows, NaN where it is not defined."""
+    i, j = edges.found.i.tolist(), edges.found.j.tolist()
+    sides: dict[tuple[int, int], Any] = {}
+    other = 0 if edges.y is edges.x else 1
+
+    def side(which: int, place: int) -> Any:
+        if (which, place) not in sides:
+            column = (edges.x, edges.y)[which][place].column
+            is_known = column.missing is None and not measure.refusal(column)
+            sides[which, place] = measure.prepare(measure.numbers_of(column)) if is_known else None
+        return sides[which, place]
+
+    def one(a: int, b: int) -> float:
+        x, y = edges.x[a].column, edges.y[b].column
+        if measure.refusal(x) or measure.refusal(y):
+            return np.nan
+        rows = common_rows(x, y)
+        try:
+            pair = (side(0, a), side(other, b)) if rows is None else _on_common_rows(measure, x, y)
+        except InputError:
+            return np.nan
+        return measure.combine(*pair)
+
+    return np.array([one(a, b) for a, b in zip(i, j, strict=True)], dtype=np.float64)
+
+
+def _by_law(measure: Measure[Any], sides: Sides, found: Found) -> _Tested:
     pairs = zip(found.i.tolist(), found.j.tolist(), found.coefficient.tolist(), found.n.tolist(), strict=True)
     tested = [_test(measure, sides[0][a], sides[1][b], value, n) for a, b, value, n in pairs]
     log_pvalues, is_shuffled = np.array(tested).reshape(-1, 2).T
@@ -170,37 +277,34 @@ def _by_law(measure: Measure[Any], sides: tuple[list[Any], list[Any]], found: Fo
 
 
 def _one_by_one(
-    measure: Measure[Any],
-    variables: tuple[Sequence[Variable], Sequence[Variable]],
-    sides: tuple[list[Any], list[Any]],
-    pairs: list[tuple[int, int]],
-) -> Iterator[tuple[float, float, float, float]]:
-    """Rows, coefficient, log p and whether it was shuffled, of every pair in turn."""
+    measure: Measure[Any], variables: Variables, sides: Sides, pairs: list[tuple[int, int]]
+) -> Iterator[_Outcome]:
+    """Every pair in turn."""
 
-    def compare(some: list[tuple[int, int]]) -> list[tuple[float, float, float, float]]:
+    def compare(some: list[tuple[int, int]]) -> list[_Outcome]:
         return [one(a, b) for a, b in some]
 
-    def one(a: int, b: int) -> tuple[float, float, float, float]:
+    def one(a: int, b: int) -> _Outcome:
         keep_going()
         x, y = variables[0][a].column, variables[1][b].column
         rows = common_rows(x, y)
         n = len(x) if rows is None else int(np.count_nonzero(rows))
         try:
-            x_side, y_side = (sides[0][a], sides[1][b]) if rows is None else _on_common_rows(measure, x, y, rows)
+            x_side, y_side = (sides[0][a], sides[1][b]) if rows is None else _on_common_rows(measure, x, y)
             value = measure.combine(x_side, y_side)
-        except InputError:  # too few rows, or none that differ
-            return n, np.nan, np.nan, 0.0
-        return n, value, *_test(measure, x_side, y_side, value, n)
+        except InputError as error:  # too few rows, or none that differ, or what else the measure needs
+            # What to do about it is told for a pair, not for a table.
+            return n, np.nan, np.nan, 0.0, str(error).rpartition(": ")[0] or str(error)
+        return n, value, *_test(measure, x_side, y_side, value, n), ""
 
     chunks = [pairs[k : k + _PAIRS_AT_ONCE] for k in range(0, len(pairs), _PAIRS_AT_ONCE)]
     for found in stream(compare, chunks):
         yield from found
 
 
-def _on_common_rows(measure: Measure[Any], x: Column, y: Column, rows: Mask) -> tuple[Any, Any]:
+def _on_common_rows(measure: Measure[Any], x: Column, y: Column) -> tuple[Any, Any]:
     """Both sides on the rows that both have."""
-    parts = as_pair(x.take(rows).complete(), y.take(rows).complete(), missing="raise")
-    x_side, y_side = (measure.prepare(measure.numbers_of(part)) for part in parts)
+    x_side, y_side = (measure.prepare(measure.numbers_of(part)) for part in as_pair(x, y, missing="listwise"))
     return x_side, y_side
 
 

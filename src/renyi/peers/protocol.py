@@ -149,7 +149,7 @@ class Measure(ABC, Generic[Prepared]):
         Returns
         -------
         TestResult
-            With `coefficient` the measure, and `method` its name.
+            With `coefficient` the measure, and `method` its name with the settings that are not the default.
         """
         if not is_integer(n_resamples) or not 1 <= n_resamples <= _MOST_RESAMPLES:
             raise InputError(
@@ -159,7 +159,7 @@ class Measure(ABC, Generic[Prepared]):
         a, b = self._columns(x, y, missing)
         prepared = self.prepare(self.numbers_of(a)), self.prepare(self.numbers_of(b))
         value = self.combine(*prepared)
-        result = TestResult(float(self.strength(value)), 1.0, 0.0, self.name, value, n_samples=len(a))
+        result = TestResult(float(self.strength(value)), 1.0, 0.0, str(self), value, n_samples=len(a))
         law = self.law(*prepared, value)
         if law is not None:
             return replace(result, statistic=law.statistic).by_law(law.log_pvalue)

@@ -121,7 +121,7 @@ class Rdc(Measure[Bases]):
             the coefficient is debiased itself.
         """
         result = independence_test(x, y, n_resamples=n_resamples, missing=missing, rng=rng)
-        result = replace(result, method=self.name)
+        result = replace(result, method=str(self))
         if rng is None and self == Rdc():
             return result
         bases = None
