@@ -28,6 +28,8 @@ SHUFFLES = "shuffles"
 MOST_BYTES = 4 * 2**30
 _SHUFFLES_IN_A_BATCH = 20
 _MOST_RESAMPLES = 10**8
+# Whole numbers up to here are exact as floats.
+_EXACT = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,10 @@ class Measure(ABC, Generic[Prepared]):
         refusal = self.refusal(column)
         if refusal:
             raise InputError(f"{column.label} is {refusal}")
-        needed = self.bytes_needed(len(column), 1 if column.values.ndim == 1 else column.values.shape[1])
+        n_coordinates = _coordinates_of(column)
+        # Indicators of levels are new; what else is beyond the data is the measure's own.
+        indicators = 9 * len(column) * n_coordinates if column.kind == "category" else 0
+        needed = indicators + self.bytes_needed(len(column), n_coordinates)
         if needed > MOST_BYTES:
             raise InputError(
                 f"{self.name} on {len(column):,} rows would take {needed / 2**30:,.1f} GiB, and more than "
@@ -188,7 +193,7 @@ class Measure(ABC, Generic[Prepared]):
             )
         if column.kind == "category":
             return _indicators(column.values)
-        return as_floats(column.values)
+        return _places(column.values) if self.statement.is_invariant else _numbers(column)
 
     def refusal(self, column: Column, /) -> str:
         """Why this measure cannot take a column, in words that follow "it is"; empty where it can."""
@@ -224,6 +229,36 @@ class Measure(ABC, Generic[Prepared]):
         for start in range(0, n_resamples, _SHUFFLES_IN_A_BATCH):
             orders = np.stack([rng.permutation(n) for _ in range(min(_SHUFFLES_IN_A_BATCH, n_resamples - start))])
             yield np.asarray(self.strength(self.shuffled(*prepared, orders)))
+
+
+def _coordinates_of(column: Column) -> int:
+    """Numbers a row that a measure sees; a category of more than two levels has an indicator for each."""
+    if column.kind == "category":
+        n_levels = len(np.unique(column.values))
+        return n_levels if n_levels > 2 else 1
+    return 1 if column.values.ndim == 1 else int(column.values.shape[1])
+
+
+def _numbers(column: Column) -> Array:
+    """Values as floats, if these hold them."""
+    numbers = as_floats(column.values)
+    if column.values.dtype.kind == "f" and column.values.dtype.itemsize > 8:
+        if not np.isfinite(numbers).all():
+            raise InputError(f"{column.label} has numbers beyond the range of 64-bit floats: rescale it")
+        if (numbers == numbers[0]).all():
+            raise InputError(f"{column.label} varies by less than 64-bit floats can hold: rescale it")
+    return numbers
+
+
+def _places(values: NDArray[Any]) -> Array:
+    """Values as floats, for measures of their order: where floats would make ties, places among distinct values."""
+    numbers = as_floats(values)
+    is_exact = values.dtype.itemsize <= 8 if values.dtype.kind == "f" else numbers.max() < _EXACT
+    if is_exact:
+        return numbers
+    columns = values.reshape(len(values), -1).T
+    places = [np.unique(column, return_inverse=True)[1].ravel() for column in columns]
+    return np.stack(places, axis=-1).reshape(values.shape).astype(np.float64)
 
 
 def _indicators(codes: Index) -> Array:
