@@ -200,3 +200,41 @@ def test_settings_that_make_no_sense(settings, message):
 def test_too_many_vectors_are_refused():
     with pytest.raises(InputError, match="refused beyond 50,000"):
         Hsic().prepare(np.random.default_rng(0).standard_normal((50_001, 6)))
+
+
+@pytest.mark.parametrize("size", [1e3, 1e17, 1e100, 1e200, 1.7e308])
+def test_a_remote_value_takes_no_digits_from_the_others(size, rng):
+    x = rng.normal(size=(100, 2))
+    y = x[:, 0] ** 2 + 0.1 * rng.normal(size=100)
+    remote, near = x.copy(), x.copy()
+    remote[3, 0], near[3, 0] = size, 500.0
+    for columns in (slice(0, 1), slice(0, 2)):
+        assert Hsic()(remote[:, columns], y) == pytest.approx(reference.hsic(near[:, columns], y), abs=1e-12)
+    # Two remote values are apart from one another, too.
+    remote[4, 0], near[4, 0] = -size / 2, -500.0
+    assert Hsic()(remote[:, 0], y) == pytest.approx(reference.hsic(near[:, 0], y), abs=1e-12)
+
+
+@pytest.mark.parametrize("width", [1e2, 3e3, 1e4, 3e4, 1e8, 1e100, 1e308])
+def test_a_huge_width_leaves_a_linear_kernel(width, rng):
+    x, y = rng.normal(size=(2, 100))
+    x, y = x - x.mean(), (x - x.mean()) ** 2 + y
+    y = y - y.mean()
+    expected = np.corrcoef(x, y)[0, 1] ** 2
+    nearly = pytest.approx(expected, abs=30.0 / width / width + 1e-7)
+    assert Hsic(width=width)(x, y) == nearly
+    products = np.outer(x, x), np.outer(y, y)
+    unbiased = reference.alignment(*(reference.u_centred(-((v[:, None] - v) ** 2)) for v in (x, y)))
+    assert Hsic(width=width, unbiased=True)(x, y) == pytest.approx(unbiased, abs=30.0 / width / width + 1e-7)
+    plain = sum((reference.double_centred(products[0]) * reference.double_centred(products[1])).ravel()) / 100**2
+    assert Hsic(width=width, normalised=False)(x, y) == pytest.approx(plain / width / width / width / width, rel=1e-2)
+    assert Hsic(width=width)(np.column_stack((x, x)), y) == nearly
+    assert Hsic(width=width).test(x, y).pvalue == pytest.approx(Hsic(width=100.0).test(x, y).pvalue, rel=0.05)
+
+
+def test_a_side_that_is_near_agrees_with_one_that_has_no_factor(rng):
+    x, y = rng.normal(size=200) + 2e4, rng.normal(size=(200, 3))
+    y[:, 0] += x - 2e4
+    near, far = reference.gaussian_kernel(x - 2e4, 30.0), reference.gaussian_kernel(1e3 * y, 30.0)
+    expected = reference.alignment(reference.u_centred(near), reference.u_centred(far))
+    assert Hsic(width=30.0, unbiased=True)(x, 1e3 * y) == pytest.approx(expected, abs=1e-9)
