@@ -174,7 +174,10 @@ def test_vectors_and_categories_of_several_levels_are_taken(m, rng):
 @those(lambda stated: not stated.takes_vectors)
 def test_vectors_and_categories_of_several_levels_are_refused_with_a_way_out(m, rng):
     levels = renyi.categorical(rng.integers(0, 4, 120))
-    for x, what in ((VECTORS["norm"][0], "x is a vector of 3 coordinates"), (levels, "x is a category of 4 levels")):
+    refused = {"x is a vector of 3 coordinates": VECTORS["norm"][0]}
+    if m.name != "mutual_info":  # which counts labels
+        refused["x is a category of 4 levels"] = levels
+    for what, x in refused.items():
         with pytest.raises(renyi.InputError, match=what) as refusal:
             m(x, rng.normal(size=120))
         named = set(re.findall(r"'(\w+)'", str(refusal.value)))
