@@ -367,15 +367,15 @@ def reproduce(
 
     names = None if measures is None else [name.strip() for name in measures.split(",") if name.strip()]
     errors, console = _console(stderr=True), _console()
-    summaries, paths = run(
+    found = run(
         Request(experiment, out, quick, seed, names, jobs, data, draw_only),
         say=lambda text: errors.print(text, style="dim", markup=False, highlight=False, soft_wrap=True),
     )
-    for summary in summaries:
+    for summary in found.summaries:
         console.print(_summary_table(summary))
         for note in summary.notes:
             console.print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"\nFiles: {', '.join(map(str, paths))}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"\nFiles: {', '.join(map(str, found.paths))}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _summary_table(summary: "Summary") -> "RichTable":
