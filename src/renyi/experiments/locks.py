@@ -22,7 +22,7 @@ def locked(path: Path, /) -> Iterator[None]:
     descriptor = _acquired(beside)
     if descriptor is None:
         raise InputError(
-            f"{path} is being written by another run{_holder(beside)}: wait until it ends, or name another --out"
+            f"{path} is being written by another run{_holder(beside)}: wait until it ends, or name another folder"
         )
     try:
         os.truncate(descriptor, 0)

@@ -98,7 +98,7 @@ def _draw_power(record: Record) -> dict[str, Any]:
 
 def _run_times(request: Request, say: Say) -> Record:
     if request.jobs not in (None, 1):
-        raise InputError(f"--jobs {request.jobs} would disturb the times, which are taken one by one: leave it out")
+        raise InputError(f"jobs={request.jobs} would disturb the times, which are taken one by one: leave it out")
     return times.measure_times(
         request.path(".json"),
         chosen(request.measures),
@@ -292,10 +292,10 @@ def reproduce(request: Request, /, *, say: Say) -> Reproduced:
 def _existing(request: Request) -> Record:
     path = request.path(".json")
     if not path.exists():
-        raise InputError(f"{path} does not exist, so there is nothing to draw: run without --draw-only")
+        raise InputError(f"{path} does not exist, so there is nothing to draw: run the experiment first")
     record = read_record(path, request.experiment)
     if not record.rows:
-        raise InputError(f"{path} has no results yet, so there is nothing to draw: run without --draw-only")
+        raise InputError(f"{path} has no results yet, so there is nothing to draw: run the experiment first")
     return record
 
 
@@ -317,14 +317,16 @@ def _checked(request: Request) -> Experiment:
     if request.draw_only and given:
         raise InputError(f"--draw-only draws what is there, whatever {' and '.join(given)} would be: leave it out")
     if request.data is not None and request.experiment != "selection":
-        raise InputError(f"--data is for the experiment 'selection', and {request.experiment!r} makes its own data")
+        raise InputError(
+            f"data={request.data} is for the experiment 'selection', and {request.experiment!r} makes its own data"
+        )
     if request.data is not None and not request.data.is_dir():
-        raise InputError(f"--data {request.data} is no folder: name the one that holds the data sets")
+        raise InputError(f"data={request.data} is no folder: name the one that holds the data sets")
     try:
         request.out.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=request.out).close()
     except OSError as error:
-        raise InputError(f"--out {request.out} cannot be written to ({error.strerror}): name another folder") from error
+        raise InputError(f"out={request.out} cannot be written to ({error.strerror}): name another folder") from error
     return EXPERIMENTS[request.experiment]
 
 

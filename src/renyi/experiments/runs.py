@@ -103,7 +103,7 @@ def read_record(path: Path, experiment: str, /) -> Record:
         record = Record(path, found["experiment"], found["settings"], tuple(found["named_by"]), found["plan"])
         record.rows = {tuple(row[name] for name in record.named_by): row for row in found["results"]}
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path} holds no results of renyi reproduce: move it away, or name another --out") from error
+        raise InputError(f"{path} holds no results of renyi reproduce: move it away, or name another folder") from error
     if record.experiment != experiment:
         raise InputError(f"{path} holds results of {record.experiment!r}, not of {experiment!r}: move it away")
     return record
