@@ -516,6 +516,13 @@ def test_experiments_run_from_python(tmp_path):
     assert drawn.paths[-1].exists()
     with pytest.raises(InputError, match="no experiment 'powr'"):
         renyi.experiments.run_experiment("powr", tmp_path)
+    for settings, message in (
+        ({"measures": "pearson"}, "pass a list of names"),
+        ({"seed": -1}, "seed=-1 makes no sense"),
+        ({"jobs": 2.5}, r"jobs=2\.5 makes no sense"),
+    ):
+        with pytest.raises(InputError, match=message):
+            renyi.experiments.run_experiment("gallery", tmp_path, **settings)
     with pytest.raises(InputError, match="nothing to draw"):
         renyi.experiments.draw_experiment("power", tmp_path)
 

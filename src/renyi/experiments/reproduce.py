@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from renyi.coefficient import is_integer
 from renyi.errors import InputError, MissingExtraError
 from renyi.execution.threads import available_cores
 from renyi.experiments import gallery, power, selection, times
@@ -312,6 +313,11 @@ def _checked(request: Request) -> Experiment:
     """Refuse what cannot be met before any work is done."""
     if request.experiment not in EXPERIMENTS:
         raise InputError(f"there is no experiment {request.experiment!r}: choose one of {', '.join(EXPERIMENTS)}")
+    if isinstance(request.measures, str):
+        raise InputError(f"measures={request.measures!r} is a text: pass a list of names")
+    for name, value, least in (("seed", request.seed, 0), ("jobs", request.jobs, 1)):
+        if value is not None and (not is_integer(value) or value < least):
+            raise InputError(f"{name}={value!r} makes no sense: pass a whole number of at least {least}")
     ignored = {"--measures": request.measures, "--jobs": request.jobs, "--data": request.data, "--seed": request.seed}
     given = [option for option, value in ignored.items() if value is not None and value != 0]
     if request.draw_only and given:
