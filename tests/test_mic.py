@@ -180,7 +180,7 @@ def test_grids_that_would_take_hours_are_refused_with_settings_that_do_not(rng):
     fits = float(re.search(r"alpha=(0\.\d+) or less", str(refusal.value)).group(1))
     Mic(alpha=fits).prepare(x)
     assert fits > 0.6
-    Mic(alpha=1.0).prepare(x[:2000])
-    Mic().prepare(rng.random(100_000))
+    Mic(alpha=1.0).prepare(x[:3900])
+    Mic().prepare(rng.random(200_000))
     with pytest.raises(InputError, match=r"1,000,000 rows would take about \d+ minutes"):
         Mic()(*rng.random((2, 1_000_000)))

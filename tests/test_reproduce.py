@@ -500,7 +500,7 @@ def test_without_matplotlib_there_are_numbers(tmp_path, monkeypatch):
 
 def test_experiments_run_from_python(tmp_path):
     said = []
-    settings = {"quick": True, "measures": ["pearson", "rdc"], "jobs": 1, "seed": 3, "say": said.append}
+    settings = {"quick": True, "measures": ["pearson", "rdc"], "jobs": 1, "seed": np.int64(3), "say": said.append}
     found = renyi.experiments.run_experiment("gallery", str(tmp_path), **settings)
     assert found.settings == {"seed": 3, "n": 500}
     assert len(found.results) == 28

@@ -125,17 +125,18 @@ class DependenceMatrix(_OfTable):
     names : tuple of str
         Columns that were compared; `other_names` those of the other table, if there was one.
     values : ndarray
-        Coefficients in [0, 1], 1 on the diagonal; NaN where two columns have too few rows in common.
+        Coefficients in [0, 1], 1 on the diagonal; NaN where two columns have too few rows in common. Of another measure
+        they have its range, and on the diagonal what it says of a column and itself on the column's own rows, which
+        need not be 1; NaN where it says nothing.
     debiased : ndarray
-        The same, less what independent data would show; NaN for measures other than the RDC, as are `pearson` and
-        `spearman`.
+        The same, less what independent data would show; NaN for measures other than the RDC.
     pvalues, qvalues : ndarray
         P-values, and adjusted for the tests really made; NaN on the diagonal and where no test was made.
     n_samples : ndarray
         Rows that both columns have.
     pearson, spearman : ndarray
         Linear and monotone correlation beside it; NaN for categories of more than two levels, and vectors. With missing
-        cells Spearman's ranks are those over each column's own rows.
+        cells Spearman's ranks are those over each column's own rows; beside other measures, over the common rows.
     types, skipped : mapping
         What each column was taken for, and why others were left out.
     pooled : mapping
@@ -234,8 +235,8 @@ class DependenceMatrix(_OfTable):
         q : float, default 0.05
             False discovery rate.
         fold : bool, default True
-            Tell columns that are nearly the same (coefficient above 0.99, and neither says more than the other) as one:
-            the first of them speaks for all, and one row names the others.
+            Tell columns that are nearly the same (coefficient above 0.99, and neither says more than the other; of other
+            measures, Spearman's is above 0.99, too) as one: the first speaks for all, and one row names the others.
 
         Returns
         -------

@@ -249,7 +249,8 @@ def run_experiment(
     14
     """
     folder = None if data is None else Path(data)
-    return reproduce(Request(experiment, Path(out), quick, seed, measures, jobs, folder, progress=progress), say=say)
+    number = int(seed) if is_integer(seed) else seed  # as JSON has it
+    return reproduce(Request(experiment, Path(out), quick, number, measures, jobs, folder, progress=progress), say=say)
 
 
 def draw_experiment(experiment: str, out: str | os.PathLike[str], *, quick: bool = False) -> Reproduced:
