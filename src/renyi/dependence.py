@@ -235,8 +235,8 @@ class DependenceMatrix(_OfTable):
         q : float, default 0.05
             False discovery rate.
         fold : bool, default True
-            Tell columns that are nearly the same (coefficient above 0.99, and neither says more than the other; of other
-            measures, Spearman's is above 0.99, too) as one: the first speaks for all, and one row names the others.
+            Tell columns that are nearly the same (coefficient above 0.99, and neither says more than the other; beside
+            other measures, Spearman's above 0.99) as one: the first speaks for all, and one row names the others.
 
         Returns
         -------
