@@ -1,5 +1,6 @@
 import copy
 import pickle
+import time
 
 import numpy as np
 import pandas as pd
@@ -83,6 +84,31 @@ def test_pairs_are_ranked_by_the_size_of_the_coefficient_and_keep_their_signs(rn
     kept = renyi.pairs(table, measure="pearson", threshold=0.9)
     assert kept["y"].to_list() == ["falls"]
     assert kept["q"].to_list() == top["q"].to_list()[:1]
+
+
+@pytest.mark.parametrize("n", [15, 60])
+@pytest.mark.parametrize("name", ["pearson", "spearman"])
+def test_laws_of_all_pairs_at_once_are_those_of_each(name, n, rng):
+    table = np.column_stack((rng.normal(size=(n, 6)), rng.standard_cauchy((n, 6)), rng.random((n, 4)) < 3 / n))
+    table[0, -4:] = 1.0
+    found, measure = renyi.matrix(table, measure=name), renyi.measure(name)
+    tests = [[measure.test(table[:, i], table[:, j]) for j in range(16)] for i in range(16)]
+    for i, j in zip(*np.triu_indices(16, 1), strict=True):
+        assert found.pvalues[i, j] == pytest.approx(tests[i][j].pvalue, rel=1e-9)
+    n_shuffled = sum(tests[i][j].calibration == "shuffles" for i, j in zip(*np.triu_indices(16, 1), strict=True))
+    assert found.n_shuffled == n_shuffled > 0
+
+
+def test_pairs_by_pearson_take_no_longer_than_by_rdc(rng):
+    table = rng.normal(size=(500, 120))
+
+    def seconds(measure):
+        start = time.process_time()
+        renyi.pairs(table, measure=measure)
+        return time.process_time() - start
+
+    renyi.pairs(table[:, :5])
+    assert min(seconds("pearson") for _ in range(3)) < min(seconds("rdc") for _ in range(3))
 
 
 def test_a_measure_without_a_law_ranks_and_says_that_nothing_was_tested(rng):

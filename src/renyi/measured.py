@@ -270,10 +270,25 @@ def _beside(measure: Measure[Any], edges: MeasuredEdges) -> Array:
 
 
 def _by_law(measure: Measure[Any], sides: Sides, found: Found) -> _Tested:
-    pairs = zip(found.i.tolist(), found.j.tolist(), found.coefficient.tolist(), found.n.tolist(), strict=True)
-    tested = [_test(measure, sides[0][a], sides[1][b], value, n) for a, b, value, n in pairs]
-    log_pvalues, is_shuffled = np.array(tested).reshape(-1, 2).T
-    return _Tested(log_pvalues, is_shuffled > 0)
+    """Tests of pairs whose coefficients are known: all by their law at once, and what is left one by one."""
+    log_pvalues = measure.every_law(*sides, (found.i, found.j), found.coefficient)
+    if log_pvalues is None:
+        log_pvalues = np.full(len(found.n), np.nan)
+    left = np.flatnonzero(np.isnan(log_pvalues) & ~np.isnan(found.coefficient))
+    is_shuffled = np.zeros(len(found.n), dtype=bool)
+
+    def test(pairs: Index) -> list[tuple[float, float]]:
+        outcomes = []
+        for k in pairs.tolist():
+            keep_going()
+            pair = sides[0][found.i[k]], sides[1][found.j[k]]
+            outcomes.append(_test(measure, *pair, float(found.coefficient[k]), int(found.n[k])))
+        return outcomes
+
+    chunks = [left[k : k + _PAIRS_AT_ONCE] for k in range(0, len(left), _PAIRS_AT_ONCE)]
+    for pairs, outcomes in zip(chunks, stream(test, chunks), strict=True):
+        log_pvalues[pairs], is_shuffled[pairs] = np.array(outcomes).T
+    return _Tested(log_pvalues, is_shuffled)
 
 
 def _one_by_one(

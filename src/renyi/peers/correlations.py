@@ -1,5 +1,6 @@
 """Pearson's, Spearman's and Kendall's correlation, with their signs."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -74,6 +75,19 @@ class Pearson(Measure[Array]):
         right = left if y is x else np.stack(y)
         return np.asarray(np.clip(left @ right.T, -1.0, 1.0))
 
+    def every_law(self, x: Sequence[Array], y: Sequence[Array], pairs: tuple[Index, Index], values: Array, /) -> Array:
+        n = len(x[0])
+        largest = [np.array([np.max(side**2) for side in sides]) for sides in (x, y)]
+        leverages = largest[0][pairs[0]] * largest[1][pairs[1]]
+        # Whether it holds falls with the leverages, few of which are looked at to find where.
+        order = np.argsort(leverages)
+        n_held = bisect_left(order, True, key=lambda pair: not law_holds(float(leverages[pair]), (1, 1), n))
+        log_pvalues = np.full(len(values), np.nan)
+        held = order[:n_held]
+        if n_held:
+            log_pvalues[held] = log_sf(np.minimum(values[held] ** 2, 1.0), 1, 1, n)
+        return log_pvalues
+
     def law(self, x: Array, y: Array, value: float, /) -> Law | None:
         if not law_holds(np.max(x**2) * np.max(y**2), (1, 1), len(x)):
             return None
@@ -105,6 +119,12 @@ class Spearman(Pearson):
     def prepare(self, values: Array, /) -> Array:
         copula = quantise(values.ravel())
         return standardised(np.take(copula.middles, copula.codes))
+
+    def every_law(self, x: Sequence[Array], y: Sequence[Array], pairs: tuple[Index, Index], values: Array, /) -> Array:
+        n = len(x[0])
+        if n < _FEWEST_RANKS:
+            return np.full(len(values), np.nan)
+        return np.maximum(super().every_law(x, y, pairs, values), _log_smallest(n))
 
     def law(self, x: Array, y: Array, value: float, /) -> Law | None:
         found = super().law(x, y, value) if len(x) >= _FEWEST_RANKS else None

@@ -116,6 +116,12 @@ class Measure(ABC, Generic[Prepared]):
         """The coefficients (x, y) of all pairs at once, where that is one product of matrices; None where it is not."""
         return None
 
+    def every_law(
+        self, x: Sequence[Prepared], y: Sequence[Prepared], pairs: tuple[Index, Index], values: Array, /
+    ) -> Array | None:
+        """Logarithms of the p-values of many pairs by theory, NaN where none holds; None where each has its own way."""
+        return None
+
     def bytes_needed(self, n: int, n_coordinates: int, /) -> int:
         """An upper estimate of the memory for a pair of n rows, beyond the data."""
         return 0
