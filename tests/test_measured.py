@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import renyi
+from renyi.peers.correlations import Spearman
 from renyi.report.summary import lines_of, remarks
 from tables import mixed
 
@@ -208,6 +209,16 @@ def test_only_columns_that_rise_or_fall_together_are_told_as_one(name, rng):
     lines = {line.y: line for line in lines_of(found, 5)}
     assert lines["falls"].is_same
     assert not any(line.is_same for name, line in lines.items() if name != "falls")
+
+
+def test_columns_are_ranked_once_to_be_folded(rng, monkeypatch):
+    x = rng.random(200)
+    found = renyi.matrix({f"c{j}": x * (j + 1) for j in range(30)}, measure="pearson")
+    calls, prepare = [], Spearman.prepare
+    monkeypatch.setattr(Spearman, "prepare", lambda self, values: calls.append(1) or prepare(self, values))
+    top = found.top(3)
+    assert (len(top["y"]), top["stands_for"][0]) == (1, 435)
+    assert len(calls) == 30
 
 
 @pytest.mark.parametrize("gaps", [0.0, 0.2])

@@ -58,8 +58,9 @@ class MeasuredEdges(Edges):
     reasons: NDArray[np.object_]
 
     def __getstate__(self) -> dict[str, Any]:
-        # Tests that are still to be made would take all prepared columns with them.
-        return self.__dict__ | {"test": partial(_Tested, *self._tested)}
+        # Tests that are still to be made would take all prepared columns with them, as would those of trends.
+        state = {name: value for name, value in self.__dict__.items() if name != "_trends"}
+        return state | {"test": partial(_Tested, *self._tested)}
 
     @property
     def measure(self) -> str:
@@ -79,12 +80,16 @@ class MeasuredEdges(Edges):
     @cached_property
     def pearson(self) -> Array:
         """Pearson's correlation of the same pairs on the same rows, NaN where one of the two has no order."""
-        return _beside(Pearson(), self)
+        return _Beside(Pearson(), self.x, self.y).of(self.found)
 
     @cached_property
     def spearman(self) -> Array:
         """Spearman's correlation of the same pairs on the same rows, NaN where one of the two has no order."""
-        return _beside(Spearman(), self)
+        return self._trends.of(self.found)
+
+    @cached_property
+    def _trends(self) -> "_Beside":
+        return _Beside(Spearman(), self.x, self.y)
 
     @property
     def has_law(self) -> bool:
@@ -139,8 +144,7 @@ class MeasuredEdges(Edges):
         x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
         if self.largest != 1.0 or not self.strength[edge] > ALIAS or {x.column.kind, y.column.kind} != {"number"}:
             return False
-        (trend,) = _beside(Spearman(), self.take(np.array([edge])))
-        return bool(abs(trend) > ALIAS)
+        return abs(self._trends.one(int(self.found.i[edge]), int(self.found.j[edge]))) > ALIAS
 
     def reason(self, edge: int, /) -> str:
         """Why a pair has no coefficient: what the measure said of it."""
@@ -174,14 +178,15 @@ def measured(
     i, j = (np.asarray(index, dtype=np.intp) for index in every)
     prepared = _prepared(measure, x, progress)
     sides = prepared, prepared if y is None else _prepared(measure, y, progress)
-    itself = np.empty(0) if y is not None else _with_themselves(measure, x, prepared, progress)
     if all(column.missing is None for variables in (x, others) for column in (v.column for v in variables)):
         values = measure.every_pair(*sides)
         if values is not None:
             n = np.full(len(i), len(x[0].column))
             found = _found(i, j, n, values[i, j])
             test = partial(_by_law, measure, sides, found)
+            itself = _whole(np.diag(values)) if y is None else np.empty(0)
             return MeasuredEdges(x, others, found, by=measure, test=test, itself=itself, reasons=_no_reasons(len(i)))
+    itself = np.empty(0) if y is not None else _with_themselves(measure, x, prepared, progress)
     pairs = _one_by_one(measure, (x, others), sides, list(zip(i.tolist(), j.tolist(), strict=True)))
     outcomes = list(watched(pairs, len(i), "Comparing pairs", shown=progress))
     rows = np.array([numbers for *numbers, _ in outcomes]).reshape(-1, 4)
@@ -232,41 +237,52 @@ def _with_themselves(
             side = prepared[place]
             if side is None:
                 side = measure.prepare(measure.numbers_of(variables[place].column.complete()))
-            value = measure.combine(side, side)
+            return measure.combine(side, side)
         except InputError:  # as where a category has a level for every row
             return np.nan
-        return 1.0 if abs(value - 1.0) <= _ROUNDING else value
 
     places = range(len(variables))
     values = watched(stream(own, places), len(places), "Comparing columns with themselves", shown=progress)
-    return np.array(list(values))
+    return _whole(np.array(list(values)))
 
 
-def _beside(measure: Measure[Any], edges: MeasuredEdges) -> Array:
-    """A correlation of the same pairs on the same rows, NaN where it is not defined."""
-    i, j = edges.found.i.tolist(), edges.found.j.tolist()
-    sides: dict[tuple[int, int], Any] = {}
-    other = 0 if edges.y is edges.x else 1
+def _whole(values: Array) -> Array:
+    """Values, of which those that are 1 but for rounding are 1."""
+    return np.where(np.abs(values - 1.0) <= _ROUNDING, 1.0, values)
 
-    def side(which: int, place: int) -> Any:
-        if (which, place) not in sides:
-            column = (edges.x, edges.y)[which][place].column
-            is_known = column.missing is None and not measure.refusal(column)
-            sides[which, place] = measure.prepare(measure.numbers_of(column)) if is_known else None
-        return sides[which, place]
 
-    def one(a: int, b: int) -> float:
-        x, y = edges.x[a].column, edges.y[b].column
-        if measure.refusal(x) or measure.refusal(y):
+class _Beside:
+    """A correlation of the same pairs on the same rows, NaN where it is not defined; columns are prepared once."""
+
+    def __init__(self, measure: Measure[Any], x: Sequence[Variable], y: Sequence[Variable]) -> None:
+        self._measure = measure
+        self._variables = x, y
+        self._sides: tuple[dict[int, Any], dict[int, Any]] = ({}, {})
+        if y is x:
+            self._sides = self._sides[0], self._sides[0]
+
+    def of(self, found: Found) -> Array:
+        """The correlations of all pairs that were found."""
+        pairs = zip(found.i.tolist(), found.j.tolist(), strict=True)
+        return np.array([self.one(a, b) for a, b in pairs], dtype=np.float64)
+
+    def one(self, a: int, b: int) -> float:
+        """The correlation of two columns by their positions."""
+        x, y = self._variables[0][a].column, self._variables[1][b].column
+        if self._measure.refusal(x) or self._measure.refusal(y):
             return np.nan
-        rows = common_rows(x, y)
         try:
-            pair = (side(0, a), side(other, b)) if rows is None else _on_common_rows(measure, x, y)
+            if common_rows(x, y) is None:
+                return self._measure.combine(self._side(0, a), self._side(1, b))
+            return self._measure.combine(*_on_common_rows(self._measure, x, y))
         except InputError:
             return np.nan
-        return measure.combine(*pair)
 
-    return np.array([one(a, b) for a, b in zip(i, j, strict=True)], dtype=np.float64)
+    def _side(self, which: int, place: int) -> Any:
+        known = self._sides[which]
+        if place not in known:
+            known[place] = self._measure.prepare(self._measure.numbers_of(self._variables[which][place].column))
+        return known[place]
 
 
 def _by_law(measure: Measure[Any], sides: Sides, found: Found) -> _Tested:
