@@ -1,6 +1,6 @@
 """Every pair of columns by a measure other than the RDC, on the rows that both columns have."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -15,7 +15,7 @@ from renyi.edges import ALIAS, Edges
 from renyi.errors import InputError
 from renyi.execution.progress import watched
 from renyi.execution.threads import keep_going, stream
-from renyi.peers.protocol import SHUFFLES, Measure
+from renyi.peers.protocol import N_RESAMPLES, Measure, Side
 from renyi.tiles import Found
 
 __all__ = ["MeasuredEdges", "measured"]
@@ -25,14 +25,23 @@ Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 
 _PAIRS_AT_ONCE = 64
-_N_RESAMPLES = 999
+# A single finding at 5 % has a p-value of at most 0.05 over the number of tests: so many shuffles for each show half of
+# that. All pairs together may take a hundred seconds, but for the shuffles that every pair has.
+_SHUFFLES_PER_TEST = 40
+_MOST_NANOSECONDS = 10**11
+_MOST_SHUFFLES = 10**6 - 1
 
 
 class _Tested(NamedTuple):
-    """Logarithms of p-values, NaN where there are none, and which come from shuffles."""
+    """Logarithms of p-values, NaN where there are none; which come from shuffles, and how many of these at most."""
 
     log_pvalues: Array
     is_shuffled: Mask
+    n_resamples: int
+
+    def take(self, which: NDArray[Any], /) -> "_Tested":
+        """Those of some pairs."""
+        return _Tested(self.log_pvalues[which], self.is_shuffled[which], self.n_resamples)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,12 +64,12 @@ class MeasuredEdges(Edges):
     @property
     def has_law(self) -> bool:
         """Whether p-values come with the measure."""
-        return self.by.statement.law != SHUFFLES
+        return self.by.has_law
 
     @property
     def smallest_shuffled(self) -> float:
         """The smallest p-value that shuffles can show."""
-        return 1.0 / (1 + _N_RESAMPLES)
+        return 1.0 / (1 + self._tested.n_resamples)
 
     @cached_property
     def _tested(self) -> _Tested:
@@ -104,9 +113,7 @@ class MeasuredEdges(Edges):
 
     def take(self, which: NDArray[Any], /) -> "MeasuredEdges":
         """Some of the pairs, in the order given."""
-        return MeasuredEdges(
-            self.x, self.y, self._found_at(which), by=self.by, test=lambda: _Tested(*(t[which] for t in self._tested))
-        )
+        return MeasuredEdges(self.x, self.y, self._found_at(which), by=self.by, test=lambda: self._tested.take(which))
 
     def columns(self, qvalues: Array, /) -> dict[str, Any]:
         """What a frame of the pairs has."""
@@ -124,17 +131,17 @@ def measured(
     i, j = (np.asarray(index, dtype=np.intp) for index in every)
     prepared = _prepared(measure, x, progress)
     sides = prepared, prepared if y is None else _prepared(measure, y, progress)
+    pairs = _Pairs(measure, (x, others), sides, (i, j))
     if all(column.missing is None for variables in (x, others) for column in (v.column for v in variables)):
-        values = measure.every_pair(*sides)
+        left = [side.prepared for side in prepared]
+        values = measure.every_pair(left, left if y is None else [side.prepared for side in sides[1]])
         if values is not None:
-            n = np.full(len(i), len(x[0].column))
-            found = _found(i, j, n, values[i, j])
-            return MeasuredEdges(x, others, found, by=measure, test=lambda: _by_law(measure, sides, found))
-    pairs = _one_by_one(measure, (x, others), sides, list(zip(i.tolist(), j.tolist(), strict=True)))
-    rows = np.array(list(watched(pairs, len(i), "Comparing pairs", shown=progress))).reshape(-1, 4)
-    n, coefficient, log_pvalue, is_shuffled = rows.T
-    tested = _Tested(log_pvalue, is_shuffled > 0)
-    return MeasuredEdges(x, others, _found(i, j, n.astype(np.intp), coefficient), by=measure, test=lambda: tested)
+            found = _found(i, j, np.full(len(i), len(x[0].column)), values[i, j])
+            return MeasuredEdges(x, others, found, by=measure, test=lambda: pairs.tested(found, progress))
+    n, coefficient, log_pvalues = pairs.measured(progress)
+    found = _found(i, j, n, coefficient)
+    tested = pairs.shuffled(found, log_pvalues, progress)
+    return MeasuredEdges(x, others, found, by=measure, test=lambda: tested)
 
 
 def _found(i: Index, j: Index, n: Index, coefficient: Array) -> Found:
@@ -155,60 +162,101 @@ def _found(i: Index, j: Index, n: Index, coefficient: Array) -> Found:
 def _prepared(measure: Measure[Any], variables: Sequence[Variable], progress: bool) -> list[Any]:
     """Complete columns as the measure wants them; those with gaps are prepared for every pair anew."""
 
-    def prepare(variable: Variable) -> Any:
-        column = variable.column
-        return None if column.missing is not None else measure.prepare(measure.numbers_of(column))
+    def prepare(variable: Variable) -> Side[Any] | None:
+        return None if variable.column.missing is not None else measure.side(variable.column)
 
     return list(watched(stream(prepare, variables), len(variables), "Preparing columns", shown=progress))
 
 
-def _by_law(measure: Measure[Any], sides: tuple[list[Any], list[Any]], found: Found) -> _Tested:
-    pairs = zip(found.i.tolist(), found.j.tolist(), found.coefficient.tolist(), found.n.tolist(), strict=True)
-    tested = [_test(measure, sides[0][a], sides[1][b], value, n) for a, b, value, n in pairs]
-    log_pvalues, is_shuffled = np.array(tested).reshape(-1, 2).T
-    return _Tested(log_pvalues, is_shuffled > 0)
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Pairs of columns, by their positions, each on the rows that both have."""
 
+    measure: Measure[Any]
+    variables: tuple[Sequence[Variable], Sequence[Variable]]
+    prepared: tuple[list[Any], list[Any]]
+    index: tuple[Index, Index]
 
-def _one_by_one(
-    measure: Measure[Any],
-    variables: tuple[Sequence[Variable], Sequence[Variable]],
-    sides: tuple[list[Any], list[Any]],
-    pairs: list[tuple[int, int]],
-) -> Iterator[tuple[float, float, float, float]]:
-    """Rows, coefficient, log p and whether it was shuffled, of every pair in turn."""
+    def measured(self, progress: bool) -> tuple[Index, Array, Array]:
+        """Rows, coefficient, and logarithm of the p-value by theory; NaN where there is no answer."""
 
-    def compare(some: list[tuple[int, int]]) -> list[tuple[float, float, float, float]]:
-        return [one(a, b) for a, b in some]
+        def one(pair: int) -> tuple[float, float, float]:
+            columns = self._columns(pair)
+            rows = common_rows(*columns)
+            n = len(columns[0]) if rows is None else int(np.count_nonzero(rows))
+            try:
+                x, y = self._sides(pair)
+                value = self.measure.combine(x.prepared, y.prepared)
+            except InputError:  # too few rows, or none that differ
+                return n, np.nan, np.nan
+            return n, value, self._by_theory(x, y, value)
 
-    def one(a: int, b: int) -> tuple[float, float, float, float]:
-        keep_going()
-        x, y = variables[0][a].column, variables[1][b].column
+        n, coefficient, log_pvalues = self._each(one, np.arange(len(self.index[0])), "Comparing pairs", progress).T
+        return n.astype(np.intp), coefficient, log_pvalues
+
+    def tested(self, found: Found, progress: bool) -> _Tested:
+        """P-values where the coefficients are known already."""
+
+        def one(pair: int) -> tuple[float]:
+            return (self._by_theory(*self._sides(pair), float(found.coefficient[pair])),)
+
+        every = np.arange(len(found.n))
+        return self.shuffled(found, self._each(one, every, "Testing pairs", progress)[:, 0], progress)
+
+    def shuffled(self, found: Found, log_pvalues: Array, progress: bool) -> _Tested:
+        """P-values by shuffles where theory has none; of a measure without a law none, which would take too long."""
+        is_known = np.isfinite(found.coefficient)
+        is_shuffled = is_known & np.isnan(log_pvalues) & self.measure.has_law
+        left = np.flatnonzero(is_shuffled)
+        # What the columns hold decides how many are shuffled, not how they are paired: p-values stay valid.
+        nanoseconds = self.measure.nanoseconds_per_row * int(found.n[left].sum())
+        n_resamples = _n_resamples(int(np.count_nonzero(is_known)), nanoseconds)
+
+        def one(pair: int) -> tuple[float]:
+            value = float(found.coefficient[pair])
+            shuffled = self.measure.by_shuffles(*self._sides(pair), value, n_resamples=n_resamples)
+            return (float(np.log(shuffled.pvalue)),)
+
+        log_pvalues = log_pvalues.copy()
+        log_pvalues[left] = self._each(one, left, "Shuffling pairs", progress)[:, 0]
+        return _Tested(log_pvalues, is_shuffled, n_resamples)
+
+    def _by_theory(self, x: Side[Any], y: Side[Any], value: float) -> float:
+        law = self.measure.by_theory(x, y, value)
+        return np.nan if law is None else law.log_pvalue
+
+    def _each(self, work: Callable[[int], tuple[float, ...]], pairs: Index, what: str, progress: bool) -> Array:
+        """The numbers (pairs, …) that each of some pairs gives, many pairs at a time."""
+
+        def some(chunk: list[int]) -> list[tuple[float, ...]]:
+            found = []
+            for pair in chunk:
+                keep_going()
+                found.append(work(pair))
+            return found
+
+        every = pairs.tolist()
+        chunks = [every[k : k + _PAIRS_AT_ONCE] for k in range(0, len(every), _PAIRS_AT_ONCE)]
+        results = (result for found in stream(some, chunks) for result in found)
+        rows = np.array(list(watched(results, len(every), what, shown=progress)))
+        return rows if len(every) else np.empty((0, 3))
+
+    def _columns(self, pair: int) -> tuple[Column, Column]:
+        a, b = (int(index[pair]) for index in self.index)
+        return self.variables[0][a].column, self.variables[1][b].column
+
+    def _sides(self, pair: int) -> tuple[Side[Any], Side[Any]]:
+        """Both sides on the rows that both have."""
+        a, b = (int(index[pair]) for index in self.index)
+        x, y = self._columns(pair)
         rows = common_rows(x, y)
-        n = len(x) if rows is None else int(np.count_nonzero(rows))
-        try:
-            x_side, y_side = (sides[0][a], sides[1][b]) if rows is None else _on_common_rows(measure, x, y, rows)
-            value = measure.combine(x_side, y_side)
-        except InputError:  # too few rows, or none that differ
-            return n, np.nan, np.nan, 0.0
-        return n, value, *_test(measure, x_side, y_side, value, n)
-
-    chunks = [pairs[k : k + _PAIRS_AT_ONCE] for k in range(0, len(pairs), _PAIRS_AT_ONCE)]
-    for found in stream(compare, chunks):
-        yield from found
+        if rows is None:
+            return self.prepared[0][a], self.prepared[1][b]
+        left, right = as_pair(x.take(rows).complete(), y.take(rows).complete(), missing="raise")
+        return self.measure.side(left), self.measure.side(right)
 
 
-def _on_common_rows(measure: Measure[Any], x: Column, y: Column, rows: Mask) -> tuple[Any, Any]:
-    """Both sides on the rows that both have."""
-    parts = as_pair(x.take(rows).complete(), y.take(rows).complete(), missing="raise")
-    x_side, y_side = (measure.prepare(measure.numbers_of(part)) for part in parts)
-    return x_side, y_side
-
-
-def _test(measure: Measure[Any], x: Any, y: Any, value: float, n: int) -> tuple[float, float]:
-    """Logarithm of the p-value and whether it was shuffled; NaN for a measure that has no law, which takes too long."""
-    law = measure.law(x, y, value)
-    if law is not None:
-        return law.log_pvalue, 0.0
-    if measure.statement.law == SHUFFLES:
-        return np.nan, 0.0
-    return float(np.log(measure.by_shuffles(x, y, value, n=n, n_resamples=_N_RESAMPLES).pvalue)), 1.0
+def _n_resamples(n_tests: int, nanoseconds: int) -> int:
+    """Shuffles of a pair at most, by the tests that are made and what one shuffle of every pair takes."""
+    affordable = _MOST_NANOSECONDS // max(nanoseconds, 1)
+    return max(N_RESAMPLES, min(_SHUFFLES_PER_TEST * n_tests, affordable, _MOST_SHUFFLES))
