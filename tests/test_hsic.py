@@ -7,10 +7,12 @@ import pytest
 from scipy.spatial.distance import pdist
 
 import reference
+import renyi
 from renyi.errors import InputError
 from renyi.peers import gaussian, hsic
 from renyi.peers.hsic import CopulaHsic, Hsic
 from renyi.peers.registry import measure
+from renyi.peers.weighted import permutation_moments
 
 sys.path.append(str(Path(__file__).parent / "golden"))
 import samples
@@ -118,7 +120,7 @@ def test_moments_over_all_orders(n):
     rng = np.random.default_rng(n)
     x, y = Hsic().prepare(rng.random(n)), Hsic().prepare(rng.standard_normal((n, 2)))
     sums = hsic._centred_sums(x, y, np.array(list(itertools.permutations(range(n)))))
-    assert hsic._permutation_moments(x, y) == pytest.approx((sums.mean(), sums.var()), rel=1e-10)
+    assert permutation_moments(x.centred, y.centred) == pytest.approx((sums.mean(), sums.var()), rel=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -172,8 +174,28 @@ def test_few_rows_and_rare_values_are_shuffled():
     rng = np.random.default_rng(14)
     x, y = rng.random((2, 200))
     assert Hsic().test(x, y).n_resamples is None
-    assert Hsic().test(x[:49], y[:49]).n_resamples is not None
-    assert Hsic().test(x < 0.01, y < 0.01).n_resamples is not None
+    assert Hsic().test(x[:11], y[:11]).n_resamples is not None
+    assert Hsic().test(np.where(x < 0.02, x, 0.0), np.where(y < 0.02, y, 0.0)).n_resamples is not None
+
+
+@pytest.mark.parametrize("name", ["dcor", "hsic", "chsic"])
+def test_rows_that_are_equally_far_apart_show_nothing(name):
+    levels = renyi.categorical([f"level {i}" for i in range(60)])
+    for other in (levels, np.random.default_rng(0).standard_normal(60)):
+        assert measure(name).test(levels, other).pvalue == 1.0
+
+
+@pytest.mark.parametrize("name", ["dcor", "hsic", "chsic"])
+def test_law_of_few_rows_is_that_of_shuffles(name):
+    rng = np.random.default_rng(15)
+    m = measure(name)
+    x, y = (m.prepare(side) for side in rng.standard_normal((2, 30)))
+    orders = rng.permuted(np.tile(np.arange(30), (20_000, 1)), axis=1)
+    ranked = np.argsort(m.shuffled(x, y, orders))
+    for share, least in ((0.05, 0.04), (0.01, 0.007), (0.001, 0.0007)):
+        law = m.law(x, m.reordered(y, orders[ranked[-int(share * len(orders))]]), 0.0)
+        # Beyond 1 % the limit is the heavier one.
+        assert least < np.exp(law.log_pvalue) < 3 * share
 
 
 def test_far_tail_is_a_number():

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import renyi
+from renyi.measured import _n_resamples
 from renyi.peers.correlations import Spearman
 from renyi.report.summary import lines_of, remarks
 from tables import mixed
@@ -121,6 +122,21 @@ def test_a_measure_without_a_law_ranks_and_says_that_nothing_was_tested(rng):
     assert strengths == sorted(strengths, reverse=True)
 
 
+def test_a_rate_of_findings_is_refused_where_nothing_is_tested(rng, tmp_path):
+    frame = numbers(60, rng)
+    found, screening = renyi.matrix(frame, measure="mic"), renyi.screen(frame, "a", measure="mic")
+    for ask in (
+        lambda: found.top(q=0.1),
+        lambda: screening.top(q=0.1),
+        lambda: found.report(tmp_path / "found.json", q=0.1),
+        lambda: renyi.pairs(frame, measure="mic", q=0.1),
+    ):
+        with pytest.raises(renyi.InputError, match=r"q=0.1 is a false discovery rate, and mic ranks pairs without"):
+            ask()
+    assert len(renyi.pairs(frame, measure="mic")) == len(found.top()) == 6
+    assert found.report(tmp_path / "found.json").exists()
+
+
 def test_settings_reach_tables_by_the_measure_alone(rng):
     frame = numbers(150, rng)
     found = renyi.matrix(frame, measure=renyi.measure("rdc", k=15, s=5.0))
@@ -152,6 +168,56 @@ def test_a_pair_with_too_few_rows_in_common_is_not_measured(rng):
     assert np.isnan(found.values[0, 1])
     assert found.n_samples[0, 1] == 1
     assert found.values[0, 2] == 1.0
+
+
+WITH_LAW = [name for name in NAMES if name not in SLOW_TO_TEST]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shuffled_pvalues_depend_neither_on_the_order_of_rows_nor_on_that_of_sides(name, rng):
+    m, order = renyi.measure(name).undirected(), rng.permutation(25)
+    tied = np.floor(3 * rng.random(25)), np.floor(4 * rng.random(25))
+    remote = np.where(np.arange(25) == 0, 50.0, rng.standard_normal(25)), rng.standard_cauchy(25) ** 3
+    for x, y in (tied, remote) if name in ("pearson", "cca", "dcor") else (tied,):
+        found = m.test(x, y, n_resamples=99)
+        assert found.calibration == "shuffles"
+        assert m.test(x[order], y[order], n_resamples=99).pvalue == found.pvalue
+        if m.statement.is_symmetric:
+            assert m.test(y, x, n_resamples=99).pvalue == found.pvalue
+
+
+@pytest.mark.parametrize("name", WITH_LAW)
+def test_one_dependence_on_few_rows_is_found_among_many_columns(name, rng):
+    # 999 shuffles end at 0.001, which is not below 0.05 over the number of tests.
+    frame = pd.DataFrame(rng.standard_normal((30, 24)))
+    frame[24] = frame[0] + 0.05 * rng.standard_normal(30)
+    found = renyi.matrix(frame, measure=name)
+    assert found.n_found(0.05) >= 1
+    assert found.qvalues[0, 24] <= 0.05
+
+
+def test_shuffles_are_as_many_as_the_tests_of_a_table_ask_for(rng):
+    # One row outweighs all others in every column, so that every pair is shuffled.
+    table = rng.standard_normal((30, 24))
+    table[0] = 8.0
+    table = np.column_stack((table, table[:, 0] + 0.01 * rng.standard_normal(30)))
+    found = renyi.matrix(pd.DataFrame(table), measure="pearson")
+    assert found.n_shuffled == found.n_tests == 300
+    assert found.edges.smallest_shuffled == found.pvalues[0, 24] == pytest.approx(1 / 12_001)
+    assert "p from 12,000 shuffles" in repr(found)
+    # All of them together are held to a time.
+    assert _n_resamples(10**6, 10**6) == 10**5
+    assert _n_resamples(10, 10) == _n_resamples(10**6, 10**9) == 9999
+
+
+@pytest.mark.parametrize("name", ["pearson", "spearman", "kendall", "cca", "dcor", "hsic"])
+def test_tables_of_independent_rare_flags_hold_no_discoveries(name, rng):
+    # By the laws of many rows seven in ten of such tables had one.
+    n_found = 0
+    for n_ones in (15, 20, 30):
+        flags = np.stack([rng.permutation(np.arange(800) < n_ones) for _ in range(30)], axis=1)
+        n_found += renyi.matrix(pd.DataFrame(flags.astype(float)), measure=name).n_found(0.05)
+    assert n_found == 0
 
 
 def test_why_a_pair_was_not_measured_is_told(rng):

@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
     from renyi.frames import Table
 
-__all__ = ["DependenceMatrix", "Screening", "checked_rate"]
+__all__ = ["DependenceMatrix", "Screening", "rate_for"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Said = TypeVar("Said")
+
+# What is reported where nobody asks for another rate.
+_RATE = 0.05
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,14 +63,19 @@ class _OfTable:
         return int(np.count_nonzero(np.isfinite(self.edges.pvalues)))
 
     def n_found(self, q: float = 0.05) -> int:
-        """Dependences at a false discovery rate of q."""
-        return int(np.count_nonzero(self.edge_qvalues <= checked_rate(q)))
+        """Dependences at a false discovery rate of q; none where nothing is tested."""
+        return int(np.count_nonzero(self.edge_qvalues <= _checked_rate(q)))
 
-    def ranked(self, q: float | None = None, /) -> Index:
-        """Positions of the pairs, strongest first, those at a rate of q alone; of a measure without a law all."""
+    def rate(self, q: float | None, /) -> float:
+        """The false discovery rate that is asked for, by default 0.05; refused where nothing is tested."""
+        return rate_for(q, self.edges.measure, has_law=self.edges.has_law)
+
+    def ranked(self, rate: float | None = None, /) -> Index:
+        """Positions of the pairs, strongest first, those at a false discovery rate alone; not tested they are all."""
         edges, found = self.edges, self.edges.found
-        is_all = q is None or not edges.has_law
-        kept = np.arange(len(edges)) if is_all else np.flatnonzero(self.edge_qvalues <= checked_rate(q))
+        kept = np.arange(len(edges))
+        if rate is not None and edges.has_law:
+            kept = np.flatnonzero(self.edge_qvalues <= rate)
         # What could not be measured comes last, equal ones in the order of the table.
         strength = np.where(np.isnan(edges.strength), -np.inf, edges.strength)
         order = np.lexsort((found.j[kept], found.i[kept], edges.log_pvalues[kept], -strength[kept]))
@@ -82,7 +90,7 @@ class _OfTable:
         self,
         path: "str | PathLike[str]",
         *,
-        q: float = 0.05,
+        q: float | None = None,
         title: str = "",
         pairs: "Sequence[tuple[str, str]]" = (),
         rows: int = 1000,
@@ -93,8 +101,8 @@ class _OfTable:
         ----------
         path : str or path
             The file: JSON where it ends in .json (docs/report-schema.md), else a page that needs no network.
-        q : float, default 0.05
-            False discovery rate at which a pair counts as found.
+        q : float, optional
+            False discovery rate at which a pair counts as found, by default 0.05; refused where nothing is tested.
         title : str, optional
             What the page is called.
         pairs : sequence of (str, str), optional
@@ -110,7 +118,7 @@ class _OfTable:
         from renyi.report.document import Wishes
         from renyi.report.page import write_report
 
-        return write_report(self, path, Wishes(checked_rate(q), title, pairs, rows))  # type: ignore[arg-type]
+        return write_report(self, path, Wishes(self.rate(q), title, pairs, rows))  # type: ignore[arg-type]
 
     def _frame(self, which: Index) -> Any:
         return self.edges.take(which).to_frame(self.new_frame, qvalues=self.edge_qvalues[which])
@@ -145,7 +153,7 @@ class DependenceMatrix(_OfTable):
         Rows of the table.
     n_tests, n_shuffled : int
         Tests made, and how many of them have a p-value from shuffles, which cannot be below 0.0001 (by measures other
-        than the RDC: 0.001).
+        than the RDC: less in tables of many tests).
     """
 
     names: tuple[str, ...] = ()
@@ -225,15 +233,15 @@ class DependenceMatrix(_OfTable):
         spread.setflags(write=False)
         return spread
 
-    def top(self, n: int = 20, *, q: float = 0.05, fold: bool = True) -> Any:
+    def top(self, n: int = 20, *, q: float | None = None, fold: bool = True) -> Any:
         """The strongest dependences at a false discovery rate of q, as a frame.
 
         Parameters
         ----------
         n : int, default 20
             Rows at most.
-        q : float, default 0.05
-            False discovery rate.
+        q : float, optional
+            False discovery rate, by default 0.05; refused where nothing is tested, and all pairs are ranked.
         fold : bool, default True
             Tell columns that are nearly the same (coefficient above 0.99, and neither says more than the other; beside
             other measures, Spearman's above 0.99) as one: the first speaks for all, and one row names the others.
@@ -247,7 +255,7 @@ class DependenceMatrix(_OfTable):
         """
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
             raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
-        ranked = self.ranked(q)
+        ranked = self.ranked(self.rate(q))
         if not fold:
             return self._frame(ranked[:n])
         kept, names, sizes = self.folded(ranked)
@@ -303,9 +311,9 @@ class DependenceMatrix(_OfTable):
         )
         return frame.set_index("").rename_axis(None) if hasattr(frame, "set_index") else frame
 
-    def strongest(self, *, top: int | None, threshold: float | None, q: float) -> Any:
+    def strongest(self, *, top: int | None, threshold: float | None, q: float | None) -> Any:
         """The strongest pairs as a frame, at most so many, and none below a threshold."""
-        ranked = self.ranked(q)
+        ranked = self.ranked(self.rate(q))
         kept = ranked if threshold is None else ranked[self.edges.strength[ranked] >= threshold]
         return self._frame(kept[:top])
 
@@ -429,11 +437,11 @@ class Screening(_OfTable):
         """One row a column, strongest first, in the kind of frame that came in."""
         return self._frame(self._order)
 
-    def top(self, n: int = 20, *, q: float = 0.05) -> Any:
-        """The strongest columns at a false discovery rate of q, as a frame."""
+    def top(self, n: int = 20, *, q: float | None = None) -> Any:
+        """The strongest columns at a false discovery rate of q, by default 0.05, as a frame."""
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
             raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
-        return self._frame(self.ranked(q)[:n])
+        return self._frame(self.ranked(self.rate(q))[:n])
 
     def __repr__(self) -> str:
         from renyi.report.terminal import text_of_screening
@@ -454,7 +462,17 @@ def _together(parts: "Sequence[Mapping[str, Said]]", first: Collection[str]) -> 
     return MappingProxyType(said)
 
 
-def checked_rate(q: Any, /) -> float:
+def rate_for(q: float | None, measure: str, /, *, has_law: bool) -> float:
+    """The false discovery rate that is asked for of a measure, by default 0.05; refused where nothing is tested."""
+    if q is not None and not has_law:
+        raise InputError(
+            f"q={q!r} is a false discovery rate, and {measure} ranks pairs without testing them: leave q out, or "
+            "choose a measure with a law, such as 'rdc'"
+        )
+    return _checked_rate(_RATE if q is None else q)
+
+
+def _checked_rate(q: Any, /) -> float:
     """A false discovery rate, if it is one."""
     if not isinstance(q, (int, float, np.number)) or isinstance(q, bool) or not 0.0 < q <= 1.0:
         raise InputError(f"q={q!r} is no false discovery rate: pass a number above 0, at most 1")

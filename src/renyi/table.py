@@ -14,7 +14,7 @@ from renyi.alike import Alike, Variable, ready
 from renyi.coefficient import Settings
 from renyi.columns import Column, check_choice, count
 from renyi.conditional import conditional_test
-from renyi.dependence import DependenceMatrix, Screening, checked_rate
+from renyi.dependence import DependenceMatrix, Screening, rate_for
 from renyi.edges import Edges
 from renyi.errors import InputError
 from renyi.execution.cluster import folded_over, is_dask, partitions
@@ -139,7 +139,7 @@ def pairs(
     *,
     top: int | None = None,
     threshold: float | None = None,
-    q: float = 0.05,
+    q: float | None = None,
     measure: str | Measure[Any] = "rdc",
     missing: Missing = "pairwise",
     types: Types = None,
@@ -160,8 +160,9 @@ def pairs(
         Pairs to keep at most; 1,000 where neither this nor a threshold is given.
     threshold : float, optional
         Smallest debiased coefficient of a pair that is kept; of another measure, its smallest size.
-    q : float, default 0.05
-        False discovery rate: pairs with a larger q-value are left out. Pass 1 to see all.
+    q : float, optional
+        False discovery rate, by default 0.05: pairs with a larger q-value are left out. Pass 1 to see all. Measures
+        without a law rank all pairs, and a rate is refused.
     correction : {"bh", "by", "bonferroni"}, default "bh"
         As in `renyi.adjust`.
 
@@ -193,13 +194,13 @@ def pairs(
     if threshold is not None and not (_is_number(threshold) and -1 <= threshold <= highest and threshold < np.inf):
         reach = "between -1 and 1" if highest == 1 else f"of {by.name}, which has no upper end"
         raise InputError(f"threshold={threshold!r} makes no sense: pass a coefficient {reach}")
-    rate = checked_rate(q)
+    rate = rate_for(q, str(by), has_law=by.has_law)
     rows = _comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), by, at_least=2)
     most = _DEFAULT_TOP if top is None and threshold is None else top
     if not isinstance(by, Rdc):
         every = _every_pair(by, rows.columns, None, progress=progress)
         whole = DependenceMatrix.of(rows, None, every, correction=correction)
-        return whole.strongest(top=most, threshold=threshold, q=rate)
+        return whole.strongest(top=most, threshold=threshold, q=q)
     variables = _prepared(rows.columns, by, progress=progress)
     strongest = Strongest(variables, top=most, threshold=threshold, q=rate, correction=correction)
     for found in _found(variables, None, progress=progress):

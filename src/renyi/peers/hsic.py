@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from renyi.copula import joint_ranks
 from renyi.errors import InputError
-from renyi.inference.classical import log_weighted_chi_square_sf
 from renyi.peers.gaussian import drawn_together, gaussian, gaussian_less_1, median_distance, short_factor
 from renyi.peers.protocol import Law, Measure, Statement
 from renyi.peers.row_pairs import (
@@ -23,6 +22,7 @@ from renyi.peers.row_pairs import (
     standardised,
     unbiased_sum,
 )
+from renyi.peers.weighted import FEWEST_ROWS, Centred, largest_eigenvalues, log_pvalue
 
 __all__ = ["CopulaHsic", "Hsic"]
 
@@ -34,10 +34,7 @@ _LEAST_UNBIASED = 4
 _MOST_COLUMNS = 200
 _MOST_PAIRED = 50_000
 # The law needs the shape of the two spectra alone.
-_LEAST_LAW = 50
-# What one pair of rows may add to the statistic, in standard deviations.
-_MOST_REMOTE = 0.7
-_MOST_FOR_SPECTRUM, _MOST_EIGENVALUES, _LEAST_EIGENVALUE = 500, 60, 1e-6
+_MOST_FOR_SPECTRUM = 500
 # Rows that are all this near to one another, in widths, have a kernel of nearly 1, of which the digits are behind the
 # point. Where they are this close it is linear to 8 digits, as many as rounding would leave; closer than the least, the
 # coefficient is the same and its terms would vanish.
@@ -58,19 +55,18 @@ class _Side:
     unbiased_variance: float
 
     @cached_property
-    def spectrum(self) -> Array:
-        """Largest eigenvalues of the centred matrix, up to a factor; of many rows without a factor, those of some."""
+    def centred(self) -> Centred:
+        """What the law needs of the centred matrix; of many rows without a factor, eigenvalues are those of some."""
         if self.factor is not None:
-            values = np.linalg.eigvalsh(self.factor.T @ self.factor)
+            spectrum = largest_eigenvalues(self.factor.T @ self.factor)
         else:
             n = len(self.rows.points)
             some = RowPairs(self.rows.points[:: -(-n // _MOST_FOR_SPECTRUM)], self.rows.entry)
             everything = slice(0, len(some.points))
             kernel = some.block(everything, everything)
             centred = kernel - kernel.mean(axis=0)
-            values = np.linalg.eigvalsh(centred - centred.mean(axis=1)[:, None])
-        values = values[-_MOST_EIGENVALUES:]
-        return np.asarray(values[values > _LEAST_EIGENVALUE * values[-1]])
+            spectrum = largest_eigenvalues(centred - centred.mean(axis=1)[:, None])
+        return Centred(self.margins.centred_diagonal(), self.variance, spectrum)
 
 
 @dataclass(frozen=True)
@@ -157,6 +153,10 @@ class Hsic(Measure[_Side]):
                 "the median of the distances"
             )
 
+    @property
+    def is_phi_of_flags(self) -> bool:
+        return not self.unbiased and self.width is None
+
     def prepare(self, values: Array, /) -> _Side:
         n = len(values)
         if self.unbiased and n < _LEAST_UNBIASED:
@@ -191,17 +191,11 @@ class Hsic(Measure[_Side]):
 
     def law(self, x: _Side, y: _Side, value: float, /) -> Law | None:
         n = len(x.margins.deviations)
-        if n < _LEAST_LAW or x.variance * y.variance == 0.0:
+        if n < FEWEST_ROWS or x.variance * y.variance == 0.0:
             return None
-        mean, variance = _permutation_moments(x, y)
-        if _remotest(x) * _remotest(y) > _MOST_REMOTE * np.sqrt(variance):
-            return None
-        centred = float(_centred_sums(x, y, None)[0])
-        # The limit gives the shape, these very data the mean and the variance.
-        weights = np.multiply.outer(x.spectrum, y.spectrum).ravel()
-        deviation = (centred - mean) / np.sqrt(variance)
-        point = float(weights.sum() + deviation * np.sqrt(2.0 * (weights @ weights)))
-        return Law(centred / n, log_weighted_chi_square_sf(point, weights))
+        total = float(_centred_sums(x, y, None)[0])
+        found = log_pvalue(total, x.centred, y.centred)
+        return None if found is None else Law(total / n, found)
 
     def bytes_needed(self, n: int, n_coordinates: int, /) -> int:
         # Two factors, one being built; or two matrices that are kept, and a shuffled one; or blocks.
@@ -276,27 +270,6 @@ def _side(pairs: RowPairs, factor: Array | None, edges: Margins, variance: float
     # Of the size of what is subtracted on the way.
     least = _ROUNDING * (edges.total / n) ** 2
     return _Side(pairs, factor, edges, variance if variance > least else 0.0, unbiased if unbiased > least else 0.0)
-
-
-def _remotest(side: _Side) -> float:
-    """The largest entry of the centred diagonal."""
-    return float(np.abs(side.margins.centred_diagonal()).max())
-
-
-def _permutation_moments(x: _Side, y: _Side) -> tuple[float, float]:
-    """Mean and variance of the centred sum over all orders of y (Kazi-Aoual et al. 1995)."""
-    n = len(x.margins.deviations)
-    (t, t2, s2), (u, u2, r2) = (_traces(side) for side in (x, y))
-    mean = t * u / (n - 1)
-    first = 2 * ((n - 1) * t2 - t**2) * ((n - 1) * u2 - u**2) / ((n - 1.0) ** 2 * (n + 1) * (n - 2))
-    rest = (n * (n + 1) * s2 - (n - 1) * (t**2 + 2 * t2)) * (n * (n + 1) * r2 - (n - 1) * (u**2 + 2 * u2))
-    return mean, first + rest / ((n + 1.0) * n * (n - 1) * (n - 2) * (n - 3))
-
-
-def _traces(side: _Side) -> tuple[float, float, float]:
-    """Of the centred matrix: its trace, that of its square, and the sum of its squared diagonal."""
-    diagonal = side.margins.centred_diagonal()
-    return float(diagonal.sum()), side.variance, float(diagonal @ diagonal)
 
 
 @dataclass(frozen=True)
