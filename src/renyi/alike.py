@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +17,7 @@ from renyi.scales import Scales
 from renyi.smooth import Smooth
 from renyi.stacks import Joined, Stack, Values
 
-__all__ = ["Alike", "Variable"]
+__all__ = ["Alike", "Variable", "ready"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -81,6 +81,15 @@ class Variable:
         if self.column.kind == "category" and self.scales.basis.rank == 1:
             return 1.0 if self.scales.basis.table[-1, 0] > self.scales.basis.table[0, 0] else -1.0
         return np.nan
+
+
+def ready(prepared: Prepared, /) -> Callable[[Column], Prepared]:
+    """For a `Variable` that is prepared already; unlike a closure it can be pickled."""
+    return partial(_same, prepared)
+
+
+def _same(prepared: Prepared, _: Column) -> Prepared:
+    return prepared
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi import features
-from renyi.alike import Alike, Variable
+from renyi.alike import Alike, Variable, ready
 from renyi.basis import Basis, copula_basis
 from renyi.coefficient import Settings
 from renyi.columns import Column
@@ -55,7 +55,7 @@ class _Elsewhere(Variable):
             projection = settings.scalar_projection(counted.n_observed, _SEED)
             coder = Coder.of(counted.smallest, counted.counts)
             prepared = Prepared(copula_basis(counted.cells, projection), number_scales(counted.cells))
-        return cls(column, lambda _: prepared, counted, coder, n_rows)
+        return cls(column, ready(prepared), counted, coder, n_rows)
 
     @property
     def n_rows(self) -> int:
