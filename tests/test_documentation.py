@@ -137,7 +137,9 @@ def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
     assert next(tmp_path.glob("*.html")).stat().st_size > 50_000
 
 
-@pytest.mark.parametrize("script", ["docs/make_reference.py", "benchmarks/comparison_tables.py"])
+@pytest.mark.parametrize(
+    "script", ["docs/make_reference.py", "benchmarks/comparison_tables.py", "benchmarks/selection_tables.py"]
+)
 def test_pages_made_from_code_are_up_to_date(script):
     made = subprocess.run([sys.executable, ROOT / script, "--check"], check=False)
     assert made.returncode == 0, f"run python {script}"

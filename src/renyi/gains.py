@@ -48,7 +48,7 @@ _ROWS_PER_DIMENSION = 4
 _BATCH, _MOST_BYTES = 2**21, 2**30
 _MANY_ROWS = 4096
 # Where no law holds: shuffles of the rows, and multiplications and additions that these may take.
-_N_SHUFFLES, _MOST_WORK = 999, 2e11
+_N_SHUFFLES, _SHUFFLES_AT_ONCE, _MOST_WORK = 999, 64, 2e11
 # Of all pairs, those with the largest plain products of functions are tested.
 _TESTED_PAIRS = 64
 _MOST_COLUMNS_TO_PAIR = 2000
@@ -213,33 +213,41 @@ class Gains:
         functions = [np.stack([self._candidates[j].functions() for j in members]) for _, members in looks]
         others = np.concatenate((self._span, self._residual, self._products)).T
 
-        def evidence(order: Index) -> Array:
-            log_p = np.empty(len(which))
+        def evidence(orders: Index) -> Array:
+            """Of all candidates in every order of the rows (orders, candidates)."""
+            moved = others[orders]
+            log_p = np.empty((len(orders), len(which)))
             for (places, members), values in zip(looks, functions, strict=True):
-                log_p[places] = self._as_if_lawful(members, values @ others[order], order)
+                log_p[:, places] = self._as_if_lawful(members, values @ moved[:, np.newaxis], orders)
             return log_p
 
-        found = evidence(np.arange(self._n))
+        (found,) = evidence(np.arange(self._n)[np.newaxis])
         best = int(np.argmin(found))
         rng = np.random.default_rng([len(self._span), self._n])
+        enough = 2 * alpha * (1 + _N_SHUFFLES) + 5
+        at_once = max(1, min(_SHUFFLES_AT_ONCE, _BATCH // (others.size + n_functions * others.shape[1])))
         n_reached = n_drawn = 0
-        while n_drawn < _N_SHUFFLES and 1 + n_reached <= 2 * alpha * (1 + _N_SHUFFLES) + 5:
-            n_reached += bool(evidence(rng.permutation(self._n)).min() <= found[best] * (1 - 1e-12))
-            n_drawn += 1
+        while n_drawn < _N_SHUFFLES and 1 + n_reached <= enough:
+            orders = np.stack([rng.permutation(self._n) for _ in range(min(at_once, _N_SHUFFLES - n_drawn))])
+            n_reached += int(np.count_nonzero(evidence(orders).min(axis=1) <= found[best] * (1 - 1e-12)))
+            n_drawn += len(orders)
         return which[best], float(np.log((1 + n_reached) / (1 + n_drawn)))
 
-    def _as_if_lawful(self, members: list[int], found: Array, order: Index) -> Array:
-        """Logarithms of p-values of candidates, from their products with span and residuals in some order of the rows.
+    def _as_if_lawful(self, members: list[int], found: Array, orders: Index) -> Array:
+        """Logarithms of p-values (orders, candidates), from products with span and residuals in orders of the rows.
 
         All blocks count, trusted or not: what such a value is worth is told by other orders.
         """
+        shape, found = found.shape[:2], found.reshape(-1, *found.shape[2:])
         inner, cross = found[:, :, : len(self._span)], np.ascontiguousarray(found[:, :, len(self._span) :])
-        lengths = np.array([float(self._candidates[j].n_observed) for j in members])
+        lengths = np.tile([float(self._candidates[j].n_observed) for j in members], len(orders))
         grams = lengths[:, np.newaxis, np.newaxis] * np.eye(found.shape[1]) - inner @ inner.swapaxes(1, 2)
         kept = _eliminate(grams, cross, np.broadcast_to(_CUT * lengths[:, np.newaxis], grams.shape[:2]))
-        observed = [self._candidates[j].observed for j in members]
-        moved = [None if rows is None else rows[np.argsort(order)] for rows in observed]
-        return self._by_parts(members, cross, kept, moved, trusts_all=True)[0]
+        own = [self._candidates[j].observed for j in members]
+        backwards = np.argsort(orders, axis=1) if any(rows is not None for rows in own) else orders
+        moved = [None if rows is None else rows[order] for order in backwards for rows in own]
+        every = [j for _ in orders for j in members]
+        return self._by_parts(every, cross, kept, moved, trusts_all=True)[0].reshape(shape)
 
     def least_log_pvalue(self, *which: int) -> float:
         """What the p-value of a candidate or a pair is at least: no p-value of shuffled rows could be smaller."""
