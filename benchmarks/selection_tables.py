@@ -55,8 +55,8 @@ def falls() -> str:
 
     fixed, grown = ([part[way] for part in found if way in part] for way in ("set-wise, k = 10", "set-wise, k grows"))
     return (
-        f"Along {of(list(found))} paths of the search the dependence fell; along {of(fixed)} set-wise ones with k = 10, "
-        f"one step longer\nthan there are relevant columns, and along {of(grown)} with a k that grows.\n"
+        f"Along {of(list(found))} paths of the search the dependence fell; along {of(fixed)} set-wise ones with "
+        f"k = 10, one step\nlonger than there are relevant columns, and along {of(grown)} with a k that grows.\n"
     )
 
 
