@@ -141,7 +141,9 @@ def _side(measure: Measure[Any], make: Column, n: int, rng: Rng) -> Side[Any]:
 
 def _below(measure: Measure[Any], x: Side[Any], y: Side[Any], orders: Any) -> list[float]:
     """The share of orders with a p-value of at most each level; these fall with the strength, so few are computed."""
-    ranking = measure if measure.name != "dcor" or len(x) < 50 else Dcor(unbiased=True)
+    are_flags = x.rows.flagged is not None and y.rows.flagged is not None
+    # The bound goes by the bias-corrected square.
+    ranking = Dcor(unbiased=True) if measure.name == "dcor" and len(x) >= 50 and not are_flags else measure
     strengths = np.concatenate([ranking.strength(ranking.shuffled(x.prepared, y.prepared, o)) for o in _parts(orders)])
     ranked = np.argsort(-strengths)
 

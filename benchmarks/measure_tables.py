@@ -110,7 +110,7 @@ def law_table() -> str:
     errors = ", ".join(f"{(levels[3] * m) ** -0.5:.1f} at n = {int(n):,}" for n, m in shuffles.items())
     return "\n".join(
         [
-            "Size over level, mean and largest, for random pairs of 18 kinds of columns. The Monte Carlo error of a single "
+            "Size over level, mean and largest, for random pairs of 18 kinds of columns. The Monte Carlo error of one "
             f"pair at {100 * levels[3]:g} % is {errors}, and a third of that at {100 * levels[2]:g} %.\n",
             table(["n", "law holds", "pairs", *header], rows),
             provenance(recorded, "correlation_laws.py"),

@@ -17,6 +17,7 @@ from renyi.inference.roy import log_sf
 from renyi.inference.shuffles import Shuffled, shuffled_pvalue
 from renyi.peers.protocol import Law, Measure, Side, Statement, entropy_of
 from renyi.peers.rows import Rows
+from renyi.scales import TIES_OF_LEVELS
 from renyi.spectrum import cross_products
 
 __all__ = ["Kendall", "Pearson", "Scores", "Spearman", "log_pvalue_of_correlation", "shuffled_roots", "standardised"]
@@ -29,6 +30,8 @@ Counts: TypeAlias = NDArray[np.int64]
 # sides, once they meet, make at most this much of what is critical at 5 %; the skewness over all orders of the rows is
 # at most this; and the fourth cumulant is within these of what is expected. Where it is less the law finds too little.
 _TRUSTED_SHARE = 1.2
+# Two columns that hardly ever leave one value each have correlations in steps, which must be small.
+_TRUSTED_SHARE_OF_LEVELS = 0.15
 _LARGEST_SKEWNESS = 1.0
 _EXCESS = -0.1, 0.06
 # On fewer rows there are too few orders for a law, and shuffles take no time; Kendall's with ties needs more.
@@ -64,6 +67,11 @@ class Scores:
         """Sum of fourth powers."""
         squares = self.values**2
         return float(squares @ squares)
+
+    @cached_property
+    def has_levels(self) -> bool:
+        """Whether the values hardly ever leave one."""
+        return Rows(self.values).ties > TIES_OF_LEVELS
 
     def reordered(self, order: Index, /) -> "Scores":
         """Row i is row order[i] of these, and all sums are the same."""
@@ -260,6 +268,9 @@ def log_pvalue_of_correlation(x: Scores, y: Scores, log_pvalue: float, /) -> flo
     """A two-sided p-value of many rows, as a logarithm, for scores that are skewed; None where no law holds."""
     n = len(x)
     if n < _FEWEST_ROWS or not is_trusted(x.heaviest * y.heaviest, (1, 1), n, share=_TRUSTED_SHARE):
+        return None
+    are_steps_small = is_trusted(x.heaviest * y.heaviest, (1, 1), n, share=_TRUSTED_SHARE_OF_LEVELS)
+    if not are_steps_small and x.has_levels and y.has_levels:
         return None
     skewness, excess = shape_of_correlation(x.cubes * y.cubes, (x.fourths, y.fourths), n)
     if skewness > _LARGEST_SKEWNESS or not _EXCESS[0] <= excess <= _EXCESS[1]:
