@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri_exp
 
-from renyi.inference.pairings import log_of_overlap, log_skewed, shape_of_correlation
+from renyi.inference.pairings import log_heavier, log_of_overlap, log_skewed, shape_of_correlation
 
 
 @pytest.mark.parametrize("n", [5, 7])
@@ -51,3 +51,10 @@ def test_overlaps_of_many_rows_have_their_tail():
     found = log_of_overlap(10**6, (400_000, 500_000), 201_500)
     assert found == pytest.approx(np.log(2 * scipy.stats.hypergeom(10**6, 400_000, 500_000).sf(201_499)), rel=1e-6)
     assert -(10**6) < log_of_overlap(10**6, (500_000, 500_000), 500_000) < -690_000
+
+
+def test_a_heavier_tail_bends_and_then_goes_straight_on():
+    assert log_heavier(-10.0, 0.0) == -10.0
+    assert log_heavier(-5.0, 0.01) == pytest.approx(-4.75)
+    tail = log_heavier(np.array([-25.0, -26.0, -1000.0, -1001.0]), 0.01)
+    assert np.diff(tail) == pytest.approx([-0.5, -487.0, -0.5])

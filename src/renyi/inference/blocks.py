@@ -14,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.inference.pairings import log_heavier
 from renyi.inference.roy import LARGEST_RANK, log_sf
 from renyi.scales import Scales, leverages_without_ties
 from renyi.spectrum import corner_and_edges, cross_products
@@ -286,12 +287,8 @@ def log_pvalue_of_many_rows(log_mean: Array | float, blocks: Sequence[Block], /)
 
 
 def _of_few_rows(log_p: Array, n: Counts | int) -> Array:
-    """The tail of few rows, which is heavier: log p + c·(log p)², continued by its tangent where that gets flat."""
-    curvature = np.minimum(_LARGEST_CURVATURE, _CURVATURE / n)
-    # The slope 1 + 2c·log p falls from 1 to a half here.
-    turn = -0.25 / curvature
-    tangent = turn + curvature * turn**2 + 0.5 * (log_p - turn)
-    return np.where(log_p > turn, log_p + curvature * log_p**2, tangent)
+    """The tail of few rows, which is heavier."""
+    return log_heavier(log_p, np.minimum(_LARGEST_CURVATURE, _CURVATURE / n))
 
 
 def log_weights(blocks: Sequence[Block], /) -> Array:

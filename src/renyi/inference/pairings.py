@@ -13,12 +13,13 @@ from scipy.special import betaln, gammainc, ndtri_exp
 
 from renyi.inference.classical import log_gamma_sf
 
-__all__ = ["Shape", "log_of_overlap", "log_skewed", "shape_of_correlation"]
+__all__ = ["Shape", "log_heavier", "log_of_overlap", "log_skewed", "shape_of_correlation"]
 
 Array: TypeAlias = NDArray[np.float64]
 
 # Below, skewness changes p-values of 10⁻⁶ by less than a fifth, and the symmetric law is left as it is.
 _SYMMETRIC = 0.03
+_TINY = 1e-12
 # Probabilities of overlaps fall off so fast that so many standard deviations, and a few more, are all of a tail.
 _REACH, _FEW = 12.0, 64
 
@@ -64,6 +65,18 @@ def log_skewed(log_pvalue: float, skewness: float, /) -> float:
     log_upper = log_gamma_sf(shape, upper)
     share = float(gammainc(shape, lower)) if lower > 0.0 else 0.0
     return min(float(np.logaddexp(log_upper, np.log(share))) if share > 0.0 else log_upper, 0.0)
+
+
+def log_heavier(log_pvalue: Array | float, curvature: Array | float, /) -> Array:
+    """A p-value of a heavier tail: log p + c·(log p)², continued by its tangent where that gets flat.
+
+    A fourth cumulant κ beyond that of the law has c = κ/6: it adds κz⁴/24 to the logarithm of a density, at
+    z² = −2 log p.
+    """
+    # The slope 1 + 2c·log p falls from 1 to a half here.
+    turn = -0.25 / np.maximum(curvature, _TINY)
+    tangent = turn + curvature * turn**2 + 0.5 * (log_pvalue - turn)
+    return np.where(log_pvalue > turn, log_pvalue + curvature * np.square(log_pvalue), tangent)
 
 
 def log_of_overlap(n: int, sizes: tuple[int, int], overlap: int, /) -> float:

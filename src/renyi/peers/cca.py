@@ -25,6 +25,8 @@ Index: TypeAlias = NDArray[np.intp]
 _BATCH_NUMBERS = 2**20
 # Rows that hold no more than so many times √n different values are levels, as those of categories.
 _MANY_LEVELS = 2.0
+# Of two such sides the rarest levels meet in so many rows, at least, by chance.
+_FEWEST_IN_A_CELL = 4.0
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class CCA(Measure[Basis]):
         if ranks != (1, 1):
             leverages = bases[0].largest_leverage * bases[1].largest_leverage
             has_levels = [len(side.rows.counts) <= _MANY_LEVELS * np.sqrt(n) for side in (x, y)]
-            most = 1.0 / n if all(has_levels) else np.inf
+            most = 1.0 / (_FEWEST_IN_A_CELL * n) if all(has_levels) else np.inf
             if leverages > most or not is_trusted(leverages, ranks, n, share=share_of_levels(any(has_levels))):
                 return None
         return super().by_theory(x, y, value)

@@ -13,11 +13,12 @@ from scipy.special import gammaln, log_ndtr
 from renyi.copula import middles, quantise
 from renyi.features import Seed
 from renyi.inference.blocks import FEW_ROWS, is_trusted, largest_root
-from renyi.inference.pairings import log_skewed, shape_of_correlation
+from renyi.inference.pairings import log_heavier, log_skewed, shape_of_correlation
 from renyi.inference.roy import log_sf
 from renyi.inference.shuffles import Shuffled, shuffled_pvalue
 from renyi.peers.protocol import Law, Measure, Side, Statement, entropy_of
 from renyi.peers.rows import Rows
+from renyi.scales import TIES_OF_LEVELS
 from renyi.spectrum import cross_products
 
 __all__ = ["Kendall", "Pearson", "Scores", "Spearman", "log_pvalue_of_correlation", "shuffled_roots", "standardised"]
@@ -26,16 +27,16 @@ Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Counts: TypeAlias = NDArray[np.int64]
 
-# Kendall's law without ties is summed up exactly to here, as in SciPy.
-_MOST_EXACT = 33
 # Where laws of many rows hold (docs/measures.md, "How often independent columns are found"). The heaviest rows of both
 # sides, once they meet, make at most this much of what is critical at 5 %; the skewness over all orders of the rows is
 # at most this; and the fourth cumulant is within these of what is expected. Where it is less the law finds too little.
 _TRUSTED_SHARE = 1.2
+# Two columns that hardly ever leave one value each have correlations in steps, which must be small.
+_TRUSTED_SHARE_OF_LEVELS = 0.15
 _LARGEST_SKEWNESS = 1.0
 _EXCESS = -0.1, 0.06
-# On fewer rows there are too few orders for a law, and shuffles take no time.
-_FEWEST_ROWS = 12
+# On fewer rows there are too few orders for a law, and shuffles take no time; Kendall's with ties needs more.
+_FEWEST_ROWS, _FEWEST_TIED = 12, 34
 # A table of counts costs less than sorting while it has no more cells than there are rows.
 _CELLS_PER_ROW = 1
 # Runs of up to 2³ numbers are compared place by place before any are merged.
@@ -67,6 +68,11 @@ class Scores:
         """Sum of fourth powers."""
         squares = self.values**2
         return float(squares @ squares)
+
+    @cached_property
+    def has_levels(self) -> bool:
+        """Whether the values hardly ever leave one."""
+        return Rows(self.values).ties > TIES_OF_LEVELS
 
     def reordered(self, order: Index, /) -> "Scores":
         """Row i is row order[i] of these, and all sums are the same."""
@@ -130,6 +136,8 @@ class Pearson(Measure[Scores]):
         a, b = (_Traits.of(sides).at(index) for sides, index in zip((x, y), pairs, strict=True))
         heaviest, are_flags = a.heaviest * b.heaviest, a.is_flag & b.is_flag
         shape = shape_of_correlation(a.cubes * b.cubes, (a.fourths, b.fourths), n)
+        # Of two columns that hold one value in most rows the steps matter too, which is looked at pair by pair.
+        are_flags |= a.has_levels & b.has_levels
         is_plain = ~are_flags & shape.is_symmetric & (_EXCESS[0] <= shape.excess) & (shape.excess <= _EXCESS[1])
         # Trust falls with the heaviest rows, few of which are looked at to find how far it goes.
         plain = np.flatnonzero(is_plain)
@@ -155,8 +163,8 @@ class Pearson(Measure[Scores]):
 class Spearman(Pearson):
     """Pearson's correlation of ranks, ties sharing the mean of theirs: a monotone trend, in [−1, 1].
 
-    A prepared side is the ranks with mean 0 and length 1. P-values are as for Pearson's; on fewer than 24 rows their
-    fourth moment is not that of t, and they come from shuffles.
+    A prepared side is the ranks with mean 0 and length 1. P-values are as for Pearson's, from 18 rows on: on fewer
+    their fourth moment is too far from that of t.
     """
 
     name: ClassVar[str] = "spearman"
@@ -213,7 +221,7 @@ class Ranked:
 class Kendall(Measure[Ranked]):
     """Kendall's τ_b: how many more pairs of rows agree in their order than disagree, in [−1, 1].
 
-    Ties in either side make the pairs fewer that could agree. Without ties the p-value is exact up to 33 rows, and
+    Ties in either side make the pairs fewer that could agree. Without ties the p-value is exact below 50 rows, and
     normal beyond, with the variance that ties leave and the skewness of Spearman's correlation, which is that of τ_b
     where a side has two values. Columns of two values each are counted. With ties on fewer than 50 rows, or where
     nearly all values are equal, p-values come from shuffles.
@@ -257,10 +265,10 @@ class Kendall(Measure[Ranked]):
         excess = round(abs(value) * np.sqrt(x.n_untied) * np.sqrt(y.n_untied))
         has_ties = x.has_ties or y.has_ties
         n_against = (_pairs(n) - excess) // 2
-        if not has_ties and (n <= _MOST_EXACT or n_against <= 1):
+        if not has_ties and (n < FEW_ROWS or n_against <= 1):
             return Law(abs(value), _log_exact(n, n_against))
         log_pvalue = float(min(np.log(2.0) + log_ndtr(-excess / np.sqrt(_variance(x.counts, y.counts))), 0.0))
-        skewed = None if n <= _MOST_EXACT else log_pvalue_of_correlation(x.scores, y.scores, log_pvalue)
+        skewed = None if n < _FEWEST_TIED else log_pvalue_of_correlation(x.scores, y.scores, log_pvalue)
         return None if skewed is None else Law(abs(value), max(skewed, _log_smallest(n)))
 
     def by_shuffles(
@@ -291,6 +299,7 @@ class _Traits(NamedTuple):
     fourths: Array
     log_arrangements: Array
     is_flag: NDArray[np.bool_]
+    has_levels: NDArray[np.bool_]
 
     @classmethod
     def of(cls, sides: Sequence[Side[Scores]]) -> "_Traits":
@@ -301,6 +310,7 @@ class _Traits(NamedTuple):
             np.array([side.fourths for side in scores]),
             np.array([side.log_arrangements for side in rows]),
             np.array([side.flagged is not None for side in rows]),
+            np.array([side.has_levels for side in scores]),
         )
 
     def at(self, index: Index) -> "_Traits":
@@ -316,10 +326,15 @@ def log_pvalue_of_correlation(x: Scores, y: Scores, log_pvalue: float, /) -> flo
     n = len(x)
     if n < _FEWEST_ROWS or not _is_trusted(x.heaviest * y.heaviest, n):
         return None
+    are_steps_small = is_trusted(x.heaviest * y.heaviest, (1, 1), n, share=_TRUSTED_SHARE_OF_LEVELS)
+    if not are_steps_small and x.has_levels and y.has_levels:
+        return None
     skewness, excess = shape_of_correlation(x.cubes * y.cubes, (x.fourths, y.fourths), n)
     if skewness > _LARGEST_SKEWNESS or not _EXCESS[0] <= excess <= _EXCESS[1]:
         return None
-    return log_skewed(log_pvalue, skewness)
+    skewed = log_skewed(log_pvalue, skewness)
+    # On few rows the excess is that of most data, ranks above all, and on many it is small.
+    return float(log_heavier(skewed, max(excess, 0.0) / 6.0)) if n < FEW_ROWS else skewed
 
 
 def shuffled_roots(x: tuple[Rows, Array], y: tuple[Rows, Array], /, *, n_resamples: int, seed: Seed | None) -> Shuffled:

@@ -81,13 +81,11 @@ class Dcor(Measure[_Side]):
     indicators.
 
     The p-value of `test` is P(χ²₁ − 1 ≥ n·C), C being the bias-corrected square (Shen, Panda and Vogelstein 2022): an
-    upper bound of the limit for p below 0.3. With fewer than 50 rows (size 0.07 for 0.05 at 10 rows, 0.06 at 20), or
-    where the most remote rows of both sides, meeting by chance, would alone add more than 1 to n·C (heavy tails and
-    rare values: there, p-values below 0.0001 came up to ten times too often), it is by shuffles. Sizes at 5 % and 1 %,
-    in 6,000 simulations (1,500 for vectors), were 0.051 and 0.008 for 50 uniforms, 0.044 and 0.006 for 50 normals,
-    0.043 and 0.007 for 200 uniforms, 0.044 and 0.007 for 200 normals, 0.040 and 0.003 for 200 vectors of 3 normals.
-    The bound is sharp for two values: 0.056 and 0.011 for 50 fair coins, 0.048 and 0.009 for 200. Of Student's t with
-    1.5 degrees of freedom, of Cauchy's, and of rare events nearly all samples were shuffled.
+    upper bound of the limit for p below 0.3. Where the most remote rows of both sides, meeting by chance, would alone
+    add more than 1 to n·C (heavy tails and rare values: there, p-values below 0.0001 came up to ten times too often),
+    it is by shuffles. With fewer than 50 rows the bound is too light (size 0.07 for 0.05 at 10 rows, 0.06 at 20), and
+    the law is that of `Hsic`, a weighted sum of χ²₁ with the moments of all orders of the rows, from 12 rows on.
+    Columns of two values each are counted. How often independent columns are found is in docs/measures.md.
 
     References
     ----------

@@ -114,7 +114,7 @@ def remarks(result: Result, /) -> list[str]:
         said.append(f"rare levels pooled: {', '.join(pooled[:_MOST_NAMED])}{_rest(len(pooled), 'more')}")
     if result.n_shuffled:
         least = result.edges.smallest_shuffled
-        shuffles = f"{1 / least - 1:,.0f} shuffles, at least {least:g}"
+        shuffles = f"{1 / least - 1:,.0f} shuffles, at least {least:.2g}"
         said.append(f"no law holds for {count(result.n_shuffled, 'test')}: p from {shuffles}")
     if not result.edges.has_law:
         said.append(
