@@ -288,7 +288,8 @@ class TestResult:
         pvalue = f"{self.pvalue:.3g}" if self.pvalue > _SMALLEST else f"10^{self.log_pvalue / np.log(10):.0f}"
         shuffled = "" if self.n_resamples is None else f", n_resamples={self.n_resamples}, floor={self.floor:.2g}"
         scale = "" if self.scale is None else f", scale={self.scale}"
+        debiased = "" if self.debiased is None else f", debiased={self.debiased:.4f}"
         return (
-            f"TestResult(pvalue={pvalue}, statistic={self.statistic:.4g}, coefficient={self.coefficient:.4f}, "
+            f"TestResult(pvalue={pvalue}, statistic={self.statistic:.4g}, coefficient={self.coefficient:.4f}{debiased}, "
             f"method={self.method!r}{scale}{shuffled}, n_samples={self.n_samples})"
         )
