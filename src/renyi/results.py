@@ -290,6 +290,6 @@ class TestResult:
         scale = "" if self.scale is None else f", scale={self.scale}"
         debiased = "" if self.debiased is None else f", debiased={self.debiased:.4f}"
         return (
-            f"TestResult(pvalue={pvalue}, statistic={self.statistic:.4g}, coefficient={self.coefficient:.4f}{debiased}, "
-            f"method={self.method!r}{scale}{shuffled}, n_samples={self.n_samples})"
+            f"TestResult(pvalue={pvalue}, statistic={self.statistic:.4g}, coefficient={self.coefficient:.4f}{debiased}"
+            f", method={self.method!r}{scale}{shuffled}, n_samples={self.n_samples})"
         )
