@@ -1,11 +1,10 @@
 """Tables that are not in memory: time and memory against a pass of Polars over the same file, and growth with rows.
 
-python benchmarks/scale.py [ROWS] writes benchmarks/results/scale.json. The file it makes takes 150 bytes a row.
+python benchmarks/scale.py file [ROWS] | dask [ROWS] | growth writes benchmarks/results/scale_*.json. A file of 20 columns takes
+150 bytes a row.
 """
 
 import json
-import os
-import platform
 import resource
 import subprocess
 import sys
@@ -16,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-RESULTS = Path(__file__).parent / "results" / "scale.json"
+from harness import record
+
 N_COLUMNS = 20
 _MEANS = "import polars as pl; pl.scan_parquet({0!r}).select(pl.all().mean()).collect(engine='streaming')"
 _MATRIX = "import renyi; renyi.matrix({0!r}, memory='1GB')"
@@ -29,18 +29,18 @@ if __name__ == "__main__":
 """
 
 
-def write(path: Path, n_rows: int) -> None:
+def write(path: Path, n_rows: int, n_columns: int = N_COLUMNS) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     rng = np.random.default_rng(0)
     writer = None
     for start in range(0, n_rows, 2**20):
-        values = rng.normal(size=(min(2**20, n_rows - start), N_COLUMNS))
+        values = rng.normal(size=(min(2**20, n_rows - start), n_columns))
         values[:, 1] += values[:, 0] ** 2
         values[:, 2] = np.exp(values[:, 2])
         values[:, 6] = np.round(values[:, 6], 2)
-        table = pa.table({f"x{j}": values[:, j] for j in range(N_COLUMNS)})
+        table = pa.table({f"x{j}": values[:, j] for j in range(n_columns)})
         writer = writer or pq.ParquetWriter(path, table.schema, compression="zstd", use_dictionary=False)
         writer.write_table(table)
     if writer is not None:
@@ -63,30 +63,55 @@ def timed(program: str) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    import polars
-
-    n_rows = int(float(sys.argv[1])) if len(sys.argv) > 1 else 20_000_000
-    with_dask = "--dask" in sys.argv
-    found: dict[str, Any] = {
-        "rows": n_rows,
-        "columns": N_COLUMNS,
-        "machine": {"cores": os.cpu_count(), "processor": platform.machine(), "load": os.getloadavg()[0]},
-        "versions": {"python": platform.python_version(), "numpy": np.__version__, "polars": polars.__version__},
-    }
+def study_file(n_rows: int) -> dict[str, Any]:
+    """One file, beside the means of its columns by Polars."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "big.parquet"
         write(path, n_rows)
-        found["polars means"] = timed(_MEANS.format(str(path)))
-        found["renyi matrix"] = timed(_MATRIX.format(str(path)))
-        if with_dask:
-            found["renyi on dask, 2 workers"] = timed(_DASK.format(str(path)))
-        found["polars means again"] = timed(_MEANS.format(str(path)))
-    for clock in ("seconds", "cpu_seconds"):
-        means = min(found["polars means"][clock], found["polars means again"][clock])
-        found[f"ratio of {clock}"] = round(found["renyi matrix"][clock] / means, 2)
-    RESULTS.with_name(f"scale-{n_rows}.json").write_text(json.dumps(found, indent=1) + "\n")
+        means = [timed(_MEANS.format(str(path)))]
+        found = timed(_MATRIX.format(str(path)))
+        means += [timed(_MEANS.format(str(path))) for _ in range(2)]
+    ratios = {
+        f"ratio of {clock}": round(found[clock] / min(one[clock] for one in means), 2)
+        for clock in ("seconds", "cpu_seconds")
+    }
+    return {"rows": n_rows, "columns": N_COLUMNS, "polars means": means, "renyi matrix": found, **ratios}
+
+
+def study_dask(n_rows: int) -> dict[str, Any]:
+    """The same on two workers of one thread each, beside one process."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "big.parquet"
+        write(path, n_rows)
+        found = {"one process": timed(_MATRIX.format(str(path))), "two workers": timed(_DASK.format(str(path)))}
+        few = Path(folder) / "few.parquet"
+        write(few, n_rows // 4)
+        found["two workers, a quarter of the rows"] = timed(_DASK.format(str(few)))
+    ratio = found["two workers"]["seconds"] / found["one process"]["seconds"]
+    return {"rows": n_rows, "columns": N_COLUMNS, **found, "ratio of seconds": round(ratio, 2)}
+
+
+def study_growth() -> dict[str, Any]:
+    """Seconds and memory with more rows, and with more columns."""
+    sizes = [(rows, N_COLUMNS) for rows in (10**6, 2 * 10**6, 4 * 10**6, 8 * 10**6)]
+    sizes += [(10**6, columns) for columns in (40, 80, 160)]
+    rows = []
+    for n_rows, n_columns in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "big.parquet"
+            write(path, n_rows, n_columns)
+            rows.append({"rows": n_rows, "columns": n_columns, **timed(_MATRIX.format(str(path)))})
+        print(rows[-1], flush=True)
+    return {"rows": rows}
+
+
+def main() -> None:
+    part, *counts = sys.argv[1:] or ["file"]
+    n_rows = int(float(counts[0])) if counts else 20_000_000
+    studies = {"file": lambda: study_file(n_rows), "dask": lambda: study_dask(n_rows), "growth": study_growth}
+    found = studies[part]()
     print(json.dumps(found, indent=1))
+    record(f"scale_{part}", found, "numpy", "polars", "dask")
 
 
 if __name__ == "__main__":
