@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc
 
 from renyi.errors import InputError
+from renyi.execution.arrays import as_places, like, namespace
 from renyi.execution.roots import root_between
 from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_beta, log_tail
 
@@ -229,18 +230,23 @@ class _Interpolated:
 
     def __call__(self, roots: Array, /) -> Array:
         odds = roots / (1.0 - roots)
-        return np.asarray(np.minimum(self.at(self._variable(odds)) - self._power * np.log1p(odds), 0.0))
+        xp = namespace(odds)
+        found: Array = xp.clip(self.at(self._variable(odds)) - self._power * xp.log1p(odds), None, 0.0)
+        return found
 
     def at(self, variable: Array, /) -> Array:
         """What is tabulated, the law without its last power."""
         position = variable * self._steps_per_unit
-        step = np.minimum(position.astype(np.intp), _KNOTS - 2)
+        step = namespace(position).clip(as_places(position), None, _KNOTS - 2)
         beyond = (position - step) / self._steps_per_unit
-        cubic, square, slope, value = self._coefficients[step].T
-        return np.asarray(((cubic * beyond + square) * beyond + slope) * beyond + value)
+        cubic, square, slope, value = like(self._coefficients, position)[step].T
+        found: Array = ((cubic * beyond + square) * beyond + slope) * beyond + value
+        return found
 
     def _variable(self, odds: Array) -> Array:
-        return np.asarray(np.arcsinh(np.sqrt(self._n * odds)))
+        xp = namespace(odds)
+        found: Array = xp.arcsinh(xp.sqrt(self._n * odds))
+        return found
 
 
 @lru_cache(maxsize=1024)

@@ -1,0 +1,193 @@
+"""Columns whose rows lie on a device of torch: tables of functions there, the cell of every row, and their products."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.basis import Basis
+from renyi.execution.devices import Operand, as_operand, free_bytes, multiplied
+
+__all__ = ["Resident", "ResidentStack", "ResidentValues"]
+
+Tensor: TypeAlias = Any
+
+# Sums of products over more rows than this are added up in float64.
+_MOST_ROWS = 8192
+# Chunks of so many rows, or several times as many, are multiplied fastest.
+_ALIGNED = 64
+# Parts of columns: of all pairs of these, those of a part with itself or with a later one are multiplied.
+_N_STRIPS, _FEWEST_OF_STRIP = 4, 128
+# The part of the free memory that functions of a chunk of rows take.
+_SHARE_OF_CHUNK = 0.15
+
+
+class Resident:
+    """What is multiplied with its like on a device: `rank` functions of some columns, over the same rows."""
+
+    rank: int
+    n_rows: int
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def part(self, columns: slice, /) -> "Resident":
+        """Some of the columns."""
+        raise NotImplementedError
+
+    def operand(self, rows: slice, /) -> Operand:
+        """All functions (rank × columns, rows) at some rows, the columns of a function together."""
+        raise NotImplementedError
+
+    @property
+    def device(self) -> Any:
+        """Where the rows are."""
+        raise NotImplementedError
+
+    @property
+    def dtype(self) -> Any:
+        """In what numbers products are wanted."""
+        raise NotImplementedError
+
+    def products(self, other: "Resident", /) -> Tensor:
+        """Sums of products (columns, columns of the other, rank, rank of the other) over the rows.
+
+        Of columns with themselves those of a pair and of its reverse are the same, turned; some of the reverse ones are
+        left out, as 0.
+        """
+        import torch
+
+        total = torch.zeros((self.rank, len(self), other.rank, len(other)), dtype=torch.float64, device=self.device)
+        strips = self._strips() if other is self else [slice(0, len(self))]
+        for rows in self._chunks(other):
+            own = [self.part(strip).operand(rows) for strip in strips]
+            others = own if other is self else [other.operand(rows)]
+            for s, left in enumerate(own):
+                for t, right in enumerate(others[s:] if other is self else others, s if other is self else 0):
+                    across = strips[t] if other is self else slice(0, len(other))
+                    found = multiplied(left, right)
+                    block = total[:, strips[s], :, across]
+                    block += found.view(block.shape)
+        return total.to(torch.promote_types(self.dtype, other.dtype)).permute(1, 3, 0, 2)
+
+    def _strips(self) -> list[slice]:
+        n_strips = max(1, min(_N_STRIPS, len(self) // _FEWEST_OF_STRIP))
+        edges = np.linspace(0, len(self), n_strips + 1).round().astype(int).tolist()
+        return [slice(start, stop) for start, stop in pairwise(edges)]
+
+    def _chunks(self, other: "Resident") -> Iterator[slice]:
+        room = _SHARE_OF_CHUNK * free_bytes(self.device)
+        width = 8 * (len(self) * self.rank + len(other) * other.rank)
+        most = max(64, min(_MOST_ROWS, int(room / width)))
+        step = -(-self.n_rows // -(-self.n_rows // most))
+        step = -(-step // _ALIGNED) * _ALIGNED
+        return (slice(start, min(start + step, self.n_rows)) for start in range(0, self.n_rows, step))
+
+
+@dataclass(frozen=True, eq=False)
+class ResidentStack(Resident):
+    """Bases of one rank: all their tables (rank, cells) beside one another, and the place there of every row."""
+
+    tables: tuple[Tensor, ...]  # one, or its leading and following digits
+    places: Tensor
+    dtype: Any = None
+
+    @classmethod
+    def of(cls, bases: Sequence[Basis], places: Tensor, /, *, columns: slice, dtype: Any) -> "ResidentStack":
+        """Some columns of distinct bases, whose cells are numbered one after the other in `places` (columns, rows)."""
+        import torch
+
+        table = np.concatenate([basis.table[:, columns] for basis in bases]).T
+        numbers = torch.as_tensor(np.ascontiguousarray(table), device=places.device).to(dtype)
+        return cls(as_operand(numbers), places, dtype)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        """Functions of one column."""
+        return len(self.tables[0])
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Rows of the table."""
+        return int(self.places.shape[1])
+
+    @property
+    def device(self) -> Any:
+        return self.places.device
+
+    def part(self, columns: slice, /) -> "ResidentStack":
+        return replace(self, places=self.places[columns])
+
+    def leading(self, size: int, /) -> "ResidentStack":
+        """The first columns of every basis."""
+        return replace(self, tables=tuple(table[:size] for table in self.tables))
+
+    def codes_of(self, column: int, /) -> NDArray[np.intp]:
+        """The cell of every row of one column, in memory."""
+        places = self.places[column].cpu().numpy()
+        # No cell is empty, and its first one is where its table begins.
+        return np.asarray(places - places.min(), dtype=np.intp)
+
+    def operand(self, rows: slice, /) -> Operand:
+        places = self.places[:, rows].reshape(-1)
+        n_rows = rows.stop - rows.start
+        return tuple(table.index_select(1, places).view(-1, n_rows) for table in self.tables)
+
+
+@dataclass(frozen=True, eq=False)
+class ResidentValues(Resident):
+    """Numbers (columns, rows) that are standardised where they are multiplied: over their size, mean and deviation."""
+
+    numbers: Tensor
+    sizes: Tensor
+    means: Tensor
+    deviations: Tensor
+    rank: int = 1
+
+    @classmethod
+    def of(cls, numbers: Tensor, /) -> "ResidentValues":
+        """Values of columns that vary."""
+        import torch
+
+        if not numbers.is_floating_point():
+            # As floats large whole numbers would lose their digits, but for the smallest.
+            numbers = (numbers - numbers.amin(1, keepdim=True)).double()
+        sizes = torch.maximum(numbers.amax(1).double().abs(), numbers.amin(1).double().abs())
+        sizes = sizes.clamp(min=float(np.finfo(np.float64).tiny))[:, None]
+        at_once = max(1, int(_SHARE_OF_CHUNK * free_bytes(numbers.device) / (16 * numbers.shape[1])))
+        parts = [
+            torch.std_mean(part.double() / size, dim=1, correction=0, keepdim=True)
+            for part, size in zip(numbers.split(at_once), sizes.split(at_once), strict=True)
+        ]
+        deviations, means = (torch.cat([part[k] for part in parts]) for k in (0, 1))
+        return cls(numbers, sizes, means, deviations)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Rows of the table."""
+        return int(self.numbers.shape[1])
+
+    @property
+    def device(self) -> Any:
+        return self.numbers.device
+
+    @property
+    def dtype(self) -> Any:
+        import torch
+
+        return torch.float64
+
+    def part(self, columns: slice, /) -> "ResidentValues":
+        return ResidentValues(self.numbers[columns], self.sizes[columns], self.means[columns], self.deviations[columns])
+
+    def operand(self, rows: slice, /) -> Operand:
+        return ((self.numbers[:, rows].double() / self.sizes - self.means) / self.deviations,)
