@@ -11,7 +11,7 @@ from renyi.inference.blocks import largest_root
 torch = pytest.importorskip("torch")
 
 from renyi import devicewise, resident  # noqa: E402
-from renyi.execution import devices  # noqa: E402
+from renyi.execution import devices, fetching  # noqa: E402
 from renyi.execution.devices import device_of, halves, multiplied  # noqa: E402
 
 
@@ -151,6 +151,21 @@ def test_strips_and_chunks_change_nothing(rng, monkeypatch):
     found = renyi.matrix(values)
     assert difference(found, expected, "values") < 1e-7
     assert difference(found, expected, "pvalues") < 1e-5
+
+
+@pytest.mark.parametrize(("name", "value"), [("_PIECE", 40), ("_SHARE_OF_MATRICES", 0.0)])
+def test_matrices_that_come_in_pieces_or_are_filled_in_memory_are_the_same(name, value, rng, monkeypatch):
+    values = rng.standard_normal((300, 23))
+    values[:, ::3] = np.round(values[:, ::3])
+    expected = renyi.matrix(values)
+    monkeypatch.setattr(fetching, name, value)
+    monkeypatch.setattr(devicewise, "_MOST_COLUMNS", 5)
+    found = renyi.matrix(torch.tensor(values))
+    for part in ("values", "debiased", "pearson", "spearman"):
+        assert difference(found, expected, part) < 1e-12
+    assert difference(found, expected, "pvalues") < 1e-8
+    parts = renyi.matrix(torch.tensor(values[:, :9]), torch.tensor(values[:, 9:]))
+    assert np.abs(parts.values - expected.values[:9, 9:]).max() < 1e-12
 
 
 # A full device.

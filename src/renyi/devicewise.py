@@ -1,9 +1,7 @@
 """All pairs of columns on a device, a tile at a time, into matrices in memory."""
 
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias, cast
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from renyi.alike import Alike
 from renyi.edges import SMALLEST_PVALUE, Edges
 from renyi.execution.devices import EXTRA, free_bytes, relieved
+from renyi.execution.fetching import Fetching
 from renyi.execution.progress import watched
 from renyi.extras import load
 from renyi.independence import Prepared
@@ -29,12 +28,10 @@ Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Tensor: TypeAlias = Any
 
-# Columns of a tile at most: products are as fast as they get, and a tile comes back while the next one is worked on.
+# Columns of a tile at most: products are as fast as they get, and finished rows come back while others are worked on.
 _MOST_COLUMNS = 2048
 # Numbers that a pair takes while it is compared: sums, what is taken of them, and what spectra need beside.
 _NUMBERS_OF_PAIR = 700
-# Tiles that wait to be fetched, and threads that do.
-_MOST_WAITING, _N_THREADS = 3, 4
 _MATRICES = ("coefficient", "log_pvalue", "pvalues", "pearson", "spearman")
 
 
@@ -43,14 +40,38 @@ def compared(x: Ranked, y: Ranked | None = None, /, *, progress: bool) -> "Matri
     own = x.groups()
     others = None if y is None else y.groups()
     shape = len(x.variables), len((y or x).variables)
-    found = FoundMatrix.empty(shape, int(x.codes.shape[1]), own, others)
     device = x.codes.device
-    tiles = list(tiles_of(own, others, most_columns=lambda a, b: _columns_of_tile(device)))
-    with _Fetching(found, device) as fetching:
-        for a, b in watched(tiles, len(tiles), "Comparing pairs", shown=progress):
+    shuffled: list[tuple[int, int]] = []
+    with Fetching(_MATRICES, shape, device) as fetching:
+        tiles = list(tiles_of(own, others, most_columns=lambda a, b: _columns_of_tile(device)))
+        last = _last_tiles(tiles, len(x.variables), is_square=y is None)
+        for t, (a, b) in enumerate(watched(tiles, len(tiles), "Comparing pairs", shown=progress)):
             for tile in _tiles_that_fit(a, b):
-                fetching.put(tile)
+                shuffled.extend(tile.shuffled)
+                for name, block in tile.matrices.items():
+                    fetching.put(name, tile.rows, tile.columns, block, both_ways=y is None)
+            fetching.fetch(np.flatnonzero(last == t))
+    ranks_x, ranks_y = _ranks(own, shape[0]), _ranks(others or own, shape[1])
+    found = FoundMatrix(fetching.matrices, int(x.codes.shape[1]), ranks_x, ranks_y, y is None, shuffled)
     return MatrixEdges(x.variables, (y or x).variables, cast(Found, found))
+
+
+def _last_tiles(tiles: Sequence[tuple[Alike, Alike]], n_rows: int, *, is_square: bool) -> Index:
+    """For every row of the matrices the last tile that has some of it."""
+    last = np.zeros(n_rows, dtype=np.intp)
+    for t, (a, b) in enumerate(tiles):
+        last[a.positions] = t
+        if is_square:
+            last[b.positions] = t
+    return last
+
+
+def _ranks(groups: Sequence[Alike], n_columns: int) -> Index:
+    """Those of the bases of every column."""
+    ranks = np.empty(n_columns, dtype=np.intp)
+    for group in groups:
+        ranks[group.positions] = group.coefficient.rank
+    return ranks
 
 
 def _columns_of_tile(device: Any) -> int:
@@ -154,55 +175,6 @@ def _with_rows(group: Alike, column: int) -> Prepared:
     return Prepared(basis, replace(prepared.scales, basis=nested))
 
 
-class _Fetching:
-    """Tiles on their way into matrices in memory, while the device goes on with the next ones."""
-
-    def __init__(self, found: "FoundMatrix", device: Any, /) -> None:
-        self._found, self._device = found, device
-        self._pool = ThreadPoolExecutor(_N_THREADS)
-        self._waiting: deque[list[Future[None]]] = deque()
-
-    def __enter__(self) -> "_Fetching":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        try:
-            while self._waiting:
-                self._finish()
-        finally:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def put(self, tile: _Tile, /) -> None:
-        """Fetch a tile when the device is done with it."""
-        self._found.shuffled.extend(tile.shuffled)
-        done = None
-        if self._device.type == "cuda":
-            torch = load("torch", extra=EXTRA)
-            done = torch.cuda.Event()
-            done.record(torch.cuda.current_stream(self._device))
-        work = [self._pool.submit(self._fetch, tile, name, done) for name in tile.matrices]
-        self._waiting.append(work)
-        if len(self._waiting) > _MOST_WAITING:
-            self._finish()
-
-    def _finish(self) -> None:
-        for future in self._waiting.popleft():
-            future.result()
-
-    def _fetch(self, tile: _Tile, name: str, done: Any) -> None:
-        matrix = tile.matrices[name]
-        if done is None:
-            self._found.put(name, tile.rows, tile.columns, matrix.numpy(), matrix.T.numpy())
-            return
-        torch = load("torch", extra=EXTRA)
-        stream = torch.cuda.Stream(self._device)
-        stream.wait_event(done)
-        with torch.cuda.stream(stream):
-            here = matrix.cpu()
-            turned = matrix.T.contiguous().cpu() if self._found.is_square else here.T
-        self._found.put(name, tile.rows, tile.columns, here.numpy(), turned.numpy())
-
-
 @dataclass(frozen=True, eq=False)
 class FoundMatrix:
     """What `Found` has, as matrices of all pairs; as vectors only when asked for.
@@ -215,25 +187,7 @@ class FoundMatrix:
     ranks_x: Index
     ranks_y: Index
     is_square: bool
-    shuffled: list[tuple[int, int]] = field(default_factory=list)
-
-    @classmethod
-    def empty(
-        cls, shape: tuple[int, int], n_rows: int, x: Sequence[Alike], y: Sequence[Alike] | None, /
-    ) -> "FoundMatrix":
-        """Nothing yet."""
-        ranks = [np.empty(size, dtype=np.intp) for size in shape]
-        for side, groups in zip(ranks, (x, x if y is None else y), strict=True):
-            for group in groups:
-                side[group.positions] = group.coefficient.rank
-        return cls({name: np.empty(shape) for name in _MATRICES}, n_rows, ranks[0], ranks[1], y is None)
-
-    def put(self, name: str, rows: Index, columns: Index, block: Array, turned: Array, /) -> None:
-        """Write what a tile has, and what its reverse has where that is the same."""
-        matrix = self.matrices[name]
-        matrix[_where(rows, columns)] = block
-        if self.is_square:
-            matrix[_where(columns, rows)] = turned
+    shuffled: list[tuple[int, int]]
 
     @cached_property
     def _index(self) -> tuple[Index, Index]:
@@ -296,13 +250,6 @@ class FoundMatrix:
         """One number for every pair."""
         matrix = self.matrices[name]
         return matrix[self.i, self.j] if self.is_square else matrix.ravel()
-
-
-def _where(rows: Index, columns: Index) -> Any:
-    """A block of a matrix, as slices if its places follow one another."""
-    if all(len(index) and index[-1] - index[0] == len(index) - 1 for index in (rows, columns)):
-        return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
-    return np.ix_(rows, columns)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,11 @@ __all__ = ["Resident", "ResidentStack", "ResidentValues"]
 Tensor: TypeAlias = Any
 
 # Sums of products over more rows than this are added up in float64.
-_MOST_ROWS = 8192
+_MOST_ROWS = 16384
 # Chunks of so many rows, or several times as many, are multiplied fastest.
 _ALIGNED = 64
-# Parts of columns: of all pairs of these, those of a part with itself or with a later one are multiplied.
-_N_STRIPS, _FEWEST_OF_STRIP = 4, 128
+# Parts of columns: of all pairs of columns, those of a part with itself and with later ones are multiplied.
+_N_STRIPS, _FEWEST_OF_STRIP = 8, 128
 # The part of the free memory that functions of a chunk of rows take.
 _SHARE_OF_CHUNK = 0.15
 
@@ -39,7 +39,7 @@ class Resident:
         raise NotImplementedError
 
     def operand(self, rows: slice, /) -> Operand:
-        """All functions (rank × columns, rows) at some rows, the columns of a function together."""
+        """All functions (rank, columns, rows) at some rows."""
         raise NotImplementedError
 
     @property
@@ -60,18 +60,20 @@ class Resident:
         """
         import torch
 
-        total = torch.zeros((self.rank, len(self), other.rank, len(other)), dtype=torch.float64, device=self.device)
-        strips = self._strips() if other is self else [slice(0, len(self))]
-        for rows in self._chunks(other):
-            own = [self.part(strip).operand(rows) for strip in strips]
-            others = own if other is self else [other.operand(rows)]
-            for s, left in enumerate(own):
-                for t, right in enumerate(others[s:] if other is self else others, s if other is self else 0):
-                    across = strips[t] if other is self else slice(0, len(other))
-                    found = multiplied(left, right)
-                    block = total[:, strips[s], :, across]
-                    block += found.view(block.shape)
-        return total.to(torch.promote_types(self.dtype, other.dtype)).permute(1, 3, 0, 2)
+        kind, chunks = torch.promote_types(self.dtype, other.dtype), list(self._chunks(other))
+        shape = self.rank, len(self), other.rank, len(other)
+        if other is not self and len(chunks) == 1:
+            found = multiplied(self.operand(chunks[0]), other.operand(chunks[0]))
+            return found.to(kind).view(shape).permute(1, 3, 0, 2)
+        total = torch.zeros(shape, dtype=kind if len(chunks) == 1 else torch.float64, device=self.device)
+        for rows in chunks:
+            own = self.operand(rows)
+            others = own if other is self else other.operand(rows)
+            for strip in self._strips() if other is self else [slice(0, len(self))]:
+                later = slice(strip.start, None) if other is self else slice(None)
+                block = total[:, strip, :, later]
+                block += multiplied(_columns(own, strip), _columns(others, later)).view(block.shape)
+        return total.to(kind).permute(1, 3, 0, 2)
 
     def _strips(self) -> list[slice]:
         n_strips = max(1, min(_N_STRIPS, len(self) // _FEWEST_OF_STRIP))
@@ -85,6 +87,10 @@ class Resident:
         step = -(-self.n_rows // -(-self.n_rows // most))
         step = -(-step // _ALIGNED) * _ALIGNED
         return (slice(start, min(start + step, self.n_rows)) for start in range(0, self.n_rows, step))
+
+
+def _columns(operand: Operand, columns: slice) -> Operand:
+    return tuple(part[:, columns] for part in operand)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +143,7 @@ class ResidentStack(Resident):
     def operand(self, rows: slice, /) -> Operand:
         places = self.places[:, rows].reshape(-1)
         n_rows = rows.stop - rows.start
-        return tuple(table.index_select(1, places).view(-1, n_rows) for table in self.tables)
+        return tuple(table.index_select(1, places).view(self.rank, len(self), n_rows) for table in self.tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,4 +196,4 @@ class ResidentValues(Resident):
         return ResidentValues(self.numbers[columns], self.sizes[columns], self.means[columns], self.deviations[columns])
 
     def operand(self, rows: slice, /) -> Operand:
-        return ((self.numbers[:, rows].double() / self.sizes - self.means) / self.deviations,)
+        return (((self.numbers[:, rows].double() / self.sizes - self.means) / self.deviations)[None],)

@@ -29,7 +29,7 @@ _ROOM_ON_CPU = 2**29
 _SHARE = 0.6
 
 Outcome = TypeVar("Outcome")
-# A matrix (m, rows) as it is multiplied: itself, or its leading and its following half digits.
+# Numbers (…, rows) as they are multiplied: themselves, or their leading and their following half digits.
 Operand = tuple[Any, ...]
 
 
@@ -133,16 +133,21 @@ def halves(numbers: Any, /) -> Operand:
 
 
 def multiplied(left: Operand, right: Operand, /) -> Any:
-    """The product of (m, rows) and (k, rows) over the rows."""
+    """The product of (…, rows) and (…, rows) over the rows, as a matrix."""
     torch = load("torch", extra=EXTRA)
     if left[0].dtype != right[0].dtype:
         left, right = ((sum(part.double() for part in operand),) for operand in (left, right))
     if len(left) == 1:
-        return left[0] @ right[0].T
+        return _as_matrix(left[0]) @ _as_matrix(right[0]).T
     (high, low), (other_high, other_low) = left, right
-    if not high.is_cuda:
-        # For tests: the same sum where there are no units for it.
-        return high.float() @ (other_high.float() + other_low.float()).T + low.float() @ other_high.float().T
     # One product over three times the rows, small parts first: so all is added up in single precision.
-    left_parts, right_parts = torch.cat((low, high, high), dim=1), torch.cat((other_high, other_low, other_high), dim=1)
-    return torch.mm(left_parts, right_parts.T, out_dtype=torch.float32)
+    parts = [torch.cat((low, high, high), dim=-1), torch.cat((other_high, other_low, other_high), dim=-1)]
+    of_left, of_right = (_as_matrix(part) for part in parts)
+    if not of_left.is_cuda:
+        # For tests: the same sum where there are no units for it.
+        return of_left.float() @ of_right.float().T
+    return torch.mm(of_left, of_right.T, out_dtype=torch.float32)
+
+
+def _as_matrix(numbers: Any) -> Any:
+    return numbers.reshape(-1, numbers.shape[-1])

@@ -212,11 +212,11 @@ class NestedProducts:
 
     def roots(self, blocks: Sequence[Block], /) -> Array:
         """Largest squared canonical correlation of every block, as the last axis."""
-        squares_of_x, squares_of_y = (namespace(edge).cumsum(edge**2, -1) for edge in (self.of_x, self.of_y))
+        squares_of_x, squares_of_y = (edge**2 for edge in (self.of_x, self.of_y))
         roots = [
-            squares_of_x[..., a - 1]
+            squares_of_x[..., :a].sum(-1)
             if b == 1
-            else squares_of_y[..., b - 1]
+            else squares_of_y[..., :b].sum(-1)
             if a == 1
             else largest_root(self.corner[..., :a, :b])
             for a, b in blocks
