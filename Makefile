@@ -14,13 +14,15 @@ ifneq ($(words $(ROOT)),1)
 $(error make cannot handle a path with spaces: move the project to another folder)
 endif
 
-.PHONY: help demo test test-all lint bench clean
+.PHONY: help demo test test-all lint docs pictures bench clean
 
 help:
 	@echo "make demo      a made-up table is scanned, then the paper's fourteen associations as a table and a picture"
 	@echo "make test      the tests"
 	@echo "make test-all  the tests on every supported Python that is installed, and on the oldest NumPy and SciPy"
 	@echo "make lint      format, lint, types, layers"
+	@echo "make docs      the documentation, in docs/_build/html/index.html"
+	@echo "make pictures  the pictures and tables of the documentation that come from code, made anew"
 	@echo "make bench     the benchmarks, beside their peers"
 	@echo "make clean     remove what the other commands made"
 
@@ -40,13 +42,21 @@ test-all: $(VENV)/.test
 lint: $(VENV)/.lint
 	@cd $(ROOT) && $(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
 
+docs: $(VENV)/.docs
+	@cd $(ROOT) && $(BIN)/sphinx-build -q -E --fail-on-warning --keep-going docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+pictures: $(VENV)/.test
+	@cd $(ROOT) && $(BIN)/python docs/make_pictures.py && $(BIN)/python docs/make_reference.py
+	@cd $(ROOT) && $(BIN)/python benchmarks/measure_tables.py && $(BIN)/python benchmarks/comparison_tables.py
+
 bench: $(VENV)/.bench
 	@cd $(ROOT) && $(BIN)/python benchmarks/pair.py && $(BIN)/python benchmarks/tables.py
 	@cd $(ROOT) && $(BIN)/python benchmarks/testing.py && $(BIN)/python benchmarks/inference_tables.py
-	@cd $(ROOT) && $(BIN)/python benchmarks/tables_of_pairs.py
+	@cd $(ROOT) && $(BIN)/python benchmarks/tables_of_pairs.py && $(BIN)/python benchmarks/comparison_tables.py
 
 clean:
-	@rm -rf $(VENV) $(ROOT).nox $(ROOT)renyi-demo.png
+	@rm -rf $(VENV) $(ROOT).nox $(ROOT)docs/_build $(ROOT)renyi-demo.png
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -58,6 +68,7 @@ $(VENV)/.created:
 $(VENV)/.demo: EXTRAS = all
 $(VENV)/.test: EXTRAS = all,test
 $(VENV)/.lint: EXTRAS = all,test,lint
+$(VENV)/.docs: EXTRAS = all,docs
 $(VENV)/.bench: EXTRAS = all,test,bench
 $(VENV)/.%: $(VENV)/.created $(ROOT)pyproject.toml
 	@$(PIP) -e "$(ROOT)[$(EXTRAS)]"

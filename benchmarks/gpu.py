@@ -27,7 +27,7 @@ from renyi.execution.arrays import gathered
 from renyi.execution.devices import halves, multiplied
 from renyi.features import DEFAULT_SCALE
 from renyi.inference.blocks import NestedProducts, family, largest_root
-from renyi.inference.shuffles import random_orders
+from renyi.inference.shuffles import orders_on_device
 from renyi.pairwise import CompletePairs
 from renyi.sums import Sums
 
@@ -240,7 +240,7 @@ class Bench:
         ranked = timed("ranks", lambda: tensors.ranked(table, settings, missing="pairwise"))
         group = max(timed("groups", ranked.groups), key=lambda group: len(group.positions))
         seconds["columns with ties"] = len(ranked.variables) - len(group.positions)
-        most = min(devicewise._columns_of_tile(self.device), len(group.positions) // 2)
+        most = min(devicewise._MOST_COLUMNS, len(group.positions) // 2)
         x, y = group.part(slice(0, most)), group.part(slice(most, 2 * most))
         seconds["columns of the tile"] = most
         timed("functions of one chunk", lambda: x.coefficient.operand(slice(0, min(x.n_rows, resident._MOST_ROWS))))
@@ -295,7 +295,7 @@ class Bench:
 
         def orders() -> None:
             for _ in range(n_resamples // batch):
-                random_orders(n, batch, generator)
+                orders_on_device(n, batch, generator)
 
         found["random orders alone"] = self.seconds(orders, repeats=2)
         few = self.size(2000, 500)

@@ -1,4 +1,4 @@
-"""Turn the results on inference into the tables of docs/inference.md and docs/studies.md."""
+"""Turn the results on inference into the tables of docs/inference.md, docs/conditional.md and docs/studies.md."""
 
 import json
 from collections.abc import Iterable
@@ -327,7 +327,7 @@ def studies() -> str:
             provenance(recorded(name), f"{name}.py")
             for name in ("power", "peer_power", "intervals", "conditional", "testing")
         ),
-        "Their tables are in [Tests and p-values](inference.md).\n",
+        "Their tables are in [Tests and p-values](inference.md) and [Conditional tests](conditional.md).\n",
     ]
     return "\n".join(parts)
 
@@ -426,14 +426,13 @@ def _law_table() -> str:
 
 
 if __name__ == "__main__":
-    page = DOCS / "inference.md"
     for name, text in {
         "sizes": size_summary(),
         "power": power_summary(),
         "methods": methods_table(),
         "intervals": interval_table(),
-        "conditional": conditional_tables(),
         "times": times(),
     }.items():
-        renew(page, name, text)
+        renew(DOCS / "inference.md", name, text)
+    renew(DOCS / "conditional.md", "conditional", conditional_tables())
     (DOCS / "studies.md").write_text(studies())

@@ -31,6 +31,7 @@ def measure_table() -> str:
             ]
             for name, stated in statements().items()
         ),
+        in_words=True,
     )
 
 

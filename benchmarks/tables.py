@@ -11,10 +11,10 @@ DOCS = Path(__file__).parent.parent / "docs"
 _COLUMNS = ("rdc", "spearmanr", "two argsorts", "listing")
 
 
-def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """A Markdown table, numbers to the right."""
+def table(header: Iterable[str], rows: Iterable[Iterable[object]], *, in_words: bool = False) -> str:
+    """A Markdown table; numbers are set to the right, words to the left."""
     names = list(header)
-    lines = ["| " + " | ".join(names) + " |", "|---|" + "---:|" * (len(names) - 1)]
+    lines = ["| " + " | ".join(names) + " |", "|---|" + ("---|" if in_words else "---:|") * (len(names) - 1)]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
@@ -232,14 +232,6 @@ def _scalar_row(row: dict[str, Any]) -> list[str]:
     return [f"{row['n']:,}", *times, _ratio(row, "rdc", "spearmanr"), _ratio(row, "rdc", "two argsorts")]
 
 
-def readme_times() -> str:
-    rows = json.loads((RESULTS / "pair.json").read_text())["results"]["scalars"]
-    return table(
-        ["n", "`renyi.rdc`", "`scipy.stats.spearmanr`", "two `np.argsort`", "the paper's listing in NumPy"],
-        ([f"{row['n']:,}", *(_ms(row, call) for call in _COLUMNS)] for row in rows),
-    )
-
-
 def renew(page: Path, name: str, text: str) -> None:
     """Replace what stands between the marks of `name` in a page."""
     before, start, rest = page.read_text().partition(f"<!-- {name} -->\n")
@@ -250,4 +242,3 @@ def renew(page: Path, name: str, text: str) -> None:
 if __name__ == "__main__":
     (DOCS / "defaults.md").write_text(defaults())
     (DOCS / "benchmarks.md").write_text(pair())
-    renew(DOCS.parent / "README.md", "times", readme_times())

@@ -60,6 +60,16 @@ class Dying(Plain):
 
 
 @dataclass(frozen=True)
+class Broken(Plain):
+    """Has a mistake in it."""
+
+    name = "broken"
+
+    def combine(self, x, y, /):
+        return 1 / 0 if len(x) > 200 else 0.5
+
+
+@dataclass(frozen=True)
 class Hungry(Plain):
     name = "hungry"
 

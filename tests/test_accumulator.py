@@ -195,11 +195,41 @@ def test_types_that_change_between_batches_are_refused(rng):
         acc.update({"x": np.array(list("abcabcabc"), dtype=object), "y": rng.normal(size=9)})
 
 
-def test_a_budget_too_small_for_the_sums_says_what_is_enough(rng):
-    # Missing cells leave counts for every cell and pair behind.
-    n = 9000
-    columns = {f"x{j}": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)) for j in range(6)}
-    first = renyi.Accumulator(memory="7MB")
-    first.update(columns)
-    with pytest.raises(renyi.InputError, match=r"sums of 6 columns: pass [0-9]+MB or more"):
+def columns_with_gaps(rng, n=9000):
+    """Missing cells leave counts for every cell and pair behind, which take much memory."""
+    return {f"x{j}": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)) for j in range(12)}
+
+
+def test_a_budget_too_small_for_all_sums_says_what_is_enough(rng):
+    first = renyi.Accumulator(memory="13MB")
+    first.update(columns_with_gaps(rng))
+    with pytest.raises(
+        renyi.InputError, match=r"sums of 12 columns at once: pass [0-9]+MB or more, or .*second_passes"
+    ):
         first.second_pass()
+
+
+def test_several_passes_over_blocks_of_pairs_find_what_one_finds(rng):
+    columns = columns_with_gaps(rng)
+    found = []
+    for memory in ("13MB", "1GB"):
+        first = renyi.Accumulator(memory=memory)
+        first.update(columns)
+        passes = first.second_passes()
+        for second in passes:
+            second.update(columns)
+        found.append((len(passes), passes[0].result(*passes[1:])))
+    (several, by_blocks), (one, at_once) = found
+    assert several > 2
+    assert one == 1
+    np.testing.assert_allclose(by_blocks.values, at_once.values, atol=5e-3)  # fewer parts of values fit, too
+
+
+def test_a_result_needs_the_passes_over_all_blocks_of_pairs(rng):
+    columns = columns_with_gaps(rng)
+    first = renyi.Accumulator(memory="13MB")
+    first.update(columns)
+    part = first.second_passes()[0]
+    part.update(columns)
+    with pytest.raises(renyi.InputError, match="some pairs are lacking"):
+        part.result()

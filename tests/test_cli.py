@@ -352,6 +352,9 @@ def test_bad_usage_is_one_line(file, tmp_path):
     assert "did you mean 'square'" in refused("scan", file, "--target", "sqare")
     assert "--target" in refused("scan", file, "--given", "x")
     assert "no false discovery rate" in refused("scan", file, "--fdr", "0")
+    assert "--measure mic, which ranks pairs without testing" in refused(
+        "scan", file, "--measure", "mic", "--fdr", "0.1"
+    )
     assert "there is no measure 'rcd': did you mean 'rdc'?" in refused("scan", file, "--measure", "rcd")
     assert "--nonsense" in refused("scan", file, "--nonsense")
     assert "FILE" in refused("scan")

@@ -47,6 +47,15 @@ def test_cells_are_where_their_names_are(rng):
             assert texts.get((j, i)) == (None if i == j else f"{value:.2f}".replace("-", "−"))
 
 
+def test_the_diagonal_has_no_numbers_and_perfect_pairs_have(rng):
+    x = rng.random(80)
+    for measure in ("xi", "mic", "mutual_info"):
+        ax, _, _ = drawn(renyi.matrix({"x": x, "y": x**2, "z": rng.random(80)}, measure=measure).plot())
+        written = [text for text in ax.texts if text.get_transform() == ax.transData]
+        assert len(written) == 6
+        assert all(place[0] != place[1] for place in (text.get_position() for text in written))
+
+
 @pytest.mark.parametrize("n_columns", [2, 3, 15, 16, 60, 200])
 def test_every_size_is_readable(rng, n_columns):
     figure = renyi.matrix(blocks_table(rng, n_columns, n=60)).plot()

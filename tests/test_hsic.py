@@ -7,10 +7,12 @@ import pytest
 from scipy.spatial.distance import pdist
 
 import reference
+import renyi
 from renyi.errors import InputError
 from renyi.peers import gaussian, hsic
 from renyi.peers.hsic import CopulaHsic, Hsic
 from renyi.peers.registry import measure
+from renyi.peers.weighted import permutation_moments
 
 sys.path.append(str(Path(__file__).parent / "golden"))
 import samples
@@ -118,7 +120,7 @@ def test_moments_over_all_orders(n):
     rng = np.random.default_rng(n)
     x, y = Hsic().prepare(rng.random(n)), Hsic().prepare(rng.standard_normal((n, 2)))
     sums = hsic._centred_sums(x, y, np.array(list(itertools.permutations(range(n)))))
-    assert hsic._permutation_moments(x, y) == pytest.approx((sums.mean(), sums.var()), rel=1e-10)
+    assert permutation_moments(x.centred, y.centred) == pytest.approx((sums.mean(), sums.var()), rel=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -172,8 +174,28 @@ def test_few_rows_and_rare_values_are_shuffled():
     rng = np.random.default_rng(14)
     x, y = rng.random((2, 200))
     assert Hsic().test(x, y).n_resamples is None
-    assert Hsic().test(x[:49], y[:49]).n_resamples is not None
-    assert Hsic().test(x < 0.01, y < 0.01).n_resamples is not None
+    assert Hsic().test(x[:11], y[:11]).n_resamples is not None
+    assert Hsic().test(np.where(x < 0.02, x, 0.0), np.where(y < 0.02, y, 0.0)).n_resamples is not None
+
+
+@pytest.mark.parametrize("name", ["dcor", "hsic", "chsic"])
+def test_rows_that_are_equally_far_apart_show_nothing(name):
+    levels = renyi.categorical([f"level {i}" for i in range(60)])
+    for other in (levels, np.random.default_rng(0).standard_normal(60)):
+        assert measure(name).test(levels, other).pvalue == 1.0
+
+
+@pytest.mark.parametrize("name", ["dcor", "hsic", "chsic"])
+def test_law_of_few_rows_is_that_of_shuffles(name):
+    rng = np.random.default_rng(15)
+    m = measure(name)
+    x, y = (m.prepare(side) for side in rng.standard_normal((2, 30)))
+    orders = rng.permuted(np.tile(np.arange(30), (20_000, 1)), axis=1)
+    ranked = np.argsort(m.shuffled(x, y, orders))
+    for share, least in ((0.05, 0.04), (0.01, 0.007), (0.001, 0.0007)):
+        law = m.law(x, m.reordered(y, orders[ranked[-int(share * len(orders))]]), 0.0)
+        # Beyond 1 % the limit is the heavier one.
+        assert least < np.exp(law.log_pvalue) < 3 * share
 
 
 def test_far_tail_is_a_number():
@@ -200,3 +222,41 @@ def test_settings_that_make_no_sense(settings, message):
 def test_too_many_vectors_are_refused():
     with pytest.raises(InputError, match="refused beyond 50,000"):
         Hsic().prepare(np.random.default_rng(0).standard_normal((50_001, 6)))
+
+
+@pytest.mark.parametrize("size", [1e3, 1e17, 1e100, 1e200, 1.7e308])
+def test_a_remote_value_takes_no_digits_from_the_others(size, rng):
+    x = rng.normal(size=(100, 2))
+    y = x[:, 0] ** 2 + 0.1 * rng.normal(size=100)
+    remote, near = x.copy(), x.copy()
+    remote[3, 0], near[3, 0] = size, 500.0
+    for columns in (slice(0, 1), slice(0, 2)):
+        assert Hsic()(remote[:, columns], y) == pytest.approx(reference.hsic(near[:, columns], y), abs=1e-12)
+    # Two remote values are apart from one another, too.
+    remote[4, 0], near[4, 0] = -size / 2, -500.0
+    assert Hsic()(remote[:, 0], y) == pytest.approx(reference.hsic(near[:, 0], y), abs=1e-12)
+
+
+@pytest.mark.parametrize("width", [1e2, 3e3, 1e4, 3e4, 1e8, 1e100, 1e308])
+def test_a_huge_width_leaves_a_linear_kernel(width, rng):
+    x, y = rng.normal(size=(2, 100))
+    x, y = x - x.mean(), (x - x.mean()) ** 2 + y
+    y = y - y.mean()
+    expected = np.corrcoef(x, y)[0, 1] ** 2
+    nearly = pytest.approx(expected, abs=30.0 / width / width + 1e-7)
+    assert Hsic(width=width)(x, y) == nearly
+    products = np.outer(x, x), np.outer(y, y)
+    unbiased = reference.alignment(*(reference.u_centred(-((v[:, None] - v) ** 2)) for v in (x, y)))
+    assert Hsic(width=width, unbiased=True)(x, y) == pytest.approx(unbiased, abs=30.0 / width / width + 1e-7)
+    plain = sum((reference.double_centred(products[0]) * reference.double_centred(products[1])).ravel()) / 100**2
+    assert Hsic(width=width, normalised=False)(x, y) == pytest.approx(plain / width / width / width / width, rel=1e-2)
+    assert Hsic(width=width)(np.column_stack((x, x)), y) == nearly
+    assert Hsic(width=width).test(x, y).pvalue == pytest.approx(Hsic(width=100.0).test(x, y).pvalue, rel=0.05)
+
+
+def test_a_side_that_is_near_agrees_with_one_that_has_no_factor(rng):
+    x, y = rng.normal(size=200) + 2e4, rng.normal(size=(200, 3))
+    y[:, 0] += x - 2e4
+    near, far = reference.gaussian_kernel(x - 2e4, 30.0), reference.gaussian_kernel(1e3 * y, 30.0)
+    expected = reference.alignment(reference.u_centred(near), reference.u_centred(far))
+    assert Hsic(width=30.0, unbiased=True)(x, 1e3 * y) == pytest.approx(expected, abs=1e-9)

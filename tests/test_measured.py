@@ -1,9 +1,16 @@
+import copy
+import pickle
+import time
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 import renyi
+from renyi.measured import _n_resamples
+from renyi.peers.correlations import Spearman
+from renyi.report.summary import lines_of, remarks
 from tables import mixed
 
 NAMES = [name for name in renyi.measures() if name != "rdc"]
@@ -41,6 +48,9 @@ def test_columns_that_a_measure_cannot_take_are_left_out_with_a_reason(name, rng
     found = renyi.matrix(frame, measure=name, vectors={"place": ["lat", "lon"]})
     if renyi.measure(name).statement.takes_vectors:
         assert found.names == ("plain", "curve", "two", "five", "place")
+    elif name == "mutual_info":
+        assert found.names == ("plain", "curve", "two", "five")
+        assert found.skipped["place"].startswith("a vector of 2 coordinates")
     else:
         assert found.names == ("plain", "curve", "two")
         assert (
@@ -78,6 +88,31 @@ def test_pairs_are_ranked_by_the_size_of_the_coefficient_and_keep_their_signs(rn
     assert kept["q"].to_list() == top["q"].to_list()[:1]
 
 
+@pytest.mark.parametrize("n", [15, 60])
+@pytest.mark.parametrize("name", ["pearson", "spearman"])
+def test_laws_of_all_pairs_at_once_are_those_of_each(name, n, rng):
+    table = np.column_stack((rng.normal(size=(n, 6)), rng.standard_cauchy((n, 6)), rng.random((n, 4)) < 3 / n))
+    table[0, -4:] = 1.0
+    found, measure = renyi.matrix(table, measure=name), renyi.measure(name)
+    tests = [[measure.test(table[:, i], table[:, j]) for j in range(16)] for i in range(16)]
+    for i, j in zip(*np.triu_indices(16, 1), strict=True):
+        assert found.pvalues[i, j] == pytest.approx(tests[i][j].pvalue, rel=1e-9)
+    n_shuffled = sum(tests[i][j].calibration == "shuffles" for i, j in zip(*np.triu_indices(16, 1), strict=True))
+    assert found.n_shuffled == n_shuffled > 0
+
+
+def test_pairs_by_pearson_take_no_longer_than_by_rdc(rng):
+    table = rng.normal(size=(500, 120))
+
+    def seconds(measure):
+        start = time.process_time()
+        renyi.pairs(table, measure=measure)
+        return time.process_time() - start
+
+    renyi.pairs(table[:, :5])
+    assert min(seconds("pearson") for _ in range(3)) < min(seconds("rdc") for _ in range(3))
+
+
 def test_a_measure_without_a_law_ranks_and_says_that_nothing_was_tested(rng):
     found = renyi.matrix(numbers(60, rng), measure="mic")
     assert found.n_tests == 0
@@ -85,6 +120,21 @@ def test_a_measure_without_a_law_ranks_and_says_that_nothing_was_tested(rng):
     assert len(found.top(10)) == 6
     strengths = list(found.top(10)["coefficient"])
     assert strengths == sorted(strengths, reverse=True)
+
+
+def test_a_rate_of_findings_is_refused_where_nothing_is_tested(rng, tmp_path):
+    frame = numbers(60, rng)
+    found, screening = renyi.matrix(frame, measure="mic"), renyi.screen(frame, "a", measure="mic")
+    for ask in (
+        lambda: found.top(q=0.1),
+        lambda: screening.top(q=0.1),
+        lambda: found.report(tmp_path / "found.json", q=0.1),
+        lambda: renyi.pairs(frame, measure="mic", q=0.1),
+    ):
+        with pytest.raises(renyi.InputError, match=r"q=0.1 is a false discovery rate, and mic ranks pairs without"):
+            ask()
+    assert len(renyi.pairs(frame, measure="mic")) == len(found.top()) == 6
+    assert found.report(tmp_path / "found.json").exists()
 
 
 def test_settings_reach_tables_by_the_measure_alone(rng):
@@ -118,3 +168,184 @@ def test_a_pair_with_too_few_rows_in_common_is_not_measured(rng):
     assert np.isnan(found.values[0, 1])
     assert found.n_samples[0, 1] == 1
     assert found.values[0, 2] == 1.0
+
+
+WITH_LAW = [name for name in NAMES if name not in SLOW_TO_TEST]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shuffled_pvalues_depend_neither_on_the_order_of_rows_nor_on_that_of_sides(name, rng):
+    m, order = renyi.measure(name).undirected(), rng.permutation(25)
+    tied = np.floor(3 * rng.random(25)), np.floor(4 * rng.random(25))
+    remote = np.where(np.arange(25) == 0, 50.0, rng.standard_normal(25)), rng.standard_cauchy(25) ** 3
+    for x, y in (tied, remote) if name in ("pearson", "cca", "dcor") else (tied,):
+        found = m.test(x, y, n_resamples=99)
+        assert found.calibration == "shuffles"
+        assert m.test(x[order], y[order], n_resamples=99).pvalue == found.pvalue
+        if m.statement.is_symmetric:
+            assert m.test(y, x, n_resamples=99).pvalue == found.pvalue
+
+
+@pytest.mark.parametrize("name", WITH_LAW)
+def test_one_dependence_on_few_rows_is_found_among_many_columns(name, rng):
+    # 999 shuffles end at 0.001, which is not below 0.05 over the number of tests.
+    frame = pd.DataFrame(rng.standard_normal((30, 24)))
+    frame[24] = frame[0] + 0.05 * rng.standard_normal(30)
+    found = renyi.matrix(frame, measure=name)
+    assert found.n_found(0.05) >= 1
+    assert found.qvalues[0, 24] <= 0.05
+
+
+def test_shuffles_are_as_many_as_the_tests_of_a_table_ask_for(rng):
+    # One row outweighs all others in every column, so that every pair is shuffled.
+    table = rng.standard_normal((30, 24))
+    table[0] = 8.0
+    table = np.column_stack((table, table[:, 0] + 0.01 * rng.standard_normal(30)))
+    found = renyi.matrix(pd.DataFrame(table), measure="pearson")
+    assert found.n_shuffled == found.n_tests == 300
+    assert found.edges.smallest_shuffled == found.pvalues[0, 24] == pytest.approx(1 / 12_001)
+    assert "p from 12,000 shuffles" in repr(found)
+    # All of them together are held to a time.
+    assert _n_resamples(10**6, 10**6) == 10**5
+    assert _n_resamples(10, 10) == _n_resamples(10**6, 10**9) == 9999
+
+
+@pytest.mark.parametrize("name", ["pearson", "spearman", "kendall", "cca", "dcor", "hsic"])
+def test_tables_of_independent_rare_flags_hold_no_discoveries(name, rng):
+    # By the laws of many rows seven in ten of such tables had one.
+    n_found = 0
+    for n_ones in (15, 20, 30):
+        flags = np.stack([rng.permutation(np.arange(800) < n_ones) for _ in range(30)], axis=1)
+        n_found += renyi.matrix(pd.DataFrame(flags.astype(float)), measure=name).n_found(0.05)
+    assert n_found == 0
+
+
+def test_why_a_pair_was_not_measured_is_told(rng):
+    x = rng.random(40)
+    gaps = {"a": np.where(np.arange(40) < 20, np.nan, x), "b": np.where(np.arange(40) >= 23, np.nan, x), "c": x}
+    for measure, reason in (
+        (renyi.measure("dcor", unbiased=True), "unbiased=True with 3 rows"),
+        (renyi.measure("mutual_info", n_neighbors=4), "there are 3 rows and n_neighbors=4"),
+    ):
+        (said,) = (remark for remark in remarks(renyi.matrix(gaps, measure=measure)) if "not tested" in remark)
+        assert said.startswith(f"not tested, {reason}")
+        assert said.endswith(": a with b")
+    flat = gaps | {"a": np.where(np.arange(40) < 20, np.nan, np.where(np.arange(40) < 25, 1.0, x))}
+    (said,) = (remark for remark in remarks(renyi.matrix(flat, measure="dcor")) if "not tested" in remark)
+    assert said.startswith("not tested, x (column 'a') is constant on the rows")
+
+
+# What a column has with itself, and which columns are one.
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+@pytest.mark.parametrize(
+    "measure",
+    [*(renyi.measure(name) for name in NAMES), renyi.measure("hsic", normalised=False), renyi.measure("rdc")],
+    ids=str,
+)
+def test_the_diagonal_is_the_column_with_itself(measure, gaps, rng):
+    frame = numbers(60, rng, gaps=gaps)
+    found = renyi.matrix(frame, measure=measure)
+    by = measure.undirected()
+    own = [by(frame[name].dropna(), frame[name].dropna()) for name in frame]
+    np.testing.assert_allclose(np.diag(found.values), own, atol=1e-9)
+    assert (np.diag(found.strength) == np.diag(found.values)).all()
+
+
+def test_the_diagonal_is_not_1_where_the_measure_is_not(rng):
+    for measure in ("kcca", "xi", "mutual_info", renyi.measure("hsic", normalised=False)):
+        assert abs(renyi.matrix(numbers(60, rng), measure=measure).values[0, 0] - 1.0) > 0.01
+
+
+def test_a_column_that_cannot_be_compared_with_itself_has_nan_there(rng):
+    frame = pd.DataFrame(rng.random((25, 17))).rename(columns=str)
+    found = renyi.matrix(frame, measure="cca", vectors={"wide": list(frame.columns[:15])})
+    assert np.isnan(found.values[0, 0])
+    assert found.values[0, 1] > 0.5
+    assert found.values[1, 1] == 1.0
+
+
+@pytest.mark.parametrize("name", ["ace", "mic", "kcca", "dcor", "hsic", "spearman"])
+def test_only_columns_that_rise_or_fall_together_are_told_as_one(name, rng):
+    x = np.linspace(-1, 1, 200)
+    table = {"x": x, "square": x**2, "falls": -x + 1e-3 * rng.random(200)}
+    settings = {"regularisation": 1e-4} if name == "kcca" else {}
+    found = renyi.matrix(table, measure=renyi.measure(name, **settings))
+    lines = {line.y: line for line in lines_of(found, 5)}
+    assert lines["falls"].is_same
+    assert not any(line.is_same for name, line in lines.items() if name != "falls")
+
+
+def test_columns_are_ranked_once_to_be_folded(rng, monkeypatch):
+    x = rng.random(200)
+    found = renyi.matrix({f"c{j}": x * (j + 1) for j in range(30)}, measure="pearson")
+    calls, prepare = [], Spearman.prepare
+    monkeypatch.setattr(Spearman, "prepare", lambda self, values: calls.append(1) or prepare(self, values))
+    top = found.top(3)
+    assert (len(top["y"]), top["stands_for"][0]) == (1, 435)
+    assert len(calls) == 30
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+def test_linear_coefficients_stand_beside_any_measure(gaps, rng):
+    frame = numbers(60, rng, gaps=gaps).assign(label=pd.Categorical(rng.choice(list("uvw"), 60)))
+    found = renyi.matrix(frame, measure="dcor")
+    np.testing.assert_allclose(found.pearson[:4, :4], frame[list("abcd")].corr(), atol=1e-9)
+    np.testing.assert_allclose(found.spearman[:4, :4], frame[list("abcd")].corr("spearman"), atol=1e-9)
+    assert np.isnan(found.pearson[4, :4]).all()
+    screening = renyi.screen(frame, "a", measure="dcor")
+    by_name = dict(zip(screening.names, screening.pearson, strict=True))
+    assert by_name["b"] == pytest.approx(frame["a"].corr(frame["b"]), abs=1e-9)
+    assert np.isnan(by_name["label"])
+
+
+# Copies.
+
+
+@pytest.mark.parametrize("name", renyi.measures())
+def test_results_can_be_pickled_and_copied(name, rng):
+    frame = numbers(60, rng, gaps=0.1)
+    whole = renyi.matrix(frame, measure=name)
+    for found in (whole, renyi.matrix(frame.dropna(), measure=name), renyi.screen(frame, "a", measure=name)):
+        for again in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+            assert type(again) is type(found)
+            assert again.names == found.names
+            for values in ("values", "pvalues", "debiased", "qvalues", "pearson", "spearman"):
+                np.testing.assert_array_equal(getattr(again, values), getattr(found, values))
+            assert not again.values.flags.writeable
+            assert repr(again) == repr(found)
+            with pytest.raises(TypeError):
+                again.types["a"] = "category"
+    assert list(pickle.loads(pickle.dumps(whole)).top(3)["y"]) == list(whole.top(3)["y"])
+    tested = renyi.measure(name).test(frame["a"], frame["b"], missing="pairwise", n_resamples=19)
+    for again in (pickle.loads(pickle.dumps(tested)), copy.deepcopy(tested)):
+        assert repr(again) == repr(tested)
+        assert again.debiased == tested.debiased
+
+
+def test_results_of_tables_read_in_batches_can_be_pickled(rng):
+    frame = numbers(200, rng)
+    found = renyi.matrix([frame[:100], frame[100:]])
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.values, found.values)
+    np.testing.assert_array_equal(again.debiased, found.debiased)
+
+
+# What was asked for.
+
+
+def test_a_threshold_is_on_the_scale_of_the_measure(rng):
+    x = rng.random(200)
+    table = {"x": x, "y": x + 1e-3 * rng.random(200), "z": rng.random(200)}
+    assert renyi.pairs(table, measure="mutual_info", threshold=1.5)["y"].tolist() == ["y"]
+    for measure, threshold in (("dcor", 1.5), ("rdc", 1.5), ("mutual_info", np.inf), ("mutual_info", np.nan)):
+        with pytest.raises(renyi.InputError, match="makes no sense: pass a coefficient"):
+            renyi.pairs(table, measure=measure, threshold=threshold)
+
+
+def test_a_table_of_categories_alone_names_the_measures_that_take_it():
+    table = {"a": list("uvw") * 20, "b": list("xxyzzz") * 10}
+    with pytest.raises(renyi.InputError, match=r"measure by 'rdc' or 'dcor', or .*types=\{name: 'number'\}"):
+        renyi.matrix(table, measure="spearman")
+    assert renyi.matrix(table, measure="dcor").names == ("a", "b")

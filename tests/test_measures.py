@@ -174,7 +174,10 @@ def test_vectors_and_categories_of_several_levels_are_taken(m, rng):
 @those(lambda stated: not stated.takes_vectors)
 def test_vectors_and_categories_of_several_levels_are_refused_with_a_way_out(m, rng):
     levels = renyi.categorical(rng.integers(0, 4, 120))
-    for x, what in ((VECTORS["norm"][0], "x is a vector of 3 coordinates"), (levels, "x is a category of 4 levels")):
+    refused = {"x is a vector of 3 coordinates": VECTORS["norm"][0]}
+    if m.name != "mutual_info":  # which counts labels
+        refused["x is a category of 4 levels"] = levels
+    for what, x in refused.items():
         with pytest.raises(renyi.InputError, match=what) as refusal:
             m(x, rng.normal(size=120))
         named = set(re.findall(r"'(\w+)'", str(refusal.value)))
@@ -310,10 +313,80 @@ def test_unknown_names_and_settings_are_refused():
         renyi.measure("rdc", K=3)
 
 
-def test_settings_that_differ_are_shown():
+def test_settings_that_differ_are_shown(curved):
     assert str(renyi.measure("rdc", k=5, debias=True)) == "rdc(k=5, debias=True)"
+    for m in (renyi.measure("rdc", k=5), renyi.measure("dcor", unbiased=True), renyi.measure("xi", symmetric=True)):
+        assert m.test(*curved).method == str(m) != m.name
+
+
+def test_settings_may_be_numbers_of_numpy(curved):
+    for name, chosen in {
+        "dcor": {"unbiased": np.True_, "exponent": np.float32(1.5)},
+        "hsic": {"normalised": np.False_, "width": np.int64(2)},
+        "mic": {"c": np.int32(5)},
+        "rdc": {"k": np.int64(5), "debias": np.True_},
+        "xi": {"symmetric": np.True_},
+    }.items():
+        plain = {setting: value.item() for setting, value in chosen.items()}
+        m = renyi.measure(name, **chosen)
+        assert m == renyi.measure(name, **plain)
+        assert str(m) == str(renyi.measure(name, **plain))
+        assert m(*curved) == renyi.measure(name, **plain)(*curved)
 
 
 def test_the_table_of_the_docs_is_up_to_date():
     run = subprocess.run([sys.executable, ROOT / "benchmarks" / "measure_tables.py", "--check"], check=False)
     assert run.returncode == 0, "run python benchmarks/measure_tables.py"
+
+
+# Numbers that floats of 64 bits do not hold.
+
+
+@those(lambda stated: stated.is_invariant)
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, "datetime64[ns]", np.longdouble])
+def test_ranks_are_those_of_the_exact_numbers(m, dtype, rng):
+    steps = rng.permutation(60)
+    # Neighbours are 1 apart, and far from the smallest: all are one number to a float.
+    exact = np.concatenate(([0], 2**62 + steps)).astype(dtype)
+    places = np.concatenate(([0], 1 + steps)).astype(float)
+    y = places + 5 * rng.normal(size=61)
+    assert m(exact, y) == pytest.approx(m(places, y), abs=1e-12)
+    if m.statement.takes_vectors and dtype != "datetime64[ns]":
+        zeros = np.zeros(61)
+        both = np.column_stack((exact, exact[::-1]))
+        assert m(both, y) == pytest.approx(m(np.column_stack((places, places[::-1])), y), abs=1e-12)
+        assert m(np.column_stack((exact, zeros.astype(dtype))), y) == pytest.approx(
+            m(np.column_stack((places, zeros)), y), abs=1e-12
+        )
+
+
+@those(lambda stated: stated.takes_vectors)
+def test_every_coordinate_of_whole_numbers_keeps_its_digits(m, rng):
+    x = rng.integers(0, 1000, size=(80, 2))
+    y = x[:, 1] + rng.integers(0, 300, 80)
+    far = x + np.array([0, 2**61])
+    assert m(far, y) == pytest.approx(m(x, y), abs=1e-9)
+
+
+@ALL
+def test_long_floats_are_measured_or_refused(m, rng):
+    if np.finfo(np.longdouble).eps >= np.finfo(np.float64).eps:
+        pytest.skip("there are no longer floats here")
+    steps = rng.permutation(80)
+    y = steps + rng.normal(size=80)
+    near = np.longdouble(1) + steps.astype(np.longdouble) * np.longdouble(2) ** -60
+    assert m(near, y) == pytest.approx(m(steps, y), abs=1e-9)
+    for power, message in ((4000, "beyond the range"), (-4000, "varies by less")):
+        far = steps.astype(np.longdouble) * np.longdouble(10) ** power
+        if m.statement.is_invariant:
+            assert m(far, y) == pytest.approx(m(steps, y), abs=1e-12)
+        else:
+            with pytest.raises(renyi.InputError, match=message):
+                m(far, y)
+
+
+@pytest.mark.parametrize("name", [name for name, m in MEASURES.items() if m.statement.takes_vectors and name != "rdc"])
+def test_memory_of_indicators_is_counted(name):
+    levels = renyi.categorical(np.repeat(np.arange(5000), 25))
+    with pytest.raises(renyi.InputError, match=r"would take .* GiB"):
+        MEASURES[name](levels, np.arange(125_000.0))

@@ -1,6 +1,7 @@
 """The maximal information coefficient and its kin."""
 
 import csv
+import re
 from pathlib import Path
 
 import numpy as np
@@ -170,3 +171,16 @@ def test_independent_pairs_are_found_as_often_as_the_level_says(kind):
 def test_settings_that_make_no_sense(settings, message):
     with pytest.raises(InputError, match=message):
         renyi.measure("mic", **settings)
+
+
+def test_grids_that_would_take_hours_are_refused_with_settings_that_do_not(rng):
+    x, y = rng.random((2, 10_000))
+    with pytest.raises(InputError, match=r"10,000 rows would take about \d+ minutes.*alpha=0\.\d+ or less") as refusal:
+        Mic(alpha=1.0)(x, y)
+    fits = float(re.search(r"alpha=(0\.\d+) or less", str(refusal.value)).group(1))
+    Mic(alpha=fits).prepare(x)
+    assert fits > 0.6
+    Mic(alpha=1.0).prepare(x[:3900])
+    Mic().prepare(rng.random(200_000))
+    with pytest.raises(InputError, match=r"1,000,000 rows would take about \d+ minutes"):
+        Mic()(*rng.random((2, 1_000_000)))

@@ -13,7 +13,8 @@ feature_selection = pytest.importorskip("sklearn.feature_selection")
 
 SAMPLES = scalars()
 # Where noise decides between equal values or distances, or is large: scikit-learn's own answer depends on its seed.
-NOISY = ["large numbers", "rounded", "rounded x", "rounded y", "two values", "many zeros"]
+NOISY = ["large numbers", "rounded", "rounded x", "rounded y", "many zeros"]
+LABELS = ["two values"]
 
 
 def by_sklearn(x, y, n_neighbors=3, seed=0):
@@ -23,13 +24,13 @@ def by_sklearn(x, y, n_neighbors=3, seed=0):
     return found
 
 
-@pytest.mark.parametrize("name", [name for name in SAMPLES if name not in NOISY])
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name not in (*NOISY, *LABELS)])
 def test_equals_sklearn(name):
     x, y = SAMPLES[name]
     assert MutualInfo()(x, y) == pytest.approx(by_sklearn(x, y), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name in SAMPLES if name not in (*NOISY, "identity")])
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name not in (*NOISY, *LABELS, "identity")])
 def test_equals_the_formula(name):
     """Of the identity both distances are equal, and noise decides which is larger."""
     x, y = SAMPLES[name]
@@ -110,3 +111,51 @@ def test_without_sklearn_the_extra_is_named():
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout == "sklearn is not installed and this call needs it: pip install 'renyi[sklearn]'\n"
+
+
+# Labels.
+
+
+def test_labels_are_counted(rng):
+    x, y = rng.integers(0, 3, 400), rng.integers(0, 2, 400)
+    y = np.where(rng.random(400) < 0.5, x > 0, y > 0)
+    table = np.array([[np.mean((x == a) & (y == b)) for b in (False, True)] for a in range(3)])
+    expected = np.sum(table * np.log(table / (table.sum(axis=0) * table.sum(axis=1)[:, None])))
+    assert MutualInfo()(renyi.categorical(x), y) == pytest.approx(expected, abs=1e-12)
+    assert MutualInfo()(y, renyi.categorical(x)) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", [bool, float, renyi.categorical])
+def test_independent_coins_have_no_information(kind, rng):
+    x, y = rng.integers(0, 2, (2, 1000))
+    x = kind(x) if kind is renyi.categorical else x.astype(kind)
+    assert 0.0 <= MutualInfo()(x, y.astype(float)) < 0.005
+    assert MutualInfo()(x, x) == pytest.approx(np.log(2), abs=0.01)
+
+
+def test_labels_and_numbers_have_the_information_of_their_mixture(rng):
+    label = rng.integers(0, 3, 1500)
+    x = rng.normal(size=1500) + 20.0 * label
+    assert MutualInfo()(renyi.categorical(label), x) == pytest.approx(np.log(3), abs=0.01)
+    assert MutualInfo()(x, renyi.categorical(label)) == MutualInfo()(renyi.categorical(label), x)
+    assert MutualInfo()(renyi.categorical(rng.permutation(label)), x) < 0.05
+    (expected,) = feature_selection.mutual_info_classif(x[:, None], label, discrete_features=False, random_state=0)
+    assert MutualInfo()(renyi.categorical(label), x) == pytest.approx(expected, abs=1e-9)
+
+
+def test_rows_of_labels_have_no_order(rng):
+    label, x = rng.integers(0, 3, 90), rng.normal(size=90).round(1)
+    rows = rng.permutation(90)
+    assert MutualInfo()(renyi.categorical(label), x) == MutualInfo()(renyi.categorical(label[rows]), x[rows])
+
+
+def test_a_table_has_categories_of_any_number_of_levels(rng):
+    table = {"label": list("abcde") * 40, "flag": rng.random(200) < 0.5, "x": rng.random(200)}
+    found = renyi.matrix(table, measure="mutual_info")
+    assert found.names == ("label", "flag", "x")
+    assert np.diag(found.values)[:2] == pytest.approx([np.log(5), np.log(2)], abs=0.01)
+
+
+def test_labels_that_occur_once_have_no_neighbours():
+    with pytest.raises(renyi.InputError, match="no two rows have the same label"):
+        MutualInfo()(renyi.categorical(list("abcdef")), [1.0, 2.0, 3.0, 4.0, 5.0, 7.0])

@@ -46,3 +46,18 @@ def test_a_bar_changes_no_number(monkeypatch, rng):
     shown = renyi.matrix(table, progress=True)
     np.testing.assert_array_equal(shown.pvalues, silent.pvalues)
     assert "Comparing pairs" in terminal.getvalue()
+
+
+def test_a_selection_shows_its_steps_when_asked_to(monkeypatch, rng):
+    pytest.importorskip("rich")
+    selector = pytest.importorskip("renyi.sklearn").RDCSelector
+    x = rng.random((80, 4))
+    said = {}
+    for verbose in (False, True):
+        terminal = Terminal()
+        monkeypatch.setattr(sys, "stderr", terminal)
+        chosen = selector(n_features_to_select=2, verbose=verbose).fit(x, x[:, 1]).path_
+        said[verbose] = terminal.getvalue(), chosen
+    assert said[False][0] == ""
+    assert "Choosing features" in said[True][0]
+    assert said[True][1] == said[False][1]

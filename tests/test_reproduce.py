@@ -14,13 +14,15 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from odd_measures import Dying, Explained, Failing, Hungry, Plain, Sleepy
+import renyi
+from odd_measures import Broken, Dying, Explained, Failing, Hungry, Plain, Sleepy
 from renyi.cli import app
 from renyi.errors import InputError, MissingExtraError, RenyiError
 from renyi.experiments import curves, figures, gallery, panels, power, reproduce, selection, times
 from renyi.experiments.entries import Coefficient, Evidence, MultiScale, chosen
+from renyi.experiments.locks import locked
 from renyi.experiments.panels import PANELS, prepared, read_panels
-from renyi.experiments.runs import open_record, read_record
+from renyi.experiments.runs import Record, open_record, read_record
 from renyi.experiments.summary import Summary, number
 from renyi.independence import independence_test
 from renyi.peers.correlations import Pearson
@@ -178,6 +180,16 @@ def test_other_settings_start_anew_and_lose_nothing(tmp_path, changed):
     assert path.read_text() != before
 
 
+def test_what_was_set_aside_is_never_lost(tmp_path):
+    path, before = tmp_path / "power.json", []
+    for seed in (5, 6, 7, 8):
+        _, said = run_power(path, [PLAIN], seed=seed)
+        before.append(path.read_text())
+    assert "it is kept as power-before-3.json" in said[0]
+    kept = [tmp_path / f"power-before{ending}.json" for ending in ("", "-2", "-3")]
+    assert [other.read_text() for other in kept] == before[:3]
+
+
 def test_a_failing_task_does_not_take_the_others_with_it(tmp_path):
     for jobs in (1, 2):
         path = tmp_path / f"{jobs}.json"
@@ -239,6 +251,37 @@ def test_a_refusal_and_a_death_are_reasons(tmp_path):
         Coefficient(Hungry()), 1000, limits=limits, seed=0
     )["reason"]  # fmt: skip
     assert "ended with code 9" in times.times_of(Coefficient(Dying()), 1000, limits=limits, seed=0)["reason"]
+
+
+def test_a_failure_is_no_result_and_is_tried_again(tmp_path):
+    limits = times.Limits(sizes=(300, 400), runs=2, seconds=1, cancelled_after=30)
+    path = tmp_path / "times.json"
+    with pytest.raises(RenyiError, match=r"2 of 4 tasks failed, the first \(300, broken\) .*: ZeroDivisionError"):
+        times.measure_times(path, [Coefficient(Broken()), PEARSON], limits=limits)
+    assert [row["measure"] for row in results(path)] == ["pearson", "pearson"]
+    assert times.measure_times(path, [PEARSON], limits=limits).rows.keys() == {(300, "pearson"), (400, "pearson")}
+
+
+def test_a_death_is_told_and_tried_again(tmp_path):
+    limits = times.Limits(sizes=(300, 400), runs=1, seconds=1, cancelled_after=30)
+    said = []
+    for _ in range(2):
+        record = times.measure_times(tmp_path / "times.json", [Coefficient(Dying())], limits=limits, say=said.append)
+        died, lost = record.rows.values()
+        assert "ended with code 9" in died["reason"]
+        assert lost["lost_at"] == 300
+    (table,) = times.summarise(record)
+    assert any("ended with code 9" in note for note in table.notes)
+    assert record.rows[300, "dying"] is died
+
+
+def test_times_without_a_single_run_are_drawn(tmp_path):
+    limits = times.Limits(sizes=(1000,), runs=1, seconds=1, cancelled_after=30)
+    record = times.measure_times(tmp_path / "times.json", [Coefficient(Hungry())], limits=limits)
+    assert record.rows[1000, "hungry"]["seconds"] is None
+    figure = curves.plot_times(record)
+    assert not figure.legends
+    figure.savefig(tmp_path / "times.png")
 
 
 def test_no_run_begins_after_its_time():
@@ -355,7 +398,7 @@ def test_without_a_network_the_error_says_what_to_do(monkeypatch):
         raise OSError("no route to host")
 
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", offline)
-    with pytest.raises(InputError, match=r"abalone cannot be had from OpenML \(no route to host\): pass --data"):
+    with pytest.raises(InputError, match=r"abalone cannot be had from OpenML \(no route to host\): name .* data=DIR"):
         read_panels(None)
 
 
@@ -389,7 +432,7 @@ def test_the_papers_twelve_panels():
 def test_entries_by_name():
     assert [str(entry) for entry in chosen(["auto", "pearson", "auto"])] == ["auto", "pearson"]
     assert str(chosen(None)[-1]) == "auto"
-    with pytest.raises(InputError, match=r"--measures person: .*pearson"):
+    with pytest.raises(InputError, match=r"measures=person: .*pearson"):
         chosen(["person"])
 
 
@@ -444,12 +487,88 @@ def test_without_matplotlib_there_are_numbers(tmp_path, monkeypatch):
     monkeypatch.setitem(reproduce.EXPERIMENTS, "gallery", drawn)
     said = []
     request = reproduce.Request("gallery", tmp_path, quick=True, measures=["pearson"], jobs=1)
-    summaries, paths = reproduce.reproduce(request, say=said.append)
+    found = reproduce.reproduce(request, say=said.append)
     assert said == ["no figure: matplotlib is not installed"]
-    assert [path.name for path in paths] == ["gallery-quick.json", "gallery-quick.md"]
-    assert len(summaries) == 2
+    assert [path.name for path in found.paths] == ["gallery-quick.json", "gallery-quick.md"]
+    assert len(found.summaries) == 2
     with pytest.raises(MissingExtraError):
         reproduce.reproduce(reproduce.Request("gallery", tmp_path, quick=True, draw_only=True), say=said.append)
+
+
+# From Python.
+
+
+def test_experiments_run_from_python(tmp_path):
+    said = []
+    settings = {"quick": True, "measures": ["pearson", "rdc"], "jobs": 1, "seed": np.int64(3), "say": said.append}
+    found = renyi.experiments.run_experiment("gallery", str(tmp_path), **settings)
+    assert found.settings == {"seed": 3, "n": 500}
+    assert len(found.results) == 28
+    x, y = gallery.gallery_samples(500, seed=3)[0]
+    assert found.results[0] == {
+        "association": gallery.GALLERY[0].name, "measure": "pearson", "value": Pearson()(x, y),
+    }  # fmt: skip
+    assert [path.name for path in found.paths] == ["gallery-quick.json", "gallery-quick.md", "gallery-quick.png"]
+    assert found.summaries[0].rows[0][0] == "pearson"
+    found.paths[-1].unlink()
+    drawn = renyi.experiments.draw_experiment("gallery", tmp_path, quick=True)
+    assert drawn.results == found.results
+    assert drawn.paths[-1].exists()
+    with pytest.raises(InputError, match="no experiment 'powr'"):
+        renyi.experiments.run_experiment("powr", tmp_path)
+    for settings, message in (
+        ({"measures": "pearson"}, "pass a list of names"),
+        ({"seed": -1}, "seed=-1 makes no sense"),
+        ({"jobs": 2.5}, r"jobs=2\.5 makes no sense"),
+    ):
+        with pytest.raises(InputError, match=message):
+            renyi.experiments.run_experiment("gallery", tmp_path, **settings)
+    with pytest.raises(InputError, match="nothing to draw"):
+        renyi.experiments.draw_experiment("power", tmp_path)
+
+
+def test_a_record_without_results_is_not_drawn(tmp_path):
+    Record(tmp_path / "selection.json", "selection", {"splits": 2, "features": 3, "rows": 9}, ("data",)).write()
+    with pytest.raises(InputError, match="has no results yet"):
+        renyi.experiments.draw_experiment("selection", tmp_path)
+
+
+# One run at a time.
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from renyi.experiments.locks import locked
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_two_runs_do_not_share_results(tmp_path):
+    path = tmp_path / "gallery-quick.json"
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE)
+    try:
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(InputError, match=rf"written by another run \(process {holder.pid}\): wait"):
+            renyi.experiments.run_experiment("gallery", tmp_path, quick=True, measures=["pearson"], jobs=1)
+        assert not path.exists()
+        with locked(tmp_path / "power.json"):  # another experiment is no matter
+            pass
+    finally:
+        holder.kill()
+        holder.communicate()
+    # Nobody could tidy up behind a process that was killed, and its lock is gone all the same.
+    assert (tmp_path / ".gallery-quick.lock").exists()
+    renyi.experiments.run_experiment("gallery", tmp_path, quick=True, measures=["pearson"], jobs=1)
+    assert sorted(os.listdir(tmp_path)) == ["gallery-quick.json", "gallery-quick.md", "gallery-quick.png"]
+
+
+def test_a_lock_is_free_after_an_error(tmp_path):
+    for _ in range(2):
+        with pytest.raises(KeyError), locked(tmp_path / "a.json"):
+            raise KeyError
+    assert os.listdir(tmp_path) == []
 
 
 # The command.
@@ -463,7 +582,7 @@ def test_the_command_writes_and_tells(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["gallery-quick.json", "gallery-quick.md", "gallery-quick.png"]
     (tmp_path / "gallery-quick.png").unlink()
     before = (tmp_path / "gallery-quick.json").read_text()
-    drawn = CliRunner().invoke(app, [*arguments, "--draw-only"])
+    drawn = CliRunner().invoke(app, ["reproduce", "gallery", "--quick", "--out", str(tmp_path), "--draw-only"])
     assert drawn.exit_code == 0
     assert (tmp_path / "gallery-quick.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "gallery-quick.json").read_text() == before
@@ -477,7 +596,12 @@ def test_the_command_writes_and_tells(tmp_path):
         (["power", "--data", "."], "makes its own data"),
         (["power", "--draw-only"], "nothing to draw"),
         (["times", "--jobs", "2"], "would disturb the times"),
-        (["selection", "--data", "nowhere"], "--data nowhere is no folder"),
+        (["selection", "--data", "nowhere"], "data=nowhere is no folder"),
+        (["power", "--measures", ","], "measures names none: choose from pearson"),
+        (["gallery", "--measures", " "], "measures names none: choose from pearson"),
+        (["selection", "--measures", ","], "measures names none: choose from cca"),
+        (["power", "--draw-only", "--measures", "rdc"], "whatever --measures would be: leave it out"),
+        (["power", "--draw-only", "--seed", "3", "--jobs", "2"], "whatever --jobs and --seed would be"),
     ],
 )
 def test_what_cannot_be_met_is_refused(arguments, message, tmp_path):

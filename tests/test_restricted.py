@@ -1,16 +1,15 @@
 import numpy as np
 import pytest
 
+from renyi.averages import distinct_masks, means_of_moments
 from renyi.basis import RESTRICTED_CUT
 from renyi.moments import moments_of
 from renyi.restricted import (
     Restricted,
     Whitened,
-    distinct_masks,
     exact_leverages,
     forward,
     leverage_bounds,
-    means_of_moments,
 )
 from renyi.stacks import ROWS_FOR_FLOAT32, Stack
 from tables import category, number

@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -167,3 +170,19 @@ def test_every_kind_of_pair_can_be_drawn(kind, rng, tmp_path):
     assert len(figure.axes) == 5
     figure.savefig(tmp_path / "pair.png")
     assert (tmp_path / "pair.png").stat().st_size > 10_000
+
+
+def test_results_of_pairs_can_be_pickled_and_copied(rng):
+    x, z = rng.normal(size=(2, 80))
+    y, label = x**2 + z, renyi.categorical(np.where(x > 0, "up", "down"))
+    for found in (
+        renyi.independence_test(x, y),
+        renyi.conditional_test(x, y, z),
+        renyi.transformations(x, y),
+        renyi.transformations(label, y),
+    ):
+        for again in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+            assert repr(again) == repr(found)
+            assert again.debiased == found.debiased
+    fixed = renyi.screen({"x": x, "y": y, "z": z}, "y", given="z")
+    assert pickle.loads(pickle.dumps(fixed)).values == pytest.approx(fixed.values, abs=0)

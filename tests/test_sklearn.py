@@ -1,3 +1,4 @@
+import math
 import pickle
 from functools import partial
 
@@ -7,7 +8,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 from sklearn.feature_selection import SelectFdr, SelectKBest
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
@@ -284,3 +285,43 @@ def test_draws_follow_the_seed(data):
     assert drawn(None).tolist() == drawn(None).tolist()
     assert drawn(1).tolist() == drawn(1).tolist() != drawn(2).tolist()
     assert drawn(np.random.RandomState(0)).tolist() == drawn(np.random.RandomState(0)).tolist()
+
+
+@pytest.mark.parametrize("wanted", ["auto", 2, 3])
+def test_a_feature_that_is_the_target_is_found_and_explains_it(wanted, rng):
+    x = rng.random((80, 4))
+    selector = RDCSelector(n_features_to_select=wanted).fit(x, x[:, 1])
+    assert selector.path_[0].feature == 1
+    assert selector.path_[0].dependence == pytest.approx(1.0, abs=1e-6)
+    assert len(selector.path_) == (1 if wanted == "auto" else wanted)
+
+
+def test_no_pvalue_is_below_one_over_the_number_of_orders_of_the_rows(rng):
+    x = rng.random((12, 3))
+    (step,) = RDCSelector().fit(x, x[:, 1]).path_
+    # The best of three columns, of which some are shuffled, and pairs of them.
+    assert step.pvalue == pytest.approx(3 * 3 / math.factorial(12))
+    flag = np.repeat([False, True], 50)
+    x = np.column_stack((rng.random((100, 2)), flag))
+    (step,) = RDCSelector().fit(x, flag).path_
+    assert step.feature == 2
+    assert step.pvalue == pytest.approx(2 * 3 / math.comb(100, 50))
+
+
+def test_where_single_rows_weigh_too_much_for_a_law_rows_are_shuffled():
+    """Three classes that two columns nearly tell apart leave a residual of few rows."""
+    x, y = load_wine(return_X_y=True, as_frame=True)
+    selector = RDCSelector(target="category").fit(x, y)
+    assert [step.name for step in selector.path_[:3]] == ["flavanoids", "color_intensity", "proline"]
+    assert selector.path_[2].pvalue == pytest.approx(0.003)  # 3 looks, 999 shuffles
+
+
+def test_shuffled_columns_of_noise_are_chosen_no_more_often_than_alpha_says():
+    """All columns are rare flags, for which no law holds; 200 targets, alpha 0.05: 10 expected, 19 in one of 250."""
+    rng = np.random.default_rng(5)
+    chosen = 0
+    for _ in range(200):
+        flags = rng.random((150, 6)) < 0.03
+        target = rng.random(150) < 0.2
+        chosen += bool(RDCSelector(alpha=0.05).fit(flags[:, flags.any(axis=0)], target).path_)
+    assert 0 < chosen <= 19

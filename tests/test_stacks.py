@@ -101,7 +101,7 @@ def test_columns_of_few_values_lose_nothing_to_float32(rng):
 
 def test_long_tables_are_summed_in_chunks_that_cover_all_rows():
     for n in (1, 4095, 4096, 4097, 10_000):
-        rows = np.concatenate([np.arange(n)[chunk] for chunk in stacks.chunks(n)])
+        rows = np.concatenate([np.arange(n)[chunk] for chunk in stacks.fine_chunks(n, 1)])
         assert rows.tolist() == list(range(n))
 
 

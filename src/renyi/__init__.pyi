@@ -1,3 +1,4 @@
+from . import experiments as experiments
 from . import sklearn as sklearn
 from .accumulator import Accumulator as Accumulator
 from .coefficient import rdc as rdc
@@ -37,6 +38,7 @@ __all__ = [
     "adjust",
     "categorical",
     "conditional_test",
+    "experiments",
     "independence_test",
     "matrix",
     "measure",

@@ -47,6 +47,7 @@ def _run() -> int:
 
 def _as_options(message: str) -> str:
     """What a message says of arguments, as the command line spells them."""
+    message = re.sub(r"\b(measures|jobs|data|out)=(?=\S)", r"--\1 ", message)
     message = re.sub(r"missing='(\w+)'", r"--missing \1", message)
     return re.sub(r"types=\{(\w+): '(\w+)'\}", r"--type \1=\2", message)
 

@@ -14,7 +14,7 @@ from renyi.columns import Column, check_choice, count
 from renyi.dependence import DependenceMatrix, Screening
 from renyi.errors import InputError
 from renyi.execution.threads import in_threads, stream
-from renyi.folded import Folded, Plan
+from renyi.folded import Folded, FoldedEdges, Plan
 from renyi.frames import Table, check_known, parts_of
 from renyi.independence import Shuffles
 from renyi.inference.discovery import Correction
@@ -265,15 +265,41 @@ class Accumulator:
         """
         if self._plan is not None:
             raise InputError("this is the second pass already: update it with all rows, and ask for the result")
-        second = Accumulator.__new__(Accumulator)
-        second.__dict__.update(self.__dict__)
-        second._table, second._plan = self._decided()
-        needed = _COPIES * second._plan.n_bytes
+        table, plan = self._decided()
+        needed = _COPIES * plan.n_bytes
         if needed > self._memory:
             raise InputError(
-                f"memory={self._memory:,} bytes are too few for the sums of {len(second._plan.counted):,} columns: "
-                f"pass {-(-needed // 2**20):,}MB or more, or fewer columns at a time"
+                f"memory={self._memory:,} bytes are too few for the sums of {len(plan.counted):,} columns at once: "
+                f"pass {-(-needed // 2**20):,}MB or more, or take several passes by second_passes()"
             )
+        return self._second(table, plan)
+
+    def second_passes(self) -> "tuple[Accumulator, ...]":
+        """As many accumulators as the sums of all pairs do not fit into memory at once, each for some of the pairs.
+
+        All of them are updated with all rows, one after the other or elsewhere; `result` of one of them takes the
+        others.
+
+        Returns
+        -------
+        tuple of Accumulator
+        """
+        if self._plan is not None:
+            raise InputError("this is the second pass already: update it with all rows, and ask for the result")
+        table, plan = self._decided()
+        rounds = plan.rounds()
+        largest = _COPIES * max(part.n_bytes for part in rounds)
+        if largest > self._memory:
+            raise InputError(
+                f"memory={self._memory:,} bytes are too few for the sums of one pair of columns: pass "
+                f"{-(-largest // 2**20):,}MB or more"
+            )
+        return tuple(self._second(table, part) for part in rounds)
+
+    def _second(self, table: Table, plan: Plan) -> "Accumulator":
+        second = Accumulator.__new__(Accumulator)
+        second.__dict__.update(self.__dict__)
+        second._table, second._plan = table, plan
         second._columns = dict.fromkeys(self._columns or ())
         return second
 
@@ -307,7 +333,7 @@ class Accumulator:
             )
         stubs = tuple(Column(column.name, column.kind, np.empty(0)) for column in others)
         table = Table(stubs, table.types, table.skipped, table.pooled, self._n_rows, self._new_frame)
-        return table, Plan(others, targets, self._settings, self._n_rows)
+        return table, Plan(others, targets, self._settings, self._n_rows, self._memory // _COPIES)
 
     def _grid(self, n: int) -> int | None:
         return grid_cells(n, self._settings.scalar_projection(n, _SEED).roughest)
@@ -330,8 +356,13 @@ class Accumulator:
                     f"would be off by {column.rank_error:.3f}: pass more memory, or ranks in place of values"
                 )
 
-    def result(self) -> DependenceMatrix | Screening:
+    def result(self, *others: "Accumulator") -> DependenceMatrix | Screening:
         """What was found, after the second pass over all rows.
+
+        Parameters
+        ----------
+        *others : Accumulator
+            Those of the other pairs, where `second_passes` gave several.
 
         Returns
         -------
@@ -343,9 +374,22 @@ class Accumulator:
                 "products are added up in a second pass over the rows: call second_pass() and update what it returns "
                 "with all batches again"
             )
-        if self._folded is None:
-            raise InputError("the second pass has seen no rows: update it with all batches again")
-        edges = self._plan.edges(self._folded, _SHUFFLES)
+        parts = (self, *others)
+        if {k for part in parts for k in part._blocks} != set(range(self._plan.n_tiles)):
+            raise InputError("the passes over some pairs are lacking: pass the others that second_passes() gave")
+        edges = FoldedEdges.joined([part._edges() for part in parts])
         if self._target is None:
             return DependenceMatrix.of(self._table, None, edges, correction=self._correction)
         return Screening.of(self._table, self._target, (), edges, correction=self._correction)
+
+    @property
+    def _blocks(self) -> tuple[int, ...]:
+        """Blocks of pairs that this pass is for."""
+        if self._plan is None:
+            raise InputError("a first pass has no result: pass those that second_passes() gave")
+        return self._plan.which if self._plan.which is not None else tuple(range(self._plan.n_tiles))
+
+    def _edges(self) -> FoldedEdges:
+        if self._plan is None or self._folded is None:
+            raise InputError("the second pass has seen no rows: update it with all batches again")
+        return self._plan.edges(self._folded, _SHUFFLES)

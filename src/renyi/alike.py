@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.averages import Averages
 from renyi.columns import Column, as_floats
 from renyi.independence import Prepared
 from renyi.inference.blocks import CORNER
@@ -16,7 +17,7 @@ from renyi.scales import Scales
 from renyi.smooth import Smooth
 from renyi.stacks import Joined, Stack, Values
 
-__all__ = ["Alike", "Variable"]
+__all__ = ["Alike", "Variable", "ready"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -82,6 +83,15 @@ class Variable:
         return np.nan
 
 
+def ready(prepared: Prepared, /) -> Callable[[Column], Prepared]:
+    """For a `Variable` that is prepared already; unlike a closure it can be pickled."""
+    return partial(_same, prepared)
+
+
+def _same(prepared: Prepared, _: Column) -> Prepared:
+    return prepared
+
+
 @dataclass(frozen=True, eq=False)
 class Alike:
     """Columns of one group: where they stand in the table, and their stacked bases."""
@@ -93,6 +103,7 @@ class Alike:
     rest: Stack | None
     standardised: Values
     codes: tuple[NDArray[Any], ...]
+    averages: Averages | None = None
 
     @classmethod
     def of(cls, positions: Sequence[int], variables: Sequence[Variable], /) -> "Alike":
@@ -170,6 +181,8 @@ class Alike:
     @cached_property
     def moments(self) -> Moments | None:
         """What means of products of functions are made of, if anything serves."""
+        if self.averages is not None:
+            return self.averages.moments
         feature_map = self.variables[0].prepared.basis.feature_map
         return moments_of(feature_map.projection) if self.smooth and feature_map is not None else None
 
@@ -204,7 +217,15 @@ class Alike:
             rest,
             self.standardised.part(columns),
             self.codes[columns],
+            None if self.averages is None else self.averages.part(columns),
         )
+
+    def averaged(self) -> "Alike":
+        """The same, with means over the rows of one another at hand, where cells are missing and these serve."""
+        if self.is_complete or self.moments is None:
+            return self
+        missing = [variable.column.missing for variable in self.variables]
+        return replace(self, averages=Averages.of(self.moments, self.smooth, self.codes, missing, self.n_rows))
 
 
 def _standardised(column: Column) -> Array:

@@ -31,10 +31,23 @@ class Notes:
 
     def __init__(self) -> None:
         self._said: list[str] = []
+        # How the numbers of columns are written, where that is not plain.
+        self.styles: dict[str, str] = {}
         self._held: dict[tuple[str, str], list[tuple[str, int]]] = {}
 
     def say(self, sentence: str) -> None:
-        self._said.append(sentence)
+        if sentence not in self._said:
+            self._said.append(sentence)
+
+    def absorb(self, other: "Notes", /) -> None:
+        """Add what was decided of other rows."""
+        for sentence in other._said:
+            self.say(sentence)
+        for key, columns in other._held.items():
+            times = dict(self._held.get(key, ()))
+            for column, more in columns:
+                times[column] = times.get(column, 0) + more
+            self._held[key] = list(times.items())
 
     def hold(self, column: str, what: str, fate: str, times: int = 0) -> None:
         """A column holds something, so many times, and this is what became of it."""
@@ -71,18 +84,24 @@ def drop_values(pl: Any, frame: Any, values: tuple[str, ...]) -> Any:
     return frame.with_columns(pl.when(~mask).then(pl.col(key)).alias(key) for key, mask in gone)
 
 
-def type_columns(pl: Any, frame: Any, names: list[str], notes: Notes, *, decimal_comma: bool) -> Any:
+def type_columns(
+    pl: Any, frame: Any, names: list[str], notes: Notes, *, decimal_comma: bool, as_text: frozenset[str] = frozenset()
+) -> Any:
     """The frame, whose columns are called 0, 1, …, with the text columns in the types of all their cells.
 
-    `decimal_comma` settles what '1,234' is where nothing else in its column does.
+    `decimal_comma` settles what '1,234' is where nothing else in its column does; columns `as_text` stay text.
     """
     texts = frame.select(pl.col(pl.String))
+    labels = texts.select(key for key in texts.columns if key in as_text)
+    texts = texts.drop(labels.columns)
     typed, doubtful = _cast_clean(pl, texts)
     clean = [key for key, column in typed.items() if column.dtype == pl.Float64]
     written: set[str] = set()
     settings: dict[str, Any] = {"notes": notes, "decimal_comma": decimal_comma, "written": written}
     for key in doubtful:
         typed[key] = _Column(pl, texts[key], names[int(key)], **settings).typed()
+    for key in labels.columns:
+        typed[key] = _Column(pl, labels[key], names[int(key)], **settings).labels()
     if "decimal commas" in written:
         # In such a file a dot cannot be decimal: '1.234' beside '999' is a thousand.
         for key in clean:
@@ -154,6 +173,10 @@ class _Column:
             self.notes.hold_infinite(self.name, odd.filter(infinite)["count"].sum())
         return column
 
+    def labels(self) -> Any:
+        """The column as text."""
+        return self._labels(self.text.drop_nulls().alias("cell").value_counts(), 0).cast(self.pl.String)
+
     def _without(self, cells: Any) -> Any:
         if not len(cells):
             return self.text
@@ -210,6 +233,7 @@ class _Column:
             value = number.filter(text == example[0])[0] if len(example) else ""
             fate = f"read as numbers, for example {example[0]!r} as {value}" if len(example) else "read as numbers"
             self.notes.hold(self.name, f"numbers with {called}", fate)
+            self.notes.styles[self.name] = called
         return number
 
     def _signed(self, text: Any, rest: Any) -> Any:

@@ -73,7 +73,7 @@ def scan(
     target: Annotated[str | None, typer.Option(metavar="COL", help="Every column against this one only.")] = None,
     given: Given = None,
     measure: Annotated[str, typer.Option(help="The coefficient.")] = "rdc",
-    fdr: Annotated[float, typer.Option(help="False discovery rate.")] = 0.05,
+    fdr: Annotated[float | None, typer.Option(help="False discovery rate, by default 0.05.")] = None,
     top: Annotated[int | None, typer.Option(min=1, help="Dependences to show; 20, with --json all.")] = None,
     csv: Annotated[str | None, typer.Option(metavar="F", help="Write all pairs as CSV; - is stdout.")] = None,
     html: Annotated[str | None, typer.Option(metavar="F", help="Write a page to look at and to send.")] = None,
@@ -88,11 +88,11 @@ def scan(
     debug: Debug = False,
 ) -> None:
     """Rank the dependences between all columns of a table, at a false discovery rate."""
-    _check_scan(target, given, fdr, as_json and csv == "-")
+    _check_scan(target, given, fdr, measure, as_json and csv == "-")
     _check_target("--csv", csv, file)
     _check_page(html, file)
     kinds = _kinds(types)
-    frame = file if _is_large(file, memory) else _read(file, sep, null, encoding)
+    frame = _read_in_batches(file, memory, sep, null, encoding) or _read(file, sep, null, encoding)
     import renyi
 
     settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": kinds, "progress": True}
@@ -109,23 +109,38 @@ def scan(
     if as_json:
         from renyi.report.records import json_of, record_of
 
-        _print(json_of({"file": file} | record_of(found, q=fdr, top=top)))
+        _print(json_of({"file": file} | record_of(found, q=found.rate(fdr), top=top)))
     elif csv != "-":
-        _show(found, top=top or _SHOWN, q=fdr, fold=not unfold)
+        _show(found, top=top or _SHOWN, q=found.rate(fdr), fold=not unfold)
     if html is not None:
         _console(stderr=True).print(f"Report: {html}", style="dim", markup=False, highlight=False, soft_wrap=True)
 
 
-def _check_scan(target: str | None, given: list[str] | None, fdr: float, both_to_stdout: bool) -> None:
+def _check_scan(
+    target: str | None, given: list[str] | None, fdr: float | None, measure: str, both_to_stdout: bool
+) -> None:
     """Refuse what cannot be met before any work is done."""
     from renyi.errors import InputError
 
     if given and target is None:
         raise InputError("--given holds columns fixed for one target: name it by --target")
-    if not 0.0 < fdr <= 1.0:
+    if fdr is not None and not 0.0 < fdr <= 1.0:
         raise InputError(f"--fdr {fdr:g} is no false discovery rate: pass a number above 0, at most 1")
+    if fdr is not None and measure != "rdc":
+        _check_law(measure, fdr)
     if both_to_stdout:
         raise InputError("--csv - and --json would both write to standard output: name a file for the CSV")
+
+
+def _check_law(measure: str, fdr: float) -> None:
+    """Refuse a rate of findings where nothing is tested."""
+    import renyi
+
+    if not renyi.measure(measure).has_law:
+        raise renyi.InputError(
+            f"--fdr {fdr:g} with --measure {measure}, which ranks pairs without testing them: leave --fdr out, or "
+            "choose a measure with a law, such as rdc"
+        )
 
 
 def _check_target(option: str, target: str | None, file: str) -> None:
@@ -367,15 +382,15 @@ def reproduce(
 
     names = None if measures is None else [name.strip() for name in measures.split(",") if name.strip()]
     errors, console = _console(stderr=True), _console()
-    summaries, paths = run(
+    found = run(
         Request(experiment, out, quick, seed, names, jobs, data, draw_only),
         say=lambda text: errors.print(text, style="dim", markup=False, highlight=False, soft_wrap=True),
     )
-    for summary in summaries:
+    for summary in found.summaries:
         console.print(_summary_table(summary))
         for note in summary.notes:
             console.print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"\nFiles: {', '.join(map(str, paths))}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"\nFiles: {', '.join(map(str, found.paths))}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _summary_table(summary: "Summary") -> "RichTable":
@@ -407,12 +422,19 @@ def _kinds(types: list[str] | None) -> dict[str, str]:
     return kinds
 
 
-def _is_large(file: str, memory: str) -> bool:
-    """Whether this is Parquet, one file or many, that is read in batches."""
+def _read_in_batches(
+    file: str, memory: str, separator: str | None, nulls: list[str] | None, encoding: str | None
+) -> Any:
+    """One file or many that are read in batches; None for one that is loaded."""
     from renyi.accumulator import bytes_of
-    from renyi.streams import is_large_parquet
+    from renyi.streams import is_large, text_files
 
-    return file != "-" and is_large_parquet(file, bytes_of(memory))
+    budget = bytes_of(memory)
+    if file == "-" or not is_large(file, budget):
+        return None
+    texts = text_files(file, budget, separator=separator, null_values=nulls or (), encoding=encoding)
+    _print_notes(() if texts is None else texts.notes)
+    return texts or file
 
 
 def _read(file: str, separator: str | None, nulls: list[str] | None, encoding: str | None) -> Any:
@@ -420,10 +442,14 @@ def _read(file: str, separator: str | None, nulls: list[str] | None, encoding: s
     from renyi.sources import read_table
 
     source = read_table(file, separator=separator, null_values=nulls or (), encoding=encoding)
-    console = _console(stderr=True)
-    for note in source.notes:
-        console.print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
+    _print_notes(source.notes)
     return source.frame
+
+
+def _print_notes(notes: tuple[str, ...]) -> None:
+    console = _console(stderr=True)
+    for note in notes:
+        console.print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
 
 
 def _console(*, stderr: bool = False) -> "Console":

@@ -92,14 +92,21 @@ def count(number: int, noun: str) -> str:
 
 
 def as_floats(values: NDArray[Any], /) -> NDArray[np.float64]:
-    """Values as floats, up to a shift: large whole numbers and times keep their digits without their smallest."""
+    """Values as floats, up to a shift of every coordinate: what has more digits keeps them without its smallest.
+
+    Large whole numbers and times are exact where they are less than 2⁵³ apart. Floats of more than 64 bits may leave
+    the range, and are infinite or equal then.
+    """
     match values.dtype.kind:
         case "M" | "m" | "i":
             whole = values.view(np.int64) if values.dtype.kind in "Mm" else values.astype(np.int64)
             # What lies further apart than the type reaches is right again without a sign.
-            return np.asarray((whole - whole.min()).view(np.uint64), dtype=np.float64)
+            return np.asarray((whole - whole.min(axis=0)).view(np.uint64), dtype=np.float64)
         case "u":
-            return np.asarray(values - values.min(), dtype=np.float64)
+            return np.asarray(values - values.min(axis=0), dtype=np.float64)
+        case "f" if values.dtype.itemsize > 8:
+            with np.errstate(over="ignore"):
+                return np.asarray(values - values.min(axis=0), dtype=np.float64)
         case _:
             return np.asarray(values, dtype=np.float64)
 

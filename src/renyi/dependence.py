@@ -1,7 +1,7 @@
 """What the user holds after comparing the columns of a table."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
     from renyi.frames import Table
 
-__all__ = ["DependenceMatrix", "Screening", "checked_rate"]
+__all__ = ["DependenceMatrix", "Screening", "rate_for"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Said = TypeVar("Said")
+
+# What is reported where nobody asks for another rate.
+_RATE = 0.05
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,6 +43,15 @@ class _OfTable:
     correction: Correction
     new_frame: Callable[[dict[str, Any]], Any] = field(repr=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Views of mappings have no copies. What is derived is derived again: it is read-only, which copies are not.
+        state = {own.name: getattr(self, own.name) for own in fields(self)}
+        return {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in state.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        said = {name: MappingProxyType(state[name]) for name in ("types", "skipped", "pooled")}
+        self.__dict__.update(state | said)
+
     @cached_property
     def edge_qvalues(self) -> Array:
         """Adjusted p-values of the pairs, over the tests really made."""
@@ -51,14 +63,19 @@ class _OfTable:
         return int(np.count_nonzero(np.isfinite(self.edges.pvalues)))
 
     def n_found(self, q: float = 0.05) -> int:
-        """Dependences at a false discovery rate of q."""
-        return int(np.count_nonzero(self.edge_qvalues <= checked_rate(q)))
+        """Dependences at a false discovery rate of q; none where nothing is tested."""
+        return int(np.count_nonzero(self.edge_qvalues <= _checked_rate(q)))
 
-    def ranked(self, q: float | None = None, /) -> Index:
-        """Positions of the pairs, strongest first, those at a rate of q alone; of a measure without a law all."""
+    def rate(self, q: float | None, /) -> float:
+        """The false discovery rate that is asked for, by default 0.05; refused where nothing is tested."""
+        return rate_for(q, self.edges.measure, has_law=self.edges.has_law)
+
+    def ranked(self, rate: float | None = None, /) -> Index:
+        """Positions of the pairs, strongest first, those at a false discovery rate alone; not tested they are all."""
         edges, found = self.edges, self.edges.found
-        is_all = q is None or not edges.has_law
-        kept = np.arange(len(edges)) if is_all else np.flatnonzero(self.edge_qvalues <= checked_rate(q))
+        kept = np.arange(len(edges))
+        if rate is not None and edges.has_law:
+            kept = np.flatnonzero(self.edge_qvalues <= rate)
         # What could not be measured comes last, equal ones in the order of the table.
         strength = np.where(np.isnan(edges.strength), -np.inf, edges.strength)
         order = np.lexsort((found.j[kept], found.i[kept], edges.log_pvalues[kept], -strength[kept]))
@@ -73,7 +90,7 @@ class _OfTable:
         self,
         path: "str | PathLike[str]",
         *,
-        q: float = 0.05,
+        q: float | None = None,
         title: str = "",
         pairs: "Sequence[tuple[str, str]]" = (),
         rows: int = 1000,
@@ -84,8 +101,8 @@ class _OfTable:
         ----------
         path : str or path
             The file: JSON where it ends in .json (docs/report-schema.md), else a page that needs no network.
-        q : float, default 0.05
-            False discovery rate at which a pair counts as found.
+        q : float, optional
+            False discovery rate at which a pair counts as found, by default 0.05; refused where nothing is tested.
         title : str, optional
             What the page is called.
         pairs : sequence of (str, str), optional
@@ -101,7 +118,7 @@ class _OfTable:
         from renyi.report.document import Wishes
         from renyi.report.page import write_report
 
-        return write_report(self, path, Wishes(checked_rate(q), title, pairs, rows))  # type: ignore[arg-type]
+        return write_report(self, path, Wishes(self.rate(q), title, pairs, rows))  # type: ignore[arg-type]
 
     def _frame(self, which: Index) -> Any:
         return self.edges.take(which).to_frame(self.new_frame, qvalues=self.edge_qvalues[which])
@@ -116,17 +133,18 @@ class DependenceMatrix(_OfTable):
     names : tuple of str
         Columns that were compared; `other_names` those of the other table, if there was one.
     values : ndarray
-        Coefficients in [0, 1], 1 on the diagonal; NaN where two columns have too few rows in common.
+        Coefficients in [0, 1], 1 on the diagonal; NaN where two columns have too few rows in common. Of another measure
+        they have its range, and on the diagonal what it says of a column and itself on the column's own rows, which
+        need not be 1; NaN where it says nothing.
     debiased : ndarray
-        The same, less what independent data would show; NaN for measures other than the RDC, as are `pearson` and
-        `spearman`.
+        The same, less what independent data would show; NaN for measures other than the RDC.
     pvalues, qvalues : ndarray
         P-values, and adjusted for the tests really made; NaN on the diagonal and where no test was made.
     n_samples : ndarray
         Rows that both columns have.
     pearson, spearman : ndarray
         Linear and monotone correlation beside it; NaN for categories of more than two levels, and vectors. With missing
-        cells Spearman's ranks are those over each column's own rows.
+        cells Spearman's ranks are those over each column's own rows; beside other measures, over the common rows.
     types, skipped : mapping
         What each column was taken for, and why others were left out.
     pooled : mapping
@@ -135,7 +153,7 @@ class DependenceMatrix(_OfTable):
         Rows of the table.
     n_tests, n_shuffled : int
         Tests made, and how many of them have a p-value from shuffles, which cannot be below 0.0001 (by measures other
-        than the RDC: 0.001).
+        than the RDC: less in tables of many tests).
     """
 
     names: tuple[str, ...] = ()
@@ -162,7 +180,7 @@ class DependenceMatrix(_OfTable):
     @cached_property
     def values(self) -> Array:
         """Coefficients."""
-        return self._spread("coefficient", self.edges.largest)
+        return self._spread("coefficient", self.edges.own)
 
     @cached_property
     def debiased(self) -> Array:
@@ -172,7 +190,7 @@ class DependenceMatrix(_OfTable):
     @cached_property
     def strength(self) -> Array:
         """What pairs are ranked by: debiased coefficients, or the sizes of those of another measure."""
-        return self._spread("strength", self.edges.largest)
+        return self._spread("strength", self.edges.own)
 
     @cached_property
     def pvalues(self) -> Array:
@@ -206,7 +224,7 @@ class DependenceMatrix(_OfTable):
         """What was found on the pairs as a matrix that cannot be written to."""
         spread = self.edges.spread(name)
         if spread is None:
-            holder = self.edges.found if hasattr(self.edges.found, name) else self.edges
+            holder = self.edges if hasattr(self.edges, name) else self.edges.found
             return self._matrix_of(getattr(holder, name), diagonal)
         if self.other_names is None:
             np.fill_diagonal(spread, diagonal)
@@ -226,18 +244,18 @@ class DependenceMatrix(_OfTable):
         spread.setflags(write=False)
         return spread
 
-    def top(self, n: int = 20, *, q: float = 0.05, fold: bool = True) -> Any:
+    def top(self, n: int = 20, *, q: float | None = None, fold: bool = True) -> Any:
         """The strongest dependences at a false discovery rate of q, as a frame.
 
         Parameters
         ----------
         n : int, default 20
             Rows at most.
-        q : float, default 0.05
-            False discovery rate.
+        q : float, optional
+            False discovery rate, by default 0.05; refused where nothing is tested, and all pairs are ranked.
         fold : bool, default True
-            Tell columns that are nearly the same (coefficient above 0.99, and neither says more than the other) as one:
-            the first of them speaks for all, and one row names the others.
+            Tell columns that are nearly the same (coefficient above 0.99, and neither says more than the other; beside
+            other measures, Spearman's above 0.99) as one: the first speaks for all, and one row names the others.
 
         Returns
         -------
@@ -248,7 +266,7 @@ class DependenceMatrix(_OfTable):
         """
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
             raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
-        ranked = self.ranked(q)
+        ranked = self.ranked(self.rate(q))
         if not fold:
             return self._frame(ranked[:n])
         kept, names, sizes = self.folded(ranked)
@@ -304,9 +322,9 @@ class DependenceMatrix(_OfTable):
         )
         return frame.set_index("").rename_axis(None) if hasattr(frame, "set_index") else frame
 
-    def strongest(self, *, top: int | None, threshold: float | None, q: float) -> Any:
+    def strongest(self, *, top: int | None, threshold: float | None, q: float | None) -> Any:
         """The strongest pairs as a frame, at most so many, and none below a threshold."""
-        ranked = self.ranked(q)
+        ranked = self.ranked(self.rate(q))
         kept = ranked if threshold is None else ranked[self.edges.strength[ranked] >= threshold]
         return self._frame(kept[:top])
 
@@ -414,12 +432,12 @@ class Screening(_OfTable):
     @property
     def pearson(self) -> Array:
         """Pearson's correlation."""
-        return self._sorted(self.edges.found.pearson)
+        return self._sorted(self.edges.pearson)
 
     @property
     def spearman(self) -> Array:
         """Spearman's correlation."""
-        return self._sorted(self.edges.found.spearman)
+        return self._sorted(self.edges.spearman)
 
     def _sorted(self, values: NDArray[Any]) -> NDArray[Any]:
         ordered = values[self._order]
@@ -430,11 +448,11 @@ class Screening(_OfTable):
         """One row a column, strongest first, in the kind of frame that came in."""
         return self._frame(self._order)
 
-    def top(self, n: int = 20, *, q: float = 0.05) -> Any:
-        """The strongest columns at a false discovery rate of q, as a frame."""
+    def top(self, n: int = 20, *, q: float | None = None) -> Any:
+        """The strongest columns at a false discovery rate of q, by default 0.05, as a frame."""
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
             raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
-        return self._frame(self.ranked(q)[:n])
+        return self._frame(self.ranked(self.rate(q))[:n])
 
     def __repr__(self) -> str:
         from renyi.report.terminal import text_of_screening
@@ -455,7 +473,17 @@ def _together(parts: "Sequence[Mapping[str, Said]]", first: Collection[str]) -> 
     return MappingProxyType(said)
 
 
-def checked_rate(q: Any, /) -> float:
+def rate_for(q: float | None, measure: str, /, *, has_law: bool) -> float:
+    """The false discovery rate that is asked for of a measure, by default 0.05; refused where nothing is tested."""
+    if q is not None and not has_law:
+        raise InputError(
+            f"q={q!r} is a false discovery rate, and {measure} ranks pairs without testing them: leave q out, or "
+            "choose a measure with a law, such as 'rdc'"
+        )
+    return _checked_rate(_RATE if q is None else q)
+
+
+def _checked_rate(q: Any, /) -> float:
     """A false discovery rate, if it is one."""
     if not isinstance(q, (int, float, np.number)) or isinstance(q, bool) or not 0.0 < q <= 1.0:
         raise InputError(f"q={q!r} is no false discovery rate: pass a number above 0, at most 1")

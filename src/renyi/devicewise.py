@@ -43,7 +43,7 @@ def compared(x: Ranked, y: Ranked | None = None, /, *, progress: bool) -> "Matri
     device = x.codes.device
     shuffled: list[tuple[int, int]] = []
     with Fetching(_MATRICES, shape, device) as fetching:
-        tiles = list(tiles_of(own, others, most_columns=lambda a, b: _columns_of_tile(device)))
+        tiles = list(tiles_of(own, others, most=_MOST_COLUMNS, room=lambda a, b: _columns_of_tile(device)))
         last = _last_tiles(tiles, len(x.variables), is_square=y is None)
         for t, (a, b) in enumerate(watched(tiles, len(tiles), "Comparing pairs", shown=progress)):
             for tile in _tiles_that_fit(a, b):
@@ -75,7 +75,7 @@ def _ranks(groups: Sequence[Alike], n_columns: int) -> Index:
 
 
 def _columns_of_tile(device: Any) -> int:
-    return max(1, min(_MOST_COLUMNS, int(np.sqrt(free_bytes(device) / (8 * _NUMBERS_OF_PAIR)))))
+    return max(1, int(np.sqrt(free_bytes(device) / (8 * _NUMBERS_OF_PAIR))))
 
 
 @dataclass(frozen=True, eq=False)

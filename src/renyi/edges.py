@@ -69,8 +69,23 @@ class Edges:
 
     @property
     def largest(self) -> float:
-        """What a column has with itself."""
+        """The largest coefficient there can be, NaN where there is no upper end."""
         return 1.0
+
+    @property
+    def own(self) -> Array | float:
+        """What every column of x has with itself."""
+        return 1.0
+
+    @property
+    def pearson(self) -> Array:
+        """Pearson's correlation, NaN where one of the two has no order."""
+        return self.found.pearson
+
+    @property
+    def spearman(self) -> Array:
+        """Spearman's correlation, NaN where one of the two has no order."""
+        return self.found.spearman
 
     @property
     def has_law(self) -> bool:
@@ -158,6 +173,10 @@ class Edges:
             return True
         # Categories that share a single level correlate perfectly in that one; all of them must be shared.
         return bool(canonical_correlations(self._cross(edge))[-1] > ALIAS)
+
+    def reason(self, edge: int, /) -> str:
+        """Why a pair has no coefficient or no p-value."""
+        return "too little to go by"
 
     def columns(self, qvalues: Array, /) -> dict[str, Any]:
         """What a frame of the pairs has."""

@@ -1,7 +1,7 @@
 """Rows that fold: columns on their grids, batches of rows to sums over them, and the sums of all rows to pairs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import RLock
 from typing import Any, TypeAlias
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi import features
-from renyi.alike import Alike, Variable
+from renyi.alike import Alike, Variable, ready
 from renyi.basis import Basis, copula_basis
 from renyi.coefficient import Settings
 from renyi.columns import Column
@@ -55,7 +55,7 @@ class _Elsewhere(Variable):
             projection = settings.scalar_projection(counted.n_observed, _SEED)
             coder = Coder.of(counted.smallest, counted.counts)
             prepared = Prepared(copula_basis(counted.cells, projection), number_scales(counted.cells))
-        return cls(column, lambda _: prepared, counted, coder, n_rows)
+        return cls(column, ready(prepared), counted, coder, n_rows)
 
     @property
     def n_rows(self) -> int:
@@ -109,13 +109,16 @@ def _changed(name: str) -> InputError:
 class Plan:
     """What is compared with what, on which grids: all that a batch needs to be folded. It can be sent anywhere.
 
-    `targets` are columns that all others are compared with; without any, all are compared with one another.
+    `targets` are columns that all others are compared with; without any, all are compared with one another. The sums of
+    no tile take more than `most_bytes`. A plan may be for some of the tiles alone.
     """
 
     counted: tuple[Counted, ...]
     targets: tuple[Counted, ...]
     settings: Settings
     n_rows: int
+    most_bytes: int
+    which: tuple[int, ...] | None = None
     key: str = field(default_factory=lambda: uuid4().hex)
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
@@ -143,28 +146,58 @@ class Plan:
 
     def _tiles(self) -> list[tuple[Alike, Alike]]:
         own = groups(self.x, stack=Alike.elsewhere)
-        return list(tiles_of(own, groups(self.y, stack=Alike.elsewhere) if self.targets else None))
+        other = groups(self.y, stack=Alike.elsewhere) if self.targets else None
+        most = max(len(group.positions) for group in own)
+        while True:
+            tiles = list(tiles_of(own, other, most=most))
+            largest = max(_bytes_of_tile(x, y) for x, y in tiles)
+            if largest <= self.most_bytes or most == 1:
+                return tiles
+            most = -(-most // 2)
 
     @property
     def tiles(self) -> list[tuple[Alike, Alike]]:
         """Pairs of groups of columns."""
-        return self._once("tiles", self._tiles)  # type: ignore[no-any-return]
+        tiles: list[tuple[Alike, Alike]] = self._once("tiles", self._tiles)
+        return tiles if self.which is None else [tiles[k] for k in self.which]
+
+    @property
+    def n_tiles(self) -> int:
+        """Tiles of all pairs, also of those that this plan is not for."""
+        return len(self._once("tiles", self._tiles))
+
+    @property
+    def _variables_of_tiles(self) -> set[_Elsewhere]:
+        return {v for tile in self.tiles for side in tile for v in side.variables if isinstance(v, _Elsewhere)}
 
     def prepare(self) -> None:
         """Make all tables once, before threads share them."""
-        for variable in {*self.x, *self.y}:
+        for variable in self._variables_of_tiles:
             _ = variable.prepared
-        _ = self.tiles
 
     @property
     def n_bytes(self) -> int:
         """Memory that the sums of all tiles take."""
         return sum(_bytes_of_tile(x, y) for x, y in self.tiles)
 
+    def rounds(self) -> "list[Plan]":
+        """Plans for some tiles each, whose sums take no more than one tile may; a tile that takes more is alone."""
+        rounds: list[list[int]] = []
+        room = 0
+        for k, (x, y) in enumerate(self.tiles):
+            n_bytes = _bytes_of_tile(x, y)
+            if not rounds or n_bytes > room:
+                rounds.append([])
+                room = self.most_bytes
+            rounds[-1].append(k)
+            room -= n_bytes
+        return [replace(self, which=tuple(tiles)) for tiles in rounds]
+
     def fold(self, parts: Mapping[str, Any], /) -> "Folded":
         """The sums over a batch of rows."""
         n_rows = len(next(iter(parts.values()))) if parts else 0
-        rows = {v.column.name: v.rows(parts[v.column.name]) for v in {*self.x, *self.y}}
+        variables = self._variables_of_tiles
+        rows = {v.column.name: v.rows(parts[v.column.name]) for v in variables}
         seen: dict[int, Alike] = {}
 
         def over(side: Alike) -> Alike:
@@ -176,7 +209,7 @@ class Plan:
         sums = tuple(Sums.of_batch(over(x), over(y)) for x, y in self.tiles)
         counts = {
             v.column.name: np.bincount(rows[v.column.name][0], minlength=v.n_cells + 1).astype(np.int64)
-            for v in {*self.x, *self.y}
+            for v in variables
         }
         return Folded(n_rows, sums, counts)
 
@@ -186,7 +219,7 @@ class Plan:
             raise InputError(
                 f"the first pass saw {self.n_rows:,} rows and the second {folded.n_rows:,}: pass the same rows in both"
             )
-        for variable in {*self.x, *self.y}:
+        for variable in self._variables_of_tiles:
             counts = variable.prepared.basis.cell_counts
             if counts is None or not np.array_equal(folded.counts[variable.column.name][:-1], counts):
                 raise _changed(variable.column.name)

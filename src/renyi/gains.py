@@ -47,6 +47,8 @@ _ROWS_PER_DIMENSION = 4
 # Numbers worked on by a thread at once, and bytes of functions that are kept between steps.
 _BATCH, _MOST_BYTES = 2**21, 2**30
 _MANY_ROWS = 4096
+# Where no law holds: shuffles of the rows, and multiplications and additions that these may take.
+_N_SHUFFLES, _MOST_WORK = 999, 2e11
 # Of all pairs, those with the largest plain products of functions are tested.
 _TESTED_PAIRS = 64
 _MOST_COLUMNS_TO_PAIR = 2000
@@ -58,7 +60,7 @@ class Candidate:
     """Functions of a column, smooth to rough: the value of function a at row i is `table[codes[i], a]`.
 
     Rows where the column is missing have a cell of zeros, the mean of every function. `leverages` has the largest share
-    of one row in the leading 1, 2, … functions.
+    of one row in the leading 1, 2, … functions, `log_arrangements` the logarithm of how many orders of its rows differ.
     """
 
     table: Array
@@ -66,6 +68,7 @@ class Candidate:
     sizes: tuple[int, ...]
     leverages: Array
     has_levels: bool
+    log_arrangements: float
     observed: Mask | None = None
 
     @property
@@ -106,11 +109,11 @@ def _candidate(column: Column, leading: dict[int, tuple[Array, Array]]) -> Candi
         table = leading[id(basis.table)][0]
     leverages = scales.leverages[:width]
     if column.missing is None:
-        return Candidate(table, basis.codes, sizes, leverages, scales.has_levels)
+        return Candidate(table, basis.codes, sizes, leverages, scales.has_levels, scales.log_arrangements)
     codes = np.full(len(column), len(table), dtype=np.intp)
     codes[~column.missing] = basis.codes
     table = np.concatenate((table, np.zeros((1, width))))
-    return Candidate(table, codes, sizes, leverages, scales.has_levels, ~column.missing)
+    return Candidate(table, codes, sizes, leverages, scales.has_levels, scales.log_arrangements, ~column.missing)
 
 
 def _scales(column: Column) -> Scales:
@@ -136,6 +139,7 @@ class Gains:
         self._sizes = tuple(dict.fromkeys(min(size, scales.basis.rank) for size in sizes))
         self._target = scales.basis.rows(0, len(target)).T[: self._sizes[-1]] / np.sqrt(len(target))
         self._has_levels = scales.has_levels
+        self._log_arrangements = scales.log_arrangements
         self._candidates, self._n, self._n_threads = candidates, len(target), n_threads
         self._span = np.full((1, self._n), self._n**-0.5)
         self._partners = np.empty((0, self._n))
@@ -149,6 +153,8 @@ class Gains:
         self._kept_functions: dict[int, NDArray[Any]] = {}
         self._n_bytes = self._n * np.dtype(self._dtype).itemsize * sum(one.width for one in candidates)
         self._n_projected = 0
+        # Candidates of the last look in which single rows weigh too much for the law of some block.
+        self.doubtful: list[int] = []
 
     @property
     def dependence(self) -> float:
@@ -166,21 +172,78 @@ class Gains:
     def of_singles(self, which: Sequence[int], /) -> Array:
         """Logarithm of the p-value of every candidate named, which are all that may still be chosen."""
         log_p = np.zeros(len(which))
+        self.doubtful = []
         if self.is_explained:
             return log_p
+        for places in self._alike(which):
+            members = [which[place] for place in places]
+            observed = [self._candidates[j].observed for j in members]
+            log_p[places], is_clear = self._by_parts(members, *self._whitened(members), observed, trusts_all=False)
+            self.doubtful += [j for j, clear in zip(members, is_clear.tolist(), strict=True) if not clear]
+        self._n_projected = len(self._span)
+        return log_p
+
+    def _alike(self, which: Sequence[int]) -> list[list[int]]:
+        """Places of candidates that have as many functions, looked at in the same parts."""
         alike: dict[tuple[Any, ...], list[int]] = {}
         for place, j in enumerate(which):
             one = self._candidates[j]
             alike.setdefault((one.width, one.has_levels, one.sizes), []).append(place)
-        for (_, has_levels, sizes), places in alike.items():
-            members = [which[place] for place in places]
-            cross, kept = self._whitened(members)
-            leverages = np.stack([self._candidates[j].leverages for j in members])
-            parts = [(slice(size), leverages[:, size - 1]) for size in sizes]
-            observed = [self._candidates[j].observed for j in members]
-            log_p[places] = self._log_pvalues(cross, kept, parts, observed, has_levels)
-        self._n_projected = len(self._span)
-        return log_p
+        return list(alike.values())
+
+    def _by_parts(
+        self, members: list[int], cross: Array, kept: Mask, observed: Sequence[Mask | None], *, trusts_all: bool
+    ) -> tuple[Array, Mask]:
+        """Logarithms of p-values of candidates that are alike, and whether all blocks were trusted."""
+        first = self._candidates[members[0]]
+        leverages = np.stack([self._candidates[j].leverages for j in members])
+        parts = [(slice(size), leverages[:, size - 1]) for size in first.sizes]
+        return self._log_pvalues(cross, kept, parts, observed, first.has_levels, trusts_all=trusts_all)
+
+    def by_shuffles(self, which: Sequence[int], /, *, alpha: float) -> tuple[int, float] | None:
+        """The best of doubtful candidates, and the logarithm of the p-value of being so good as the best of them.
+
+        The rows of all of them are shuffled together, target and chosen being left as they are, and the best is taken
+        anew: no more often than it takes to exceed alpha. None where that would take too long.
+        """
+        n_functions, n_others = sum(self._candidates[j].width for j in which), len(self._span) + len(self._residual)
+        if self.is_explained or 2.0 * n_functions * n_others * self._n * _N_SHUFFLES > _MOST_WORK:
+            return None
+        looks = [(places, [which[place] for place in places]) for places in self._alike(which)]
+        functions = [np.stack([self._candidates[j].functions() for j in members]) for _, members in looks]
+        others = np.concatenate((self._span, self._residual, self._products)).T
+
+        def evidence(order: Index) -> Array:
+            log_p = np.empty(len(which))
+            for (places, members), values in zip(looks, functions, strict=True):
+                log_p[places] = self._as_if_lawful(members, values @ others[order], order)
+            return log_p
+
+        found = evidence(np.arange(self._n))
+        best = int(np.argmin(found))
+        rng = np.random.default_rng([len(self._span), self._n])
+        n_reached = n_drawn = 0
+        while n_drawn < _N_SHUFFLES and 1 + n_reached <= 2 * alpha * (1 + _N_SHUFFLES) + 5:
+            n_reached += bool(evidence(rng.permutation(self._n)).min() <= found[best] * (1 - 1e-12))
+            n_drawn += 1
+        return which[best], float(np.log((1 + n_reached) / (1 + n_drawn)))
+
+    def _as_if_lawful(self, members: list[int], found: Array, order: Index) -> Array:
+        """Logarithms of p-values of candidates, from their products with span and residuals in some order of the rows.
+
+        All blocks count, trusted or not: what such a value is worth is told by other orders.
+        """
+        inner, cross = found[:, :, : len(self._span)], np.ascontiguousarray(found[:, :, len(self._span) :])
+        lengths = np.array([float(self._candidates[j].n_observed) for j in members])
+        grams = lengths[:, np.newaxis, np.newaxis] * np.eye(found.shape[1]) - inner @ inner.swapaxes(1, 2)
+        kept = _eliminate(grams, cross, np.broadcast_to(_CUT * lengths[:, np.newaxis], grams.shape[:2]))
+        observed = [self._candidates[j].observed for j in members]
+        moved = [None if rows is None else rows[np.argsort(order)] for rows in observed]
+        return self._by_parts(members, cross, kept, moved, trusts_all=True)[0]
+
+    def least_log_pvalue(self, *which: int) -> float:
+        """What the p-value of a candidate or a pair is at least: no p-value of shuffled rows could be smaller."""
+        return -min(self._log_arrangements, sum(self._candidates[j].log_arrangements for j in which))
 
     def of_pairs(self, which: Sequence[int], /) -> tuple[tuple[int, int], float] | None:
         """The pair of candidates whose product adds most, and the logarithm of its p-value, not adjusted."""
@@ -204,7 +267,9 @@ class Gains:
         if self._n_partners < _MOST_PARTNERS:
             self._partners = np.concatenate((self._partners, factors))
             self._n_partners += 1
-        self._products = _orthonormal(self._partners * self._residual[:1], self._span, cut=_CUT)
+        # Nothing is left to interact with once the target is explained.
+        leading = np.repeat(self._residual[:1], len(self._partners), axis=0)
+        self._products = _orthonormal(self._partners[: len(leading)] * leading, self._span, cut=_CUT)
 
     def _whitened(self, members: list[int]) -> tuple[Array, Mask]:
         """Products of candidates with as many functions with residuals and products, as in `_log_pvalues`."""
@@ -256,7 +321,8 @@ class Gains:
         products /= np.sqrt(np.where(lengths[width:] > 0.0, lengths[width:], 1.0))[:, np.newaxis]
         leverage = np.array([_height(products)])
         has_levels = first.has_levels or second.has_levels
-        return float(self._log_pvalues(cross, kept, [(slice(width, len(own)), leverage)], [rows], has_levels)[0])
+        part = slice(width, len(own)), leverage
+        return float(self._log_pvalues(cross, kept, [part], [rows], has_levels, trusts_all=False)[0][0])
 
     def _promising(self, which: Sequence[int]) -> list[tuple[int, int]]:
         """The pairs whose products of functions correlate most with the residual, as if these were orthonormal."""
@@ -281,8 +347,12 @@ class Gains:
         parts: Sequence[tuple[slice, Array]],
         observed: Sequence[Mask | None],
         has_levels: bool,
-    ) -> Array:
+        *,
+        trusts_all: bool,
+    ) -> tuple[Array, Mask]:
         """Logarithms of p-values, by parts of the functions with their leverages, against residuals and products.
+
+        And whether all blocks were trusted.
 
         `cross` (candidates, functions, residuals) are products of functions that are orthonormal in their order, those
         that were not kept being 0.
@@ -306,13 +376,15 @@ class Gains:
         most = 1.0 / self._n if has_levels and self._has_levels else np.inf
         has_levels = has_levels or self._has_levels
         share = scale_blocks.share_of_levels(has_levels)
+        if trusts_all:
+            share = most = np.inf
         nominal: list[Block] = [(look[0].shape[1], look[0].shape[2]) for look in looks]
         log_p = np.stack([_by_rank(*look, share=share, most=most) for look in looks], axis=-1)
         log_mean = scale_blocks.log_harmonic_mean(scale_blocks.log_weights(nominal) - log_p)
         found = scale_blocks.log_pvalue(
             log_mean, nominal, n=np.maximum(freedom, 1), are_numbers=not has_levels, log_arrangements=np.inf
         )
-        return np.asarray(np.minimum(found, 0.0))
+        return np.asarray(np.minimum(found, 0.0)), np.asarray((log_p < 0.0).all(axis=-1))
 
     def _on_own_rows(self, cross: Array, observed: Sequence[Mask | None]) -> None:
         """Where a candidate is missing its functions are 0: residuals are then whitened on the rows it has."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from renyi.alike import Alike
+from renyi.averages import distinct_masks, means_of_moments, observed_rows
 from renyi.execution.arrays import at_least, gathered, like, namespace
 from renyi.execution.threads import keep_going
 from renyi.inference import blocks as scale_blocks
@@ -18,11 +19,9 @@ from renyi.restricted import (
     Pairs,
     Restricted,
     Whitened,
-    distinct_masks,
     exact_leverages,
     leverage_bounds,
     leverages_of_cells,
-    means_of_moments,
 )
 from renyi.scales import FEW_TIES, TIES_OF_LEVELS, Scales
 from renyi.stacks import Joined, Stack, Values
@@ -230,12 +229,22 @@ def _of_low_rank(sums: Array, x: Pairs, y: Pairs, low: Index, n: Index) -> tuple
 class _Side:
     """One side of the pairs of a tile: its columns, and which rows the other side leaves of each."""
 
-    def __init__(self, group: Alike, columns: Index, masks: NDArray[np.bool_], which: Index, n: Array, /) -> None:
+    def __init__(
+        self,
+        group: Alike,
+        columns: Index,
+        masks: NDArray[np.bool_],
+        which: Index,
+        n: Array,
+        /,
+        *,
+        means: Array | None = None,
+    ) -> None:
         self.group = group
         # For every pair the column of this side, and the mask of the other one.
         self._columns, self._which = columns, which
         self._masks, self._n = masks, n
-        self._kept_means: Array | None = None
+        self._kept_means = means
         self.n = np.rint(n[columns, which]).astype(np.intp)
 
     @classmethod
@@ -246,7 +255,10 @@ class _Side:
             distinct_masks([variable.column.missing for variable in side.variables], n_rows) for side in (x, y)
         )
         common = of_x.T.astype(np.float64) @ of_y
-        return cls(x, i, of_y, which_y[j], common[which_x]), cls(y, j, of_x, which_x[i], common.T[which_y])
+        return (
+            cls(x, i, of_y, which_y[j], common[which_x], means=_kept_means(x, y, which_y)),
+            cls(y, j, of_x, which_x[i], common.T[which_y], means=_kept_means(y, x, which_x)),
+        )
 
     def at(self, white: Whitened, place: str, /) -> Pairs:
         """Of every pair the column of this side on the rows that the other has."""
@@ -288,8 +300,7 @@ class _Side:
         group = self.group
         if group.moments is None:
             raise ValueError("moments are of smooth functions")
-        missing = [variable.column.missing for variable in group.variables]
-        observed = np.array([np.ones(len(self._masks), dtype=bool) if m is None else ~m for m in missing])
+        observed = observed_rows([variable.column.missing for variable in group.variables], len(self._masks))
         return means_of_moments(
             group.moments, group.smooth, group.codes, observed=observed, masks=self._masks, n=self._n
         )
@@ -334,6 +345,13 @@ class _Side:
             return float(gammaln(self.n[pair] + 1.0))
         own = mask if variable.column.missing is None else mask[~variable.column.missing]
         return float(gammaln(self.n[pair] + 1.0) - np.sum(gammaln(np.bincount(codes[own]) + 1.0)))
+
+
+def _kept_means(side: Alike, other: Alike, which: Index) -> Array | None:
+    """Means of the moments of a side over the rows of the masks of the other, where they were taken beforehand."""
+    if side.averages is None or other.averages is None:
+        return None
+    return side.averages.over(other.averages, np.unique(which, return_index=True)[1])
 
 
 class _CountedSide(_Side):

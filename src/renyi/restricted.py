@@ -16,18 +16,16 @@ from renyi.basis import RESTRICTED_CUT, Basis
 from renyi.execution.workspace import workspace
 from renyi.moments import Moments, recipes_of_smooth
 from renyi.smooth import Smooth
-from renyi.stacks import Joined, Stack, Values, chunks, precision
+from renyi.stacks import CHUNK_BYTES, Joined, Stack, Values, fine_chunks
 
 __all__ = [
     "Pairs",
     "Restricted",
     "Whitened",
-    "distinct_masks",
     "exact_leverages",
     "forward",
     "leverage_bounds",
     "leverages_of_cells",
-    "means_of_moments",
 ]
 
 Array: TypeAlias = NDArray[np.float64]
@@ -35,16 +33,6 @@ Mask: TypeAlias = NDArray[np.bool_]
 # Observed rows (rows, masks).
 Masks: TypeAlias = NDArray[np.bool_]
 Index: TypeAlias = NDArray[np.intp]
-
-# Small enough for the allocator to hand out the same memory again.
-_CHUNK_BYTES = 2**24
-
-
-def distinct_masks(missing: Sequence[Mask | None], n_rows: int, /) -> tuple[NDArray[np.bool_], Index]:
-    """Rows that are observed (rows, masks), every mask once, and which one a column has."""
-    observed = np.array([np.ones(n_rows, dtype=bool) if gaps is None else ~gaps for gaps in missing])
-    _, first, which = np.unique(np.packbits(observed, axis=1), axis=0, return_index=True, return_inverse=True)
-    return observed[first].T, which.ravel()
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +52,7 @@ class Restricted:
         kind = stack.rows(slice(0, 1)).dtype
         sums = np.zeros((len(stack) * stack.rank, masks.shape[1]))
         squares = np.zeros((len(stack) * len(lower[0]), masks.shape[1]))
-        for rows in _fine_chunks(stack.n_rows, len(stack) * len(lower[0]) * kind.itemsize):
+        for rows in fine_chunks(stack.n_rows, len(stack) * len(lower[0]) * kind.itemsize):
             values, mask = stack.rows(rows), masks[rows].astype(kind)
             sums += values @ mask
             split = values.reshape(len(stack), stack.rank, -1)
@@ -130,41 +118,6 @@ class Restricted:
 def _rank_of(n_sums: int) -> int:
     """How many functions there are, given them and their products: r + r(r + 1)/2."""
     return int(np.rint((np.sqrt(9 + 8 * n_sums) - 3) / 2))
-
-
-def means_of_moments(
-    moments: Moments,
-    smooth: Sequence[Smooth],
-    codes: Sequence[NDArray[Any]],
-    /,
-    *,
-    observed: NDArray[np.bool_],
-    masks: Masks,
-    n: Array,
-) -> Array:
-    """Means (1 + moments, columns, masks) of a constant and the moments; `observed` (columns, rows) are own rows."""
-    n_rows = len(masks)
-    kind = precision(n_rows)
-    sums = np.zeros((moments.n_moments * len(smooth), masks.shape[1]))
-    for rows in _fine_chunks(n_rows, moments.n_moments * len(smooth) * 8):
-        # Missing rows have a code beyond the last cell, and no part in what follows.
-        u = np.stack([np.take(s.middles, c[rows], mode="clip") for s, c in zip(smooth, codes, strict=True)])
-        planes = moments.planes(u, observed[:, rows], dtype=kind)
-        sums += planes.reshape(len(sums), -1) @ masks[rows].astype(kind)
-    means = np.ones((1 + moments.n_moments, *n.shape))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        np.divide(sums.reshape(-1, *n.shape), n, out=means[1:])
-    return means
-
-
-def _fine_chunks(n_rows: int, bytes_of_row: int) -> "list[slice]":
-    """Chunks whose products of functions stay small."""
-    step = max(64, _CHUNK_BYTES // bytes_of_row)
-    return [
-        slice(start, min(start + step, rows.stop))
-        for rows in chunks(n_rows)
-        for start in range(rows.start, rows.stop, step)
-    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,7 +243,7 @@ def leverages_of_cells(table: Array, present: NDArray[np.bool_], n: Index, side:
     """The same, given which cells (cells, masks) occur on the rows of each mask, and how many rows those are."""
     inverse = np.linalg.inv(np.moveaxis(side.factor, -1, 0))
     largest = np.empty((table.shape[1], len(n)))
-    step = max(1, _CHUNK_BYTES // (8 * table.size))
+    step = max(1, CHUNK_BYTES // (8 * table.size))
     for start in range(0, len(n), step):
         part = slice(start, start + step)
         shift = (inverse[part] @ side.means.T[part, :, np.newaxis]).swapaxes(1, 2)

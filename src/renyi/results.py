@@ -192,7 +192,7 @@ class TestResult:
     log_pvalue : float
         Natural logarithm of the p-value, also where `pvalue` would be 0.
     method : str
-        The method asked for.
+        The method asked for; of a measure its name, with the settings that are not the default.
     calibration : {"law", "shuffles"}
         Where the p-value comes from: a law of the statistic, or shuffled data.
     coefficient : float

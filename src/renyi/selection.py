@@ -70,8 +70,9 @@ class Criterion(Protocol):
 class ByGain:
     """What is added by law, with pairs of columns where no single one adds anything beyond chance.
 
-    The best of m candidates has m times the p-value (Bonferroni); where pairs may be looked at too, each of both looks
-    has half of the error rate.
+    The best of m candidates has m times the p-value (Bonferroni). Candidates in which single rows weigh too much for a
+    law are shuffled together, if no other adds anything. Each of these looks, and the one at pairs, has its part of the
+    error rate.
     """
 
     def __init__(self, gains: Gains, /, *, pairs: bool) -> None:
@@ -84,16 +85,23 @@ class ByGain:
 
     def best(self, which: Sequence[int], /, *, room: int, alpha: float) -> Proposal:
         """The single candidate or pair to choose next."""
-        looks = 2 if self._pairs else 1
         log_p = self._gains.of_singles(which)
+        doubtful = self._gains.doubtful
+        looks = 1 + self._pairs + bool(doubtful)
         first = int(np.argmin(log_p))
-        single = Proposal((which[first],), min(0.0, float(log_p[first]) + np.log(looks * len(which))), log_p)
+        least = max(float(log_p[first]), self._gains.least_log_pvalue(which[first]))
+        single = Proposal((which[first],), min(0.0, least + np.log(looks * len(which))), log_p)
+        if doubtful and single.log_pvalue > np.log(alpha):
+            shuffled = self._gains.by_shuffles(doubtful, alpha=alpha / looks)
+            if shuffled is not None and shuffled[1] + np.log(looks) <= single.log_pvalue:
+                single = Proposal((shuffled[0],), shuffled[1] + np.log(looks), log_p)
         if not self._pairs or self._is_exhausted or room < 2 or single.log_pvalue <= np.log(alpha):
             return single
         found = self._gains.of_pairs(which)
         if found is None:
             return single
         pair, log_pvalue = found
+        log_pvalue = max(log_pvalue, self._gains.least_log_pvalue(*pair))
         log_pvalue += np.log(looks * len(which) * (len(which) - 1) / 2)
         # Where neither shows anything the rest is chance, and need not be looked at in pairs again.
         self._is_exhausted = log_pvalue > np.log(alpha)

@@ -10,16 +10,17 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from renyi.cells import Notes, drop_values, type_columns
 from renyi.columns import count
 from renyi.errors import InputError
 from renyi.extras import load
 
-__all__ = ["Source", "read_table"]
+__all__ = ["Request", "Source", "open_bytes", "parse_table", "read_table", "refuse_packed", "separator_of"]
 
 # A name, a cast and a cleaning for each column: beyond this a header is a mistake, or a table on its side.
 _MOST_COLUMNS = 100_000
@@ -32,6 +33,7 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
+_BINARY = frozenset({".parquet", ".pq", ".arrow", ".feather", ".ipc"})
 _CONTROLS = bytes([*range(9), *range(14, 27), *range(28, 32), 127])
 
 
@@ -44,7 +46,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class _Request:
+class Request:
     """What the user asked for, and how messages name it."""
 
     name: str
@@ -53,6 +55,31 @@ class _Request:
     null_values: tuple[str, ...]
     encoding: str | None
     notes: Notes = field(default_factory=Notes)
+    # Columns that stay text whatever their cells look like.
+    as_text: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls,
+        path: str | Path,
+        separator: str | None = None,
+        null_values: Sequence[str] = (),
+        encoding: str | None = None,
+    ) -> "Request":
+        """For a file, or standard input where that is "-"."""
+        plain = str(path) == "-"
+        return cls(
+            "standard input" if plain else str(path),
+            () if plain else tuple(suffix.lower() for suffix in Path(path).suffixes),
+            _check_separator(separator),
+            tuple(null_values),
+            encoding,
+        )
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the name claims to be of a text file."""
+        return not _BINARY.intersection(self.suffixes)
 
     def refuse(self, why: str) -> InputError:
         return InputError(f"{self.name} {why}")
@@ -92,19 +119,21 @@ def read_table(
     InputError
         If the file cannot be read as a table; the message says where and what to do.
     """
-    pl = load("polars", extra="cli")
-    plain = str(path) == "-"
-    request = _Request(
-        "standard input" if plain else str(path),
-        () if plain else tuple(suffix.lower() for suffix in Path(path).suffixes),
-        _check_separator(separator),
-        tuple(null_values),
-        encoding,
-    )
-    try:
-        if plain and sys.stdin is None:
+    request = Request.of(path, separator, null_values, encoding)
+    if str(path) == "-":
+        if sys.stdin is None:
             raise request.refuse("is closed: name a file, or send one to it")
-        data = _unpack(sys.stdin.buffer.read() if plain else _read_bytes(Path(path)), request)
+        data = sys.stdin.buffer.read()
+    else:
+        with open_bytes(Path(path)) as file:
+            data = file.read()
+    return Source(parse_table(_unpack(data, request), request), request.notes.sentences())
+
+
+def parse_table(data: bytes, request: Request, /) -> Any:
+    """The table that a file holds, as a Polars frame; what was decided goes to the notes of the request."""
+    pl = load("polars", extra="cli")
+    try:
         frame, names = _parse(pl, data, request)
         if not frame.height:
             raise request.refuse(f"has {count(len(names), 'name')} and no rows: pass a file with rows")
@@ -116,7 +145,7 @@ def read_table(
     except (Exception, pl.exceptions.PanicException) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise request.refuse(f"cannot be read as a table ({reason}): check that the file is whole") from error
-    return Source(frame, request.notes.sentences())
+    return frame
 
 
 def _check_separator(separator: str | None) -> str | None:
@@ -134,9 +163,12 @@ def _check_separator(separator: str | None) -> str | None:
 # Bytes.
 
 
-def _read_bytes(path: Path) -> bytes:
+@contextmanager
+def open_bytes(path: Path, /) -> Iterator[BinaryIO]:
+    """A file that is there and can be read."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            yield file
     except FileNotFoundError as error:
         raise InputError(f"{path} does not exist: {_suggest(path)}") from error
     except IsADirectoryError as error:
@@ -156,23 +188,28 @@ def _suggest(path: Path) -> str:
     )
 
 
-def _unpack(data: bytes, request: _Request) -> bytes:
+def _unpack(data: bytes, request: Request) -> bytes:
     """The content, out of gzip where it is in it."""
     if data[:2] == b"\x1f\x8b":
         try:
             data = gzip.decompress(data)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise request.refuse("is a gzip file cut short or damaged: fetch it again") from error
-    for magic, packing in _PACKED.items():
-        if data.startswith(magic):
-            hint = ", or save the sheet as CSV if it is an Excel file" if packing == "zip" else ""
-            raise request.refuse(f"is packed by {packing}, which is not read here: unpack it first{hint}")
+    refuse_packed(data, request)
     if not data.strip():
         raise request.refuse("is empty: pass a file with a line of names and rows below it")
     return data
 
 
-def _decode(data: bytes, request: _Request) -> bytes:
+def refuse_packed(data: bytes, request: Request, /) -> None:
+    """Refuse what begins like a file of another program for packing."""
+    for magic, packing in _PACKED.items():
+        if data.startswith(magic):
+            hint = ", or save the sheet as CSV if it is an Excel file" if packing == "zip" else ""
+            raise request.refuse(f"is packed by {packing}, which is not read here: unpack it first{hint}")
+
+
+def _decode(data: bytes, request: Request) -> bytes:
     """The text in UTF-8, without byte order mark."""
     encoding = request.encoding or next((name for mark, name in _BOMS if data.startswith(mark)), None)
     if encoding is not None:
@@ -202,7 +239,7 @@ def _decode_western(data: bytes) -> tuple[str, str]:
         return data.decode("latin-1"), "Latin-1"
 
 
-def _refuse_binary(data: bytes, request: _Request) -> None:
+def _refuse_binary(data: bytes, request: Request) -> None:
     first = data.find(0)
     if first >= 0:
         raise request.refuse(
@@ -217,13 +254,13 @@ def _refuse_binary(data: bytes, request: _Request) -> None:
 # Formats. Each reader gives columns called 0, 1, … and their names: no name can then trip an expression.
 
 
-def _parse(pl: Any, data: bytes, request: _Request) -> tuple[Any, list[str]]:
+def _parse(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]:
     readers = {b"PAR1": pl.read_parquet, b"ARROW1": pl.read_ipc, b"\xff\xff\xff\xff": pl.read_ipc_stream}
     for magic, read in readers.items():
         if data.startswith(magic):
             frame, names = _renamed(read(io.BytesIO(data)), request)
             return drop_values(pl, frame, request.null_values), names
-    claimed = {".parquet", ".pq", ".arrow", ".feather", ".ipc"}.intersection(request.suffixes)
+    claimed = set(_BINARY.intersection(request.suffixes))
     if claimed:
         raise request.refuse(
             f"is called {claimed.pop()} and is no such file: fetch it again, or rename it if it is text"
@@ -232,13 +269,13 @@ def _parse(pl: Any, data: bytes, request: _Request) -> tuple[Any, list[str]]:
     return _parse_json(pl, data, request) if _is_json(data, request) else _parse_csv(pl, data, request)
 
 
-def _renamed(frame: Any, request: _Request) -> tuple[Any, list[str]]:
+def _renamed(frame: Any, request: Request) -> tuple[Any, list[str]]:
     names = _check_names(frame.columns, request)
     frame.columns = [str(i) for i in range(len(names))]
     return frame, names
 
 
-def _check_names(spelled: Sequence[str], request: _Request) -> list[str]:
+def _check_names(spelled: Sequence[str], request: Request) -> list[str]:
     """The names without white space around them, each once."""
     if len(spelled) > _MOST_COLUMNS:
         raise request.refuse(
@@ -270,7 +307,7 @@ def _all_numbers(names: Sequence[str]) -> bool:
         return False
 
 
-def _rankable(pl: Any, frame: Any, names: list[str], request: _Request) -> Any:
+def _rankable(pl: Any, frame: Any, names: list[str], request: Request) -> Any:
     """Numbers in types that can be ranked: 64 bits, and finite."""
     for key, dtype in frame.schema.items():
         if str(dtype).startswith(("Decimal", "Int128", "UInt128")):
@@ -291,7 +328,7 @@ def _rankable(pl: Any, frame: Any, names: list[str], request: _Request) -> Any:
 # JSON.
 
 
-def _is_json(data: bytes, request: _Request) -> bool:
+def _is_json(data: bytes, request: Request) -> bool:
     suffixes = set(request.suffixes)
     if suffixes & {".json", ".jsonl", ".ndjson"}:
         return True
@@ -299,7 +336,7 @@ def _is_json(data: bytes, request: _Request) -> bool:
     return not suffixes & {".csv", ".tsv", ".tab"} and start.startswith((b'{"', b"[{"))
 
 
-def _parse_json(pl: Any, data: bytes, request: _Request) -> tuple[Any, list[str]]:
+def _parse_json(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]:
     array, n_lines = data, 0
     if b"".join(data.split()) == b"[]":
         raise request.refuse("is an empty JSON array: pass one with an object for each row")
@@ -317,10 +354,15 @@ def _parse_json(pl: Any, data: bytes, request: _Request) -> tuple[Any, list[str]
         _find_broken(data, True, request)
     frame, names = _renamed(frame, request)
     frame = drop_values(pl, frame, request.null_values)
-    return type_columns(pl, frame, names, request.notes, decimal_comma=False), names
+    return _typed(pl, frame, names, request, decimal_comma=False), names
 
 
-def _find_broken(data: bytes, by_line: bool, request: _Request) -> None:
+def _typed(pl: Any, frame: Any, names: list[str], request: Request, *, decimal_comma: bool) -> Any:
+    kept = frozenset(str(i) for i, name in enumerate(names) if name in request.as_text)
+    return type_columns(pl, frame, names, request.notes, decimal_comma=decimal_comma, as_text=kept)
+
+
+def _find_broken(data: bytes, by_line: bool, request: Request) -> None:
     """Refuse the first line that is no JSON object, or the place where an array breaks."""
     for number, line in enumerate(data.split(b"\n") if by_line else [data], 1):
         try:
@@ -342,7 +384,7 @@ def _refuse_constant(constant: str) -> None:
 # CSV.
 
 
-def _parse_csv(pl: Any, data: bytes, request: _Request) -> tuple[Any, list[str]]:
+def _parse_csv(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]:
     data = data.lstrip(b"\r\n")
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
@@ -361,11 +403,17 @@ def _parse_csv(pl: Any, data: bytes, request: _Request) -> tuple[Any, list[str]]
     skipped = data[: len(data) - len(body)].count(b"\n")
     frame = _read_cells(pl, body, request, separator=separator, width=len(names), skipped=skipped)
     frame = drop_values(pl, frame, request.null_values)
-    frame = type_columns(pl, frame, names, request.notes, decimal_comma=separator != ",")
+    frame = _typed(pl, frame, names, request, decimal_comma=separator != ",")
     return _without_empty_rows(pl, frame, request), names
 
 
-def _find_separator(data: bytes, request: _Request) -> str:
+def separator_of(data: bytes, request: Request, /) -> str:
+    """The separator of a CSV, from its first lines."""
+    quiet = replace(request, notes=Notes())
+    return request.separator or _find_separator(_decode(data, quiet).lstrip(b"\r\n"), quiet)
+
+
+def _find_separator(data: bytes, request: Request) -> str:
     """The separator that parts the first lines into the same number of cells, and into most."""
     lines = [line.decode() for line, _ in zip(io.BytesIO(data[: 1 << 24]), range(100), strict=False)]
     if len(lines) > 2:
@@ -384,7 +432,7 @@ def _find_separator(data: bytes, request: _Request) -> str:
     return "\x1f"
 
 
-def _read_cells(pl: Any, body: bytes, request: _Request, *, separator: str, width: int, skipped: int) -> Any:
+def _read_cells(pl: Any, body: bytes, request: Request, *, separator: str, width: int, skipped: int) -> Any:
     """All cells as text. Short rows, which Polars fills up in silence, are refused."""
     settings = {"has_header": False, "separator": separator, "schema": {str(i): pl.String for i in range(width)}}
     n_quotes = body.count(b'"')
@@ -406,7 +454,7 @@ def _read_cells(pl: Any, body: bytes, request: _Request, *, separator: str, widt
     return frame
 
 
-def _refuse_open_quote(body: bytes, separator: str, request: _Request) -> None:
+def _refuse_open_quote(body: bytes, separator: str, request: Request) -> None:
     """Refuse a quote that swallows the rest of the file; lone quotes inside cells are fine."""
     number = 1
     try:
@@ -417,7 +465,7 @@ def _refuse_open_quote(body: bytes, separator: str, request: _Request) -> None:
             raise request.refuse(f"opens a quote in row {number:,} and never closes it: close or remove it") from error
 
 
-def _rows(body: bytes, separator: str, width: int, request: _Request, skipped: int) -> Iterator[list[str]]:
+def _rows(body: bytes, separator: str, width: int, request: Request, skipped: int) -> Iterator[list[str]]:
     """The rows by Python's reader, each of the right width; `skipped` lines came before them."""
     reader = csv.reader(io.TextIOWrapper(io.BytesIO(body), "utf-8", newline=""), delimiter=separator)
     number, start = 0, skipped + 1
@@ -441,7 +489,7 @@ def _ragged(row: list[str], number: int, line: int, width: int) -> str:
     )
 
 
-def _without_empty_rows(pl: Any, frame: Any, request: _Request) -> Any:
+def _without_empty_rows(pl: Any, frame: Any, request: Request) -> Any:
     if min(frame.null_count().row(0)) == 0:
         return frame
     kept = frame.filter(~pl.all_horizontal(pl.all().is_null()))

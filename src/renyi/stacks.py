@@ -18,7 +18,17 @@ from renyi.basis import Basis
 from renyi.execution.workspace import workspace
 from renyi.resident import Resident
 
-__all__ = ["ROWS_FOR_FLOAT32", "Joined", "Stack", "Values", "chunks", "is_exact", "precision", "products"]
+__all__ = [
+    "CHUNK_BYTES",
+    "ROWS_FOR_FLOAT32",
+    "Joined",
+    "Stack",
+    "Values",
+    "fine_chunks",
+    "is_exact",
+    "precision",
+    "products",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -27,6 +37,8 @@ ROWS_FOR_FLOAT32 = 4096
 _CELLS_FOR_FLOAT32 = 512
 # A constant, so that sums are taken in one order everywhere.
 _CHUNK_ROWS = 4096
+# Small enough for the allocator to hand out the same memory again.
+CHUNK_BYTES = 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,9 +192,19 @@ class Joined:
 Stacked: TypeAlias = Stack | Values | Joined | Resident
 
 
-def chunks(n_rows: int, /) -> Iterator[slice]:
+def _chunks(n_rows: int) -> Iterator[slice]:
     """The rows, a chunk at a time."""
     return (slice(start, min(start + _CHUNK_ROWS, n_rows)) for start in range(0, n_rows, _CHUNK_ROWS))
+
+
+def fine_chunks(n_rows: int, bytes_of_row: int, /) -> list[slice]:
+    """Chunks whose products of functions stay small."""
+    step = max(64, CHUNK_BYTES // bytes_of_row)
+    return [
+        slice(start, min(start + step, rows.stop))
+        for rows in _chunks(n_rows)
+        for start in range(rows.start, rows.stop, step)
+    ]
 
 
 def products(x: Stacked, y: Stacked, /) -> Array:
@@ -193,7 +215,7 @@ def products(x: Stacked, y: Stacked, /) -> Array:
     if isinstance(x, Resident) or isinstance(y, Resident):
         raise ValueError("one side is on a device and the other is not")
     total = np.zeros((len(x) * x.rank, len(y) * y.rank))
-    for rows in chunks(x.n_rows):
+    for rows in _chunks(x.n_rows):
         left = x.rows(rows, place="left")
         # The same array twice is recognised by BLAS as half the work.
         right = left if y is x else y.rows(rows, place="right")

@@ -3,7 +3,9 @@
 import glob
 import os
 import pickle
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,15 +13,20 @@ from typing import Any, Protocol
 
 from renyi.errors import InputError
 from renyi.extras import load
-from renyi.sources import read_table
+from renyi.sources import Request, read_table
+from renyi.texts import converted
 
-__all__ = ["Stream", "as_stream", "is_elsewhere", "is_large_parquet", "loaded"]
+__all__ = ["Stream", "TextFiles", "as_stream", "is_elsewhere", "is_large", "loaded", "text_files"]
 
 # What a table takes in memory while its pairs are compared, for every byte of its values.
 _COPIES = 8
 _BYTES_OF_CELL = 8
+# What gzip makes of text at most, usually, and bytes of text that are read at once at least.
+_PACKED_TO, _LEAST_BLOCK = 8, 2**20
 # Parts of a budget that one batch may take, of which some are under way; rows of one at most and at least.
 _BATCHES, _MOST_ROWS, _FEWEST_ROWS = 32, 2**17, 1024
+# Batches that are read at once: with fewer, pages of a file are skipped once too often.
+_BATCHES_OF_SLICE = 2
 _PARQUET = (".parquet", ".pq")
 
 
@@ -36,7 +43,7 @@ class Stream(Protocol):
 
 def is_elsewhere(data: Any, /) -> bool:
     """Whether a table has to be read first: a file, a lazy frame of Polars, or batches."""
-    if isinstance(data, (str, os.PathLike, Iterator)) or _is_lazy(data):
+    if isinstance(data, (str, os.PathLike, Iterator, TextFiles)) or _is_lazy(data):
         return True
     if isinstance(data, (list, tuple)):
         return bool(data) and all(hasattr(part, "columns") or isinstance(part, dict) for part in data)
@@ -54,7 +61,7 @@ def loaded(data: Any, memory: int, /) -> Any:
     files = _files(data)
     pl = load("polars", extra="cli")
     if not all(_is_parquet(file) for file in files):
-        if sum(file.stat().st_size for file in files) * _COPIES > memory:
+        if _is_large_text(files, memory):
             return None
         frames = [read_table(file).frame for file in files]
         _check_schemas({file: frame.schema for file, frame in zip(files, frames, strict=True)})
@@ -66,17 +73,32 @@ def loaded(data: Any, memory: int, /) -> Any:
     return pl.concat(frames) if frames else pl.DataFrame(schema=stream.schema)
 
 
-def is_large_parquet(data: str, memory: int, /) -> bool:
-    """Whether a name stands for many files, or for a Parquet file that is not loaded within a budget."""
+def is_large(data: str, memory: int, /) -> bool:
+    """Whether a name stands for many files, or for a file that is not loaded within a budget."""
     if any(mark in data for mark in "*?[") or Path(data).is_dir():
         return True
     path = Path(data)
-    if not path.is_file() or not os.access(path, os.R_OK) or not _is_parquet(path):
+    if not path.is_file() or not os.access(path, os.R_OK):
         return False
+    if not _is_parquet(path):
+        return Request.of(path).is_text and _is_large_text([path], memory)
     if path.stat().st_size * _COPIES < memory // 8:
         return False
     stream = _Parquet([path], memory)
     return stream.n_rows * stream.n_columns * _BYTES_OF_CELL * _COPIES > memory
+
+
+def _is_large_text(files: Sequence[Path], memory: int) -> bool:
+    sizes = [file.stat().st_size * (_PACKED_TO if file.suffix.lower() == ".gz" else 1) for file in files]
+    return sum(sizes) * _COPIES > memory
+
+
+def text_files(data: str, memory: int, /, **options: Any) -> "TextFiles | None":
+    """The text files that a name stands for, with options of `Request.of`; None if there are others among them."""
+    files = _files(data)
+    if any(_is_parquet(file) for file in files):
+        return None
+    return TextFiles({file: Request.of(file, **options) for file in files}, memory)
 
 
 def as_stream(data: Any, memory: int, /) -> Stream:
@@ -85,10 +107,9 @@ def as_stream(data: Any, memory: int, /) -> Stream:
         files = _files(data)
         if all(_is_parquet(file) for file in files):
             return _Parquet(files, memory)
-        raise InputError(
-            f"{files[0]} is text that takes more than an eighth of the {memory:,} bytes of memory: pass more, or "
-            "convert it to Parquet, for example by polars.scan_csv(…).sink_parquet(…)"
-        )
+        return TextFiles({file: Request.of(file) for file in files}, memory)
+    if isinstance(data, TextFiles):
+        return data
     if _is_lazy(data):
         return _Lazy(data, memory)
     if isinstance(data, Iterator):
@@ -138,10 +159,9 @@ def _rows_of_batch(n_columns: int, memory: int) -> int:
     return int(min(_MOST_ROWS, room))
 
 
-def _batches_of(pl: Any, frame: Any, n_rows: int) -> Iterator[Any]:
-    if not hasattr(frame, "collect_batches"):
+def _check_streams(pl: Any) -> None:
+    if not hasattr(pl.LazyFrame, "collect_batches"):
         raise InputError(f"Polars {pl.__version__} cannot read in batches: install polars>=1.34")
-    return iter(frame.collect_batches(chunk_size=n_rows, maintain_order=True))
 
 
 class _Parquet:
@@ -149,6 +169,7 @@ class _Parquet:
 
     def __init__(self, files: Sequence[Path], memory: int) -> None:
         self._pl = load("polars", extra="cli")
+        _check_streams(self._pl)
         self._files = files
         schemas, self._lengths = {}, {}
         for file in files:
@@ -174,9 +195,9 @@ class _Parquet:
         for file in self._files:
             n_read = 0
             try:
-                for batch in _batches_of(self._pl, self._pl.scan_parquet(file), self._rows):
-                    n_read += batch.height
-                    yield batch
+                for rows in self._slices(file):
+                    n_read += rows.height
+                    yield from rows.iter_slices(self._rows)
             except InputError:
                 raise
             except (Exception, self._pl.exceptions.PanicException) as error:
@@ -185,6 +206,12 @@ class _Parquet:
                 raise InputError(
                     f"{file} has {n_read:,} rows instead of {self._lengths[file]:,}: it was changed meanwhile"
                 )
+
+    def _slices(self, file: Path) -> Iterator[Any]:
+        """Some rows after the other: asked for all of them, Polars would read far ahead, hundreds of megabytes."""
+        frame, step = self._pl.scan_parquet(file), _BATCHES_OF_SLICE * self._rows
+        for start in range(0, self._lengths[file], step):
+            yield frame.slice(start, step).collect(engine="streaming")
 
     def _broken(self, file: Path, n_read: int | None, error: BaseException) -> InputError:
         """What to say of a file that cannot be read, and where it breaks."""
@@ -228,6 +255,25 @@ def _check_schemas(schemas: dict[Path, Any]) -> None:
         raise InputError(f"{file} has its columns in another order than {first}: give all files the same order")
 
 
+class TextFiles:
+    """Text files, written as Parquet into a folder of their own first; `notes` say what was decided on the way."""
+
+    def __init__(self, requests: dict[Path, Request], memory: int) -> None:
+        folder = tempfile.mkdtemp(prefix="renyi-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        n_bytes = max(_LEAST_BLOCK, memory // (4 * _COPIES))
+        files, notes = converted(requests, Path(folder), n_bytes=n_bytes)
+        self.notes = notes.sentences()
+        self._parquet = _Parquet(files, memory)
+
+    @property
+    def n_rows(self) -> int:
+        return self._parquet.n_rows
+
+    def batches(self) -> Iterator[Any]:
+        return self._parquet.batches()
+
+
 class _Lazy:
     """A lazy frame of Polars, collected in batches."""
 
@@ -236,6 +282,7 @@ class _Lazy:
     def __init__(self, frame: Any, memory: int) -> None:
         self._frame = frame
         self._pl = load("polars", extra="cli")
+        _check_streams(self._pl)
         try:
             self._rows = _rows_of_batch(len(frame.collect_schema()), memory)
         except self._pl.exceptions.PolarsError as error:
@@ -247,7 +294,7 @@ class _Lazy:
 
     def batches(self) -> Iterator[Any]:
         try:
-            yield from _batches_of(self._pl, self._frame, self._rows)
+            yield from self._frame.collect_batches(chunk_size=self._rows, maintain_order=True)
         except (self._pl.exceptions.PolarsError, self._pl.exceptions.PanicException) as error:
             raise self._failed(error) from error
 

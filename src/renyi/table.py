@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from renyi import features
 from renyi.accumulator import DEFAULT_MEMORY, Accumulator, bytes_of
 from renyi.alignment import Missing
-from renyi.alike import Alike, Variable
+from renyi.alike import Alike, Variable, ready
 from renyi.coefficient import Settings
 from renyi.columns import Column, check_choice, count
 from renyi.conditional import conditional_test
-from renyi.dependence import DependenceMatrix, Screening, checked_rate
+from renyi.dependence import DependenceMatrix, Screening, rate_for
 from renyi.devicewise import compared
 from renyi.edges import Edges
 from renyi.errors import InputError
@@ -68,7 +68,7 @@ def matrix(
     ----------
     table : frame, dict of columns, or array of shape (n, d)
         A frame of pandas, Polars or Arrow, a dict of columns, or a matrix whose columns are the variables. Also what is
-        read in batches, and never whole: the name of a file or a pattern such as "data/*.parquet", a lazy frame of
+        read in batches, and never whole: the name of a file or a pattern such as ``"data/*.parquet"``, a lazy frame of
         Polars, an iterator of tables, or a Dask DataFrame or array, whose partitions stay where they are. Tensors of
         torch (n, d), or a dict of them, are worked on by torch where they are.
     other : the same, optional
@@ -151,7 +151,7 @@ def pairs(
     *,
     top: int | None = None,
     threshold: float | None = None,
-    q: float = 0.05,
+    q: float | None = None,
     measure: str | Measure[Any] = "rdc",
     missing: Missing = "pairwise",
     types: Types = None,
@@ -171,9 +171,10 @@ def pairs(
     top : int, optional
         Pairs to keep at most; 1,000 where neither this nor a threshold is given.
     threshold : float, optional
-        Smallest debiased coefficient of a pair that is kept.
-    q : float, default 0.05
-        False discovery rate: pairs with a larger q-value are left out. Pass 1 to see all.
+        Smallest debiased coefficient of a pair that is kept; of another measure, its smallest size.
+    q : float, optional
+        False discovery rate, by default 0.05: pairs with a larger q-value are left out. Pass 1 to see all. Measures
+        without a law rank all pairs, and a rate is refused.
     correction : {"bh", "by", "bonferroni"}, default "bh"
         As in `renyi.adjust`.
 
@@ -201,15 +202,17 @@ def pairs(
         raise InputError("correction='holm' needs all p-values at once: pass 'bh', 'by' or 'bonferroni'")
     if top is not None and not (isinstance(top, (int, np.integer)) and not isinstance(top, bool) and top >= 1):
         raise InputError(f"top={top!r} makes no sense: pass a whole number of pairs, 1 or more")
-    if threshold is not None and not (_is_number(threshold) and -1 <= threshold <= 1):
-        raise InputError(f"threshold={threshold!r} makes no sense: pass a coefficient between -1 and 1")
-    rate = checked_rate(q)
+    highest = by.statement.range[1]
+    if threshold is not None and not (_is_number(threshold) and -1 <= threshold <= highest and threshold < np.inf):
+        reach = "between -1 and 1" if highest == 1 else f"of {by.name}, which has no upper end"
+        raise InputError(f"threshold={threshold!r} makes no sense: pass a coefficient {reach}")
+    rate = rate_for(q, str(by), has_law=by.has_law)
     rows = _comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), by, at_least=2)
     most = _DEFAULT_TOP if top is None and threshold is None else top
     if not isinstance(by, Rdc):
         every = _every_pair(by, rows.columns, None, progress=progress)
         whole = DependenceMatrix.of(rows, None, every, correction=correction)
-        return whole.strongest(top=most, threshold=threshold, q=rate)
+        return whole.strongest(top=most, threshold=threshold, q=q)
     variables = _prepared(rows.columns, by, progress=progress)
     strongest = Strongest(variables, top=most, threshold=threshold, q=rate, correction=correction)
     for found in _found(variables, None, progress=progress):
@@ -398,10 +401,12 @@ def _in_batches(table: Any, first: Accumulator, memory: str | int, *, progress: 
     rows = as_stream(table, bytes_of(memory))
     for batch in watched_rows(ahead(rows.batches()), rows.n_rows, "Counting values", shown=progress):
         first.update(batch)
-    second = first.second_pass()
-    for _ in watched_rows(second.folded(rows.batches()), first.n_rows, "Adding products", shown=progress):
-        pass
-    return second.result()
+    passes = first.second_passes()
+    for number, second in enumerate(passes, 1):
+        turn = f" ({number} of {len(passes)})" if len(passes) > 1 else ""
+        for _ in watched_rows(second.folded(rows.batches()), first.n_rows, f"Adding products{turn}", shown=progress):
+            pass
+    return passes[0].result(*passes[1:])
 
 
 def _on_cluster(parts: Sequence[Any], first: Accumulator) -> DependenceMatrix | Screening:
@@ -409,8 +414,9 @@ def _on_cluster(parts: Sequence[Any], first: Accumulator) -> DependenceMatrix | 
     if not parts:
         raise InputError("the Dask table has no partition: there is nothing to measure")
     surveyed = folded_over(list(parts), _seen, first, _merged)
-    second = surveyed.second_pass()
-    return folded_over(list(parts), _seen, second, _merged).result()
+    # One block of columns after the other: what a task holds and returns is bounded.
+    passes = [folded_over(list(parts), _seen, second, _merged) for second in surveyed.second_passes()]
+    return passes[0].result(*passes[1:])
 
 
 def _seen(accumulator: Accumulator, rows: Any) -> Accumulator:
@@ -452,9 +458,13 @@ def _comparable(table: Table, by: Measure[Any], *, at_least: int) -> Table:
     if len(table.columns) < at_least:
         reasons = "; ".join(f"{name!r}: {reason}" for name, reason in list(table.skipped.items())[:5])
         left = f" ({count(len(table.skipped), 'column')} left out: {reasons})" if reasons else ""
+        remedy = (
+            "measure by 'rdc' or 'dcor', or say which columns are numbers by types={name: 'number'}"
+            if refused
+            else "pass more columns, or say what they are by types={name: 'category'}"
+        )
         raise InputError(
-            f"the table has {count(len(table.columns), 'column')} to compare and needs {at_least}{left}: "
-            "pass more columns, or say what they are by types={name: 'category'}"
+            f"the table has {count(len(table.columns), 'column')} to compare and needs {at_least}{left}: {remedy}"
         )
     return table
 
@@ -504,8 +514,7 @@ def _prepared(columns: Sequence[Column], by: Rdc, *, progress: bool) -> list[Var
     settings = Settings(by.k, by.s, by.frequencies)
 
     def variable(column: Column) -> Variable:
-        prepared = prepare(column, _SEED, settings)
-        return Variable(column, lambda _: prepared)
+        return Variable(column, ready(prepare(column, _SEED, settings)))
 
     # Columns without ties and with as many rows share their functions, of which few are kept: one after the other.
     order = sorted(range(len(columns)), key=lambda k: 0 if (gaps := columns[k].missing) is None else int(gaps.sum()))
@@ -516,7 +525,8 @@ def _prepared(columns: Sequence[Column], by: Rdc, *, progress: bool) -> list[Var
 
 def _found(x: Sequence[Variable], y: Sequence[Variable] | None, *, progress: bool) -> Iterator[Found]:
     """All pairs, a tile at a time."""
-    tiles = list(tiles_of(groups(x), None if y is None else groups(y)))
+    own = [group if y else group.averaged() for group in groups(x)]
+    tiles = list(tiles_of(own, None if y is None else groups(y)))
 
     def compare_one(tile: tuple[Alike, Alike]) -> Found:
         return compare(*tile, SHUFFLES)

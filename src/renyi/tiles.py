@@ -30,7 +30,6 @@ Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 Ranks: TypeAlias = NDArray[np.int32]
-MostColumns: TypeAlias = Callable[[Alike, Alike], int]
 Stacking: TypeAlias = Callable[[Sequence[int], Sequence[Variable]], Alike]
 
 # Products of a tile, and columns of one side: enough for BLAS, little enough to run several at once, and for the
@@ -67,15 +66,23 @@ def groups(variables: Sequence[Variable], /, *, stack: Stacking = Alike.of) -> l
 
 
 def tiles_of(
-    x: Sequence[Alike], y: Sequence[Alike] | None = None, /, *, most_columns: MostColumns | None = None
+    x: Sequence[Alike],
+    y: Sequence[Alike] | None = None,
+    /,
+    *,
+    most: int = _MOST_COLUMNS,
+    room: Callable[[Alike, Alike], int] | None = None,
 ) -> Iterator[tuple[Alike, Alike]]:
-    """Tiles that cover every pair once: those of x with one another, or of x with y; of so many columns at most."""
+    """Tiles that cover every pair once: those of x with one another, or of x with y.
+
+    A side has `most` columns, or fewer where there is no room for as many.
+    """
     for g, group in enumerate(x):
         for h, other in enumerate(x[g:] if y is None else y):
-            most = (most_columns or _columns_of_tile)(group, other)
-            parts = _parts(group, most)
+            size = min(most, (room or _columns_of_tile)(group, other))
+            parts = _parts(group, size)
             is_same = y is None and h == 0
-            others = parts if is_same else _parts(other, most)
+            others = parts if is_same else _parts(other, size)
             for p, part in enumerate(parts):
                 for with_part in others[p:] if is_same else others:
                     yield part, with_part

@@ -77,6 +77,8 @@ def _legend(figure: "Figure", axes: "list[Axes]", *, per_row: int = 8) -> None:
     """One legend below all panels."""
     lines = [(str(line.get_label()), line) for ax in axes for line in ax.get_lines()]
     handles = {label: line for label, line in lines if not label.startswith("_")}
+    if not handles:  # as where no run came to an end
+        return
     n_columns = -(-len(handles) // -(-len(handles) // per_row))  # rows of equal length
     figure.legend(
         list(handles.values()), list(handles), loc="outside lower center", ncols=n_columns, frameon=False, fontsize=9

@@ -81,7 +81,9 @@ def chosen(names: Sequence[str] | None, /) -> list[Entry]:
 
 def names_of(names: Sequence[str] | None, known: Sequence[str], /) -> list[str]:
     """Names that were asked for, each once; None is all that are known."""
+    if names is not None and not names:
+        raise InputError(f"measures names none: choose from {', '.join(known)}, or leave it out for all")
     for name in names or ():
         if name not in known:
-            raise InputError(f"--measures {name}: there is no such measure here: choose from {', '.join(known)}")
+            raise InputError(f"measures={name}: there is no such measure here: choose from {', '.join(known)}")
     return list(dict.fromkeys(names or known))

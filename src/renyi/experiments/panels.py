@@ -63,7 +63,7 @@ def read_panels(folder: Path | None, /, *, names: Sequence[str] | None = None) -
     absent = [panel.file for panel in panels if not (folder / panel.file).is_file()]
     if absent:
         raise InputError(
-            f"--data {folder} lacks {', '.join(absent)}: name the folder that has all data sets of the experiment"
+            f"data={folder} lacks {', '.join(absent)}: name the folder that has all data sets of the experiment"
         )
     return [prepared(panel.name, read_table(folder / panel.file).frame) for panel in panels]
 
@@ -95,12 +95,12 @@ def _from_openml(panel: Panel) -> DataSet:
     datasets = load("sklearn.datasets", extra="sklearn")
     load("pandas", extra="sklearn")
     if panel.openml is None:
-        raise InputError(f"OpenML does not have {panel.name} as it is needed here: pass --data with a folder that does")
+        raise InputError(f"OpenML does not have {panel.name} as it is needed here: name a folder that does by data=DIR")
     try:
         found = datasets.fetch_openml(data_id=panel.openml, as_frame=True, parser="liac-arff")
     except (OSError, ValueError) as error:
         raise InputError(
-            f"{panel.name} cannot be had from OpenML ({error}): pass --data with a folder of the data sets"
+            f"{panel.name} cannot be had from OpenML ({error}): name a folder of the data sets by data=DIR"
         ) from error
     target = panel.openml_target or found.target.name
     columns = [c for c in found.frame.columns if c not in (target, *panel.openml_dropped)]

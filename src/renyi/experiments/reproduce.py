@@ -1,15 +1,18 @@
 """One way to run, resume, draw and tell each of the paper's experiments."""
 
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from renyi.coefficient import is_integer
 from renyi.errors import InputError, MissingExtraError
 from renyi.execution.threads import available_cores
 from renyi.experiments import gallery, power, selection, times
 from renyi.experiments.entries import Coefficient, chosen, names_of
+from renyi.experiments.locks import locked
 from renyi.experiments.panels import read_panels
 from renyi.experiments.patterns import PATTERNS
 from renyi.experiments.runs import Record, Say, read_record
@@ -17,7 +20,7 @@ from renyi.experiments.summary import Summary
 from renyi.peers.registry import measure, measures
 from renyi.report.files import written_whole
 
-__all__ = ["EXPERIMENTS", "Request", "reproduce"]
+__all__ = ["EXPERIMENTS", "Reproduced", "Request", "draw_experiment", "reproduce", "run_experiment"]
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ def _draw_power(record: Record) -> dict[str, Any]:
 
 def _run_times(request: Request, say: Say) -> Record:
     if request.jobs not in (None, 1):
-        raise InputError(f"--jobs {request.jobs} would disturb the times, which are taken one by one: leave it out")
+        raise InputError(f"jobs={request.jobs} would disturb the times, which are taken one by one: leave it out")
     return times.measure_times(
         request.path(".json"),
         chosen(request.measures),
@@ -159,7 +162,114 @@ EXPERIMENTS = {
 }
 
 
-def reproduce(request: Request, /, *, say: Say) -> tuple[list[Summary], list[Path]]:
+@dataclass(frozen=True, eq=False)
+class Reproduced:
+    """What an experiment has found.
+
+    Attributes
+    ----------
+    results : list of dict
+        A row for every finished task, as in the JSON file, with what it was and what came out.
+    settings : dict
+        Counts and seed.
+    summaries : list of Summary
+        Tables for people: `title`, `header`, `rows`, `notes` and `markdown()`.
+    paths : list of Path
+        The files: JSON, tables in Markdown, figures.
+    """
+
+    record: Record
+    summaries: list[Summary]
+    paths: list[Path]
+
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """Rows of the JSON file."""
+        return list(self.record.rows.values())
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Counts and seed."""
+        return dict(self.record.settings)
+
+
+def run_experiment(
+    experiment: str,
+    out: str | os.PathLike[str],
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    measures: Sequence[str] | None = None,
+    jobs: int | None = None,
+    data: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+    say: Say = print,
+) -> Reproduced:
+    """Run one of the paper's experiments, or what an earlier run has left of it, as `renyi reproduce` does.
+
+    Parameters
+    ----------
+    experiment : {"power", "times", "gallery", "selection"}
+        What to run.
+    out : str or path
+        Folder of the results, which is made if need be.
+    quick : bool, default False
+        Small counts, minutes instead of hours, in files of their own.
+    seed : int, default 0
+        Of the data. Another one starts anew, and what was there is kept beside it.
+    measures : sequence of str, optional
+        Names of measures, "auto" for the test of independence; by default all that fit.
+    jobs : int, optional
+        Processes; by default as many as cores. Scripts that take several need the guard
+        `if __name__ == "__main__":`.
+    data : str or path, optional
+        Folder of the data sets, for "selection"; by default they come from OpenML.
+    progress : bool, default False
+        Whether to show a bar, in a terminal.
+    say : callable, default print
+        Takes one sentence at a time on what is decided on the way.
+
+    Returns
+    -------
+    Reproduced
+        With `results`, `settings`, `summaries` and `paths`.
+
+    Raises
+    ------
+    InputError
+        For what cannot be met, before any work is done; also where another run writes the same results.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from renyi.experiments import run_experiment
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = run_experiment("gallery", folder, quick=True, measures=["pearson"], jobs=1)
+    >>> len(found.results)
+    14
+    """
+    folder = None if data is None else Path(data)
+    number = int(seed) if is_integer(seed) else seed  # as JSON has it
+    return reproduce(Request(experiment, Path(out), quick, number, measures, jobs, folder, progress=progress), say=say)
+
+
+def draw_experiment(experiment: str, out: str | os.PathLike[str], *, quick: bool = False) -> Reproduced:
+    """Draw and tell what an earlier run has found so far.
+
+    Parameters
+    ----------
+    experiment, out, quick
+        As in `run_experiment`.
+
+    Returns
+    -------
+    Reproduced
+        As from `run_experiment`.
+    """
+    return reproduce(Request(experiment, Path(out), quick, draw_only=True), say=print)
+
+
+def reproduce(request: Request, /, *, say: Say) -> Reproduced:
     """Run an experiment, or what is left of it; write its JSON, tables and figures.
 
     Parameters
@@ -171,39 +281,59 @@ def reproduce(request: Request, /, *, say: Say) -> tuple[list[Summary], list[Pat
 
     Returns
     -------
-    list of Summary
-        The tables.
-    list of Path
-        Files of the results.
+    Reproduced
+        The record, its tables, and the files.
     """
     experiment = _checked(request)
     if request.draw_only:
-        if not request.path(".json").exists():
-            raise InputError(
-                f"{request.path('.json')} does not exist, so there is nothing to draw: run without --draw-only"
-            )
-        record = read_record(request.path(".json"), request.experiment)
-    else:
-        record = experiment.run(request, say)
+        return _told(request, experiment, _existing(request), say)
+    with locked(request.path(".json")):
+        return _told(request, experiment, experiment.run(request, say), say)
+
+
+def _existing(request: Request) -> Record:
+    path = request.path(".json")
+    if not path.exists():
+        raise InputError(f"{path} does not exist, so there is nothing to draw: run the experiment first")
+    record = read_record(path, request.experiment)
+    if not record.rows:
+        raise InputError(f"{path} has no results yet, so there is nothing to draw: run the experiment first")
+    return record
+
+
+def _told(request: Request, experiment: Experiment, record: Record, say: Say) -> Reproduced:
+    """Tables and figures of a record."""
     summaries = experiment.summarise(record)
     with written_whole(request.path(".md")) as part:
         part.write_text("\n".join(summary.markdown() for summary in summaries), encoding="utf-8")
-    return summaries, [request.path(".json"), request.path(".md"), *_draw(request, experiment, record, say)]
+    figures = _draw(request, experiment, record, say)
+    return Reproduced(record, summaries, [request.path(".json"), request.path(".md"), *figures])
 
 
 def _checked(request: Request) -> Experiment:
     """Refuse what cannot be met before any work is done."""
     if request.experiment not in EXPERIMENTS:
         raise InputError(f"there is no experiment {request.experiment!r}: choose one of {', '.join(EXPERIMENTS)}")
+    if isinstance(request.measures, str):
+        raise InputError(f"measures={request.measures!r} is a text: pass a list of names")
+    for name, value, least in (("seed", request.seed, 0), ("jobs", request.jobs, 1)):
+        if value is not None and (not is_integer(value) or value < least):
+            raise InputError(f"{name}={value!r} makes no sense: pass a whole number of at least {least}")
+    ignored = {"--measures": request.measures, "--jobs": request.jobs, "--data": request.data, "--seed": request.seed}
+    given = [option for option, value in ignored.items() if value is not None and value != 0]
+    if request.draw_only and given:
+        raise InputError(f"--draw-only draws what is there, whatever {' and '.join(given)} would be: leave it out")
     if request.data is not None and request.experiment != "selection":
-        raise InputError(f"--data is for the experiment 'selection', and {request.experiment!r} makes its own data")
+        raise InputError(
+            f"data={request.data} is for the experiment 'selection', and {request.experiment!r} makes its own data"
+        )
     if request.data is not None and not request.data.is_dir():
-        raise InputError(f"--data {request.data} is no folder: name the one that holds the data sets")
+        raise InputError(f"data={request.data} is no folder: name the one that holds the data sets")
     try:
         request.out.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=request.out).close()
     except OSError as error:
-        raise InputError(f"--out {request.out} cannot be written to ({error.strerror}): name another folder") from error
+        raise InputError(f"out={request.out} cannot be written to ({error.strerror}): name another folder") from error
     return EXPERIMENTS[request.experiment]
 
 

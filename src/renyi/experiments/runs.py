@@ -11,6 +11,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
+from itertools import count
 from multiprocessing import active_children, get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -102,7 +103,7 @@ def read_record(path: Path, experiment: str, /) -> Record:
         record = Record(path, found["experiment"], found["settings"], tuple(found["named_by"]), found["plan"])
         record.rows = {tuple(row[name] for name in record.named_by): row for row in found["results"]}
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path} holds no results of renyi reproduce: move it away, or name another --out") from error
+        raise InputError(f"{path} holds no results of renyi reproduce: move it away, or name another folder") from error
     if record.experiment != experiment:
         raise InputError(f"{path} holds results of {record.experiment!r}, not of {experiment!r}: move it away")
     return record
@@ -121,7 +122,7 @@ def open_record(
         if found.rows:
             say(f"{path} has {len(found.rows):,} finished tasks: the run goes on from there")
         return found
-    aside = path.with_name(f"{path.stem}-before{path.suffix}")
+    aside = _unused(path.with_name(f"{path.stem}-before{path.suffix}"))
     path.replace(aside)
     then_and_now = ", ".join(
         f"{name} {_short(found.settings.get(name))}, now {_short(settings[name])}"
@@ -130,6 +131,12 @@ def open_record(
     )
     say(f"{path} was made with other settings ({then_and_now}): it is kept as {aside.name}, and the run starts anew")
     return Record(path, experiment, settings, named_by)
+
+
+def _unused(path: Path) -> Path:
+    """The path, or with the first number that makes it new."""
+    numbered = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
+    return path if not path.exists() else next(other for other in numbered if not other.exists())
 
 
 def _short(value: Any) -> str:

@@ -55,9 +55,11 @@ QUICK = Sizes(splits=2, features=5, rows=300)
 def compared(names: Sequence[str] | None, /) -> list[Measure[Any]]:
     """Measures of vectors by their names; RDC comes twice, with the paper's settings and with ours."""
     known = [name for name in measures() if measure(name).statement.takes_vectors]
+    if names is not None and not names:
+        raise InputError(f"measures names none: choose from {', '.join(known)}, or leave it out")
     wrong = [name for name in names or () if name not in known]
     if wrong or not known:
-        which = f"--measures {wrong[0]} is no measure of vectors, which a set of features is" if wrong else "no measure"
+        which = f"measures={wrong[0]} is no measure of vectors, which a set of features is" if wrong else "no measure"
         raise InputError(
             f"{which}: choose from {', '.join(known) or 'those that take vectors, of which there is none'}"
         )

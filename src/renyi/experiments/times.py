@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from renyi.errors import InputError
+from renyi.errors import InputError, RenyiError
 from renyi.experiments.entries import Entry
 from renyi.experiments.runs import Record, Say, Task, begin_process, open_record, processor, run, started
 from renyi.experiments.summary import Summary
@@ -48,7 +48,10 @@ QUICK = Limits(sizes=PAPER_SIZES[:3], runs=10, seconds=2.0, cancelled_after=10.0
 
 
 def times_of(entry: Entry, n: int, /, *, limits: Limits, seed: int) -> dict[str, Any]:
-    """Seconds of each run in a process of its own, which is ended where a run takes too long; or a reason for none."""
+    """Seconds of each run in a process of its own, which is ended where a run takes too long; or a reason for none.
+
+    What fails by an error of its own is no outcome, and raised.
+    """
     context = get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_time, args=(theirs, entry, n, limits, seed), daemon=True)
@@ -64,7 +67,7 @@ def _collect(messages: Connection, process: BaseProcess, limits: Limits) -> tupl
     """What the process reports until it is done, dies, or is silent for too long."""
     seconds: list[float] = []
     if not messages.poll(_SECONDS_TO_START + limits.cancelled_after):
-        return seconds, "the process did not start"
+        raise RenyiError("the process did not start")
     while True:
         if not messages.poll(limits.cancelled_after):
             return seconds, f"cancelled after {limits.cancelled_after:g} s"
@@ -72,9 +75,11 @@ def _collect(messages: Connection, process: BaseProcess, limits: Limits) -> tupl
             message = messages.recv()
         except EOFError:
             process.join()
-            return seconds, f"its process ended with code {process.exitcode}, as where memory runs out"
+            return seconds, f"{_DIED} with code {process.exitcode}, as where memory runs out"
         if message is None:
             return seconds, ""
+        if isinstance(message, tuple):
+            raise RenyiError(*message)
         if isinstance(message, str):
             return seconds, message
         if message > 0:
@@ -83,6 +88,7 @@ def _collect(messages: Connection, process: BaseProcess, limits: Limits) -> tupl
 
 _SECONDS_TO_START = 60.0
 _READY = 0.0
+_DIED = "its process ended"
 
 
 def _time(messages: Connection, entry: Entry, n: int, limits: Limits, seed: int) -> None:
@@ -103,7 +109,7 @@ def _time(messages: Connection, entry: Entry, n: int, limits: Limits, seed: int)
     except InputError as error:
         messages.send(f"refused: {error}")
     except Exception as error:
-        messages.send(f"failed by {type(error).__name__}: {error}")
+        messages.send((f"{type(error).__name__}: {error}",))
 
 
 def measure_times(
@@ -137,10 +143,13 @@ def measure_times(
     -------
     Record
         A row for each number of rows and entry: `seconds` is the mean over `runs`, or None with a `reason`. With
-        `lost_at` it was not run at all, since so few rows were too many.
+        `lost_at` it was not run at all, since so few rows were too many. Where a process died, the next run tries
+        again.
     """
     settings = {"seed": seed, "processor": processor(), **asdict(limits)}
     record = open_record(path, "times", settings, named_by=("n", "measure"), say=say)
+    # Memory may be there this time.
+    record.rows = {key: row for key, row in record.rows.items() if not row["reason"].startswith(_DIED)}
     tasks = [
         Task({"n": n, "measure": str(entry)}, partial(_unless_lost, record, entry, n, limits, seed))
         for n in sorted(limits.sizes)

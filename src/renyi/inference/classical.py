@@ -9,7 +9,7 @@ from scipy.special import gammaincc, gammaln, log_ndtr
 from renyi.basis import Basis
 from renyi.execution.roots import root_between
 
-__all__ = ["bartlett", "log_weighted_chi_square_sf", "spectral"]
+__all__ = ["bartlett", "log_gamma_sf", "log_weighted_chi_square_sf", "spectral"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -22,20 +22,19 @@ def bartlett(correlations: Array, ranks: tuple[int, int], n_samples: int, /) -> 
     a, b = ranks
     squares = np.minimum(correlations**2, 1.0 - 2.0**-53)
     statistic = float(-(n_samples - 1 - (a + b + 1) / 2) * np.sum(np.log1p(-squares)))
-    return statistic, _log_chi_square_sf(statistic, a * b)
+    return statistic, log_gamma_sf(a * b / 2, statistic / 2)
 
 
-def _log_chi_square_sf(value: float, freedom: int) -> float:
-    """Logarithm of the upper tail of χ², also where the tail itself is no number any more."""
-    half, x = freedom / 2, value / 2
-    tail = float(gammaincc(half, x))
+def log_gamma_sf(shape: float, x: float, /) -> float:
+    """Logarithm of the upper tail of a gamma law, also where the tail itself is no number any more."""
+    tail = float(gammaincc(shape, x))
     if tail > 1e-290:
         return float(np.log(tail))
     # Γ(a, x) = x^a e^−x / (x + 1 − a − 1(1−a)/(x + 3 − a − 2(2−a)/(x + 5 − a − …))), from the inside out.
-    fraction = x + 401 - half
+    fraction = x + 401 - shape
     for k in range(200, 0, -1):
-        fraction = x + 2 * k - 1 - half - k * (k - half) / fraction
-    return float(half * np.log(x) - x - gammaln(half) - np.log(fraction))
+        fraction = x + 2 * k - 1 - shape - k * (k - shape) / fraction
+    return float(shape * np.log(x) - x - gammaln(shape) - np.log(fraction))
 
 
 def spectral(cross: Array, x: Basis, y: Basis, /) -> tuple[float, float]:

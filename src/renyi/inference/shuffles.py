@@ -21,7 +21,17 @@ from renyi.execution.devices import free_bytes, within_room
 from renyi.execution.threads import ahead
 from renyi.spectrum import cross_products
 
-__all__ = ["Exchange", "Groups", "Shuffled", "Statistic", "random_orders", "shuffled_pvalue", "until_resolved"]
+__all__ = [
+    "Entropy",
+    "Exchange",
+    "Groups",
+    "Shuffled",
+    "Statistic",
+    "orders_on_device",
+    "random_orders",
+    "shuffled_pvalue",
+    "until_resolved",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -40,10 +50,11 @@ _BATCH_BYTES = 2**21
 _MOST_IN_A_BATCH = 256
 # A random contingency table takes as long for a cell as a shuffle for this many rows.
 _ROWS_PER_CELL = 8
-# Up to here the orders are kept for other pairs: a batch of them takes 200 KiB.
+# Up to here the first orders are kept for other pairs: a batch of them takes 200 KiB.
 _FEW_ROWS = 100
 # The first batch on a device; each of the next ones is eight times as large, as far as there is room.
 _FIRST_ON_DEVICE = 1024
+_KEPT_DRAWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -262,10 +273,10 @@ def _products_on_device(x: Basis, y: Basis, n_resamples: int, seed: Entropy, dev
 
 def _drawn(rows_of_x: Any, rows_of_y: Any, size: int, generator: Any) -> Any:
     """Products with the rows of y in so many random orders."""
-    return rows_of_x @ rows_of_y[random_orders(len(rows_of_y), size, generator)]
+    return rows_of_x @ rows_of_y[orders_on_device(len(rows_of_y), size, generator)]
 
 
-def random_orders(n: int, size: int, generator: Any, /) -> Any:
+def orders_on_device(n: int, size: int, generator: Any, /) -> Any:
     """Random orders of n rows on a device: of keys of 32 bits, so that two in 10,000 are equal in one order of 100."""
     import torch
 
@@ -277,9 +288,19 @@ def _products_of_few_rows(x: Basis, y: Basis, n_resamples: int, seed: Entropy) -
     """Short pairs are many where they come from a table with gaps, and their orders depend on n and the seed alone."""
     n = x.n_samples
     rows_of_x, rows_of_y = np.ascontiguousarray(x.rows(0, n).T) / n, y.rows(0, n)
-    for start in range(0, n_resamples, _MOST_IN_A_BATCH):
-        orders = _orders(n, seed, start)[: n_resamples - start]
+    for orders in random_orders(n, n_resamples, seed):
         yield rows_of_x @ np.take(rows_of_y, orders, axis=0)
+
+
+def random_orders(n: int, n_resamples: int, seed: Entropy, /) -> Iterator[Index]:
+    """Random orders of n rows, a batch at a time; those of few rows are kept for the next pair."""
+    if n > _FEW_ROWS:
+        yield from _arrangements(n, n_resamples, max(1, _batch_size(n)), np.random.default_rng(seed), None)
+        return
+    for start in range(0, n_resamples, _MOST_IN_A_BATCH):
+        # Few answers need more, and so many batches would drive one another out.
+        draw = _orders if start < _KEPT_DRAWS else _orders.__wrapped__
+        yield draw(n, seed, start)[: n_resamples - start]
 
 
 @lru_cache(maxsize=256)

@@ -1,7 +1,7 @@
 """Distance correlation: of scalars in O(n log n), of vectors block by block."""
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from renyi.errors import InputError
+from renyi.inference.blocks import FEW_ROWS
 from renyi.peers.protocol import Law, Measure, Statement
 from renyi.peers.row_pairs import (
     MOST_KEPT,
@@ -22,6 +23,7 @@ from renyi.peers.row_pairs import (
     unbiased_sum,
 )
 from renyi.peers.sorted_distances import SortedScalars, distance_products, sort_scalars
+from renyi.peers.weighted import FEWEST_ROWS, Centred, largest_eigenvalues, log_pvalue
 
 __all__ = ["Dcor"]
 
@@ -33,8 +35,6 @@ _Rows: TypeAlias = SortedScalars | RowPairs
 # Vectors are compared pair by pair: minutes beyond.
 _MOST_VECTORS = 100_000
 _LEAST_UNBIASED = 4
-# Below, the law is too light: size 0.07 at 10 rows, 0.06 at 20, for 0.05.
-_LEAST_LAW = 50
 # What one pair of rows may add to a statistic whose standard deviation is at most √2.
 _MOST_REMOTE = 1.0
 # A variance so small against the sum it is left of is 0, but for rounding.
@@ -49,6 +49,15 @@ class _Side:
     margins: Margins
     variance: float
     unbiased_variance: float
+
+    @cached_property
+    def centred(self) -> Centred:
+        """What the law of few rows needs of the centred matrix, with its sign turned: no eigenvalue is below 0."""
+        n = len(self.margins.deviations)
+        distances = _as_pairs(self.rows).block(slice(0, n), slice(0, n))
+        centred = distances.mean(axis=0) - distances
+        spectrum = largest_eigenvalues(centred - centred.mean(axis=1)[:, None])
+        return Centred(-self.margins.centred_diagonal(), self.variance, spectrum)
 
 
 @dataclass(frozen=True)
@@ -118,6 +127,10 @@ class Dcor(Measure[_Side]):
                 "pass a number in between, such as 1.0"
             )
 
+    @property
+    def is_phi_of_flags(self) -> bool:
+        return not self.unbiased
+
     def prepare(self, values: Array, /) -> _Side:
         n = len(values)
         if self.unbiased and n < _LEAST_UNBIASED:
@@ -148,7 +161,10 @@ class Dcor(Measure[_Side]):
 
     def law(self, x: _Side, y: _Side, value: float, /) -> Law | None:
         n = len(x.margins.deviations)
-        if n < _LEAST_LAW or n * _of_remote_rows(x, y) > _MOST_REMOTE:
+        # There the bound is too light (size 0.07 at 10 rows, 0.06 at 20, for 0.05), and all eigenvalues are at hand.
+        if n < FEW_ROWS:
+            return self._law_of_few_rows(x, y)
+        if x.unbiased_variance * y.unbiased_variance == 0.0 or n * _of_remote_rows(x, y) > _MOST_REMOTE:
             return None
         corrected = value
         if not self.unbiased:
@@ -157,6 +173,16 @@ class Dcor(Measure[_Side]):
             unbiased = unbiased_sum(covariance, x.margins, y.margins, shared)
             corrected = float(_ratio(unbiased, x.unbiased_variance, y.unbiased_variance))
         return Law(n * corrected, _log_tail(n * corrected))
+
+    def _law_of_few_rows(self, x: _Side, y: _Side) -> Law | None:
+        """By all eigenvalues, and the mean and variance over all orders of the rows."""
+        n = len(x.margins.deviations)
+        if n < FEWEST_ROWS or x.variance * y.variance == 0.0:
+            return None
+        shared = np.asarray(x.margins.deviations @ y.margins.deviations)
+        total = float(centred_sum(_products(x.rows, y.rows, None), x.margins, y.margins, shared)[0])
+        found = log_pvalue(total, x.centred, y.centred)
+        return None if found is None else Law(total / n, found)
 
     def bytes_needed(self, n: int, n_coordinates: int, /) -> int:
         if n_coordinates == 1 and self.exponent == 1:

@@ -6,13 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, pdist
 
-__all__ = ["gaussian", "median_distance", "short_factor"]
+__all__ = ["drawn_together", "gaussian", "gaussian_less_1", "median_distance", "short_factor"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 
 # Rows whose distances are all looked at: beyond, so many of them, evenly spaced in their order.
 _MOST_SCALARS, _MOST_VECTORS = 10_000, 1_000
+# Rows so many widths apart have a kernel of exp(−800), which is 0 to a float.
+_NO_KERNEL = 40.0
+# Squares of so much are no infinities.
+_FAR = 1e150
 # What a factor may leave of the trace of the centred matrix.
 _LEFT_OVER = 1e-13
 
@@ -23,6 +27,31 @@ def gaussian(squared: Array, /) -> Array:
     return np.exp(squared, out=squared)
 
 
+def gaussian_less_1(squared: Array, /) -> Array:
+    """The kernel less 1, in place, which keeps its digits where all rows are close."""
+    squared *= -0.5
+    return np.expm1(squared, out=squared)
+
+
+def drawn_together(points: Array, width: float, /) -> Array:
+    """Rows (n, d) in units of the width, every gap of a coordinate of more than 40 widths being drawn together to 40.
+
+    No entry of the kernel matrix changes: it is 0 across such a gap, before and after. What is left are numbers whose
+    squares are in range, and whose differences have all their digits.
+    """
+    order = np.argsort(points, axis=0)
+    ordered = np.take_along_axis(points, order, axis=0)
+    with np.errstate(over="ignore"):
+        gaps = np.diff(ordered, axis=0) / width
+    if not (gaps > _NO_KERNEL).any():
+        return np.asarray(points / width)
+    positions = np.zeros_like(points)
+    np.cumsum(np.minimum(gaps, _NO_KERNEL), axis=0, out=positions[1:])
+    drawn = np.empty_like(points)
+    np.put_along_axis(drawn, order, positions - positions[len(points) // 2], axis=0)
+    return drawn
+
+
 def median_distance(points: Array, /) -> float:
     """The median of the distances between rows i < j; where half of them or more are 0, of the others."""
     n, n_coordinates = points.shape
@@ -30,9 +59,13 @@ def median_distance(points: Array, /) -> float:
         return _median_gap(_thinned(np.sort(points[:, 0]), _MOST_SCALARS))
     # In an order that the rows do not come in: the width does not depend on theirs.
     rows = _thinned(points[np.lexsort(points.T)], _MOST_VECTORS) if n > _MOST_VECTORS else points
-    distances = pdist(rows)
+    # In units in which squares of ordinary numbers are in range, and those of the largest are far.
+    sizes = np.abs(rows)
+    unit = float(np.median(sizes[sizes > 0.0]))
+    with np.errstate(over="ignore"):
+        distances = pdist(np.clip(rows / unit, -_FAR, _FAR))
     positive = distances[distances > 0.0]
-    return float(np.median(positive if 2 * len(positive) <= len(distances) else distances))
+    return unit * float(np.median(positive if 2 * len(positive) <= len(distances) else distances))
 
 
 def _thinned(rows: Array, most: int) -> Array:

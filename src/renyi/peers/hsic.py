@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from renyi.copula import joint_ranks
 from renyi.errors import InputError
-from renyi.inference.classical import log_weighted_chi_square_sf
-from renyi.peers.gaussian import gaussian, median_distance, short_factor
+from renyi.peers.gaussian import drawn_together, gaussian, gaussian_less_1, median_distance, short_factor
 from renyi.peers.protocol import Law, Measure, Statement
 from renyi.peers.row_pairs import (
     MOST_KEPT,
@@ -23,6 +22,7 @@ from renyi.peers.row_pairs import (
     standardised,
     unbiased_sum,
 )
+from renyi.peers.weighted import FEWEST_ROWS, Centred, largest_eigenvalues, log_pvalue
 
 __all__ = ["CopulaHsic", "Hsic"]
 
@@ -34,12 +34,12 @@ _LEAST_UNBIASED = 4
 _MOST_COLUMNS = 200
 _MOST_PAIRED = 50_000
 # The law needs the shape of the two spectra alone.
-_LEAST_LAW = 50
-# What one pair of rows may add to the statistic, in standard deviations.
-_MOST_REMOTE = 0.7
-_MOST_FOR_SPECTRUM, _MOST_EIGENVALUES, _LEAST_EIGENVALUE = 500, 60, 1e-6
-# Squares of so many widths are no infinities.
-_MOST_WIDTHS = 1e150
+_MOST_FOR_SPECTRUM = 500
+# Rows that are all this near to one another, in widths, have a kernel of nearly 1, of which the digits are behind the
+# point. Where they are this close it is linear to 8 digits, as many as rounding would leave; closer than the least, the
+# coefficient is the same and its terms would vanish.
+_NEAR, _CLOSE, _CLOSEST = 0.3, 1e-4, 1e-30
+_SMALLEST, _LARGEST = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).max)
 # A variance so small against the sum it is left of is 0, but for rounding.
 _ROUNDING = 1e-14
 
@@ -55,19 +55,18 @@ class _Side:
     unbiased_variance: float
 
     @cached_property
-    def spectrum(self) -> Array:
-        """Largest eigenvalues of the centred matrix, up to a factor; of many rows without a factor, those of some."""
+    def centred(self) -> Centred:
+        """What the law needs of the centred matrix; of many rows without a factor, eigenvalues are those of some."""
         if self.factor is not None:
-            values = np.linalg.eigvalsh(self.factor.T @ self.factor)
+            spectrum = largest_eigenvalues(self.factor.T @ self.factor)
         else:
             n = len(self.rows.points)
-            some = RowPairs(self.rows.points[:: -(-n // _MOST_FOR_SPECTRUM)], gaussian)
+            some = RowPairs(self.rows.points[:: -(-n // _MOST_FOR_SPECTRUM)], self.rows.entry)
             everything = slice(0, len(some.points))
             kernel = some.block(everything, everything)
             centred = kernel - kernel.mean(axis=0)
-            values = np.linalg.eigvalsh(centred - centred.mean(axis=1)[:, None])
-        values = values[-_MOST_EIGENVALUES:]
-        return np.asarray(values[values > _LEAST_EIGENVALUE * values[-1]])
+            spectrum = largest_eigenvalues(centred - centred.mean(axis=1)[:, None])
+        return Centred(self.margins.centred_diagonal(), self.variance, spectrum)
 
 
 @dataclass(frozen=True)
@@ -89,6 +88,7 @@ class Hsic(Measure[_Side]):
         w of the kernel exp(−d²/(2w²)), in units of the data, for both sides. None is the median of the distances
         between rows i < j of each side; where half of these or more are 0, the median of the others. Beyond 10,000
         numbers (1,000 vectors) it is taken of so many, evenly spaced in their sorted order, not in that of the rows.
+        Widths far beyond the data leave a linear kernel, and of scalars the square of Pearson's correlation.
 
     Notes
     -----
@@ -153,20 +153,28 @@ class Hsic(Measure[_Side]):
                 "the median of the distances"
             )
 
+    @property
+    def is_phi_of_flags(self) -> bool:
+        return not self.unbiased and self.width is None
+
     def prepare(self, values: Array, /) -> _Side:
         n = len(values)
         if self.unbiased and n < _LEAST_UNBIASED:
             raise InputError(f"unbiased=True with {n} rows: its divisor is n(n − 3): pass at least 4 rows")
         points = self._points(values)
+        reach = float(np.abs(points).max())
+        if reach <= _CLOSE:
+            return _side_of_close(points)
+        pairs = RowPairs(points, gaussian_less_1 if reach <= _NEAR else gaussian)
         factor = short_factor(points, _most_columns(n))
         if factor is not None:
-            return _side_of_factor(RowPairs(points, gaussian), factor)
+            return _side_of_factor(pairs, factor)
         if n > _MOST_PAIRED:
             raise InputError(
                 f"{self.name} of {n:,} rows, of vectors or heavy tails, compares all pairs of rows, which is refused "
                 f"beyond {_MOST_PAIRED:,}: pass fewer rows (a random sample), or measure by 'rdc'"
             )
-        pairs = keep(RowPairs(points, gaussian))
+        pairs = keep(pairs)
         edges, squares = margins(pairs)
         shared = np.asarray(edges.deviations @ edges.deviations)
         return _side(pairs, None, edges, float(centred_sum(np.asarray(squares), edges, edges, shared)))
@@ -183,17 +191,11 @@ class Hsic(Measure[_Side]):
 
     def law(self, x: _Side, y: _Side, value: float, /) -> Law | None:
         n = len(x.margins.deviations)
-        if n < _LEAST_LAW or x.variance * y.variance == 0.0:
+        if n < FEWEST_ROWS or x.variance * y.variance == 0.0:
             return None
-        mean, variance = _permutation_moments(x, y)
-        if _remotest(x) * _remotest(y) > _MOST_REMOTE * np.sqrt(variance):
-            return None
-        centred = float(_centred_sums(x, y, None)[0])
-        # The limit gives the shape, these very data the mean and the variance.
-        weights = np.multiply.outer(x.spectrum, y.spectrum).ravel()
-        deviation = (centred - mean) / np.sqrt(variance)
-        point = float(weights.sum() + deviation * np.sqrt(2.0 * (weights @ weights)))
-        return Law(centred / n, log_weighted_chi_square_sf(point, weights))
+        total = float(_centred_sums(x, y, None)[0])
+        found = log_pvalue(total, x.centred, y.centred)
+        return None if found is None else Law(total / n, found)
 
     def bytes_needed(self, n: int, n_coordinates: int, /) -> int:
         # Two factors, one being built; or two matrices that are kept, and a shuffled one; or blocks.
@@ -201,13 +203,14 @@ class Hsic(Measure[_Side]):
 
     def _points(self, values: Array) -> Array:
         """Rows in units of the width."""
-        points, size, exponent = standardised(values)
+        points, size, exponent = standardised(values, about_median=True)
         if self.width is None:
-            return np.asarray(points / median_distance(points))
-        # Rows that are many widths apart are so whatever their number.
-        with np.errstate(over="ignore"):
-            n_widths = min(float(np.ldexp(size / self.width, exponent)), _MOST_WIDTHS)
-        return np.asarray(points * n_widths)
+            return drawn_together(points, median_distance(points))
+        # In units of the largest number. A width that is none in these is as good as the smallest or the largest.
+        with np.errstate(over="ignore", under="ignore"):
+            width = float(np.ldexp(self.width / size, -exponent))
+        widest = 1.0 / _CLOSEST if self.normalised else _LARGEST
+        return drawn_together(points, min(max(width, _SMALLEST), widest))
 
     def _coefficients(self, x: _Side, y: _Side, orders: Index | None) -> Array:
         """The coefficients of x with y in each of several orders, or as it is."""
@@ -242,9 +245,20 @@ def _centred_sums(x: _Side, y: _Side, orders: Index | None) -> Array:
     return centred_sum(products(x.rows, y.rows, orders), x.margins, y.margins, _shared(x, y, orders))
 
 
+def _side_of_close(points: Array) -> _Side:
+    """Where all rows are close: 1 − d²/2 is the kernel, and its centred matrix that of the inner products of rows."""
+    centred = points - points.mean(axis=0)
+    squares = np.sum(centred**2, axis=1)
+    n, total = len(centred), float(squares.sum())
+    # The kernel less 1, which changes nothing, for a constant is centred away.
+    edges = Margins(-0.5 * n * (squares - total / n), -n * total, 0.0)
+    return _side(RowPairs(points, gaussian_less_1), centred, edges, float(np.sum((centred.T @ centred) ** 2)))
+
+
 def _side_of_factor(pairs: RowPairs, factor: Array) -> _Side:
-    sums = factor @ factor.sum(axis=0)
-    edges = Margins(sums - sums.mean(), float(sums.sum()), 1.0)
+    diagonal, n = float(pairs.entry(np.zeros(1))[0]), len(factor)
+    sums = factor @ factor.sum(axis=0) - n * (1.0 - diagonal)
+    edges = Margins(sums - sums.mean(), float(sums.sum()), diagonal)
     centred = factor - factor.mean(axis=0)
     return _side(pairs, centred, edges, float(np.sum((centred.T @ centred) ** 2)))
 
@@ -253,29 +267,9 @@ def _side(pairs: RowPairs, factor: Array | None, edges: Margins, variance: float
     n = len(edges.deviations)
     shared = np.asarray(edges.deviations @ edges.deviations)
     unbiased = float(unbiased_sum(np.asarray(variance), edges, edges, shared)) if n >= _LEAST_UNBIASED else 0.0
-    least = _ROUNDING * n**2
+    # Of the size of what is subtracted on the way.
+    least = _ROUNDING * (edges.total / n) ** 2
     return _Side(pairs, factor, edges, variance if variance > least else 0.0, unbiased if unbiased > least else 0.0)
-
-
-def _remotest(side: _Side) -> float:
-    """The largest entry of the centred diagonal."""
-    return float(np.abs(side.margins.centred_diagonal()).max())
-
-
-def _permutation_moments(x: _Side, y: _Side) -> tuple[float, float]:
-    """Mean and variance of the centred sum over all orders of y (Kazi-Aoual et al. 1995)."""
-    n = len(x.margins.deviations)
-    (t, t2, s2), (u, u2, r2) = (_traces(side) for side in (x, y))
-    mean = t * u / (n - 1)
-    first = 2 * ((n - 1) * t2 - t**2) * ((n - 1) * u2 - u**2) / ((n - 1.0) ** 2 * (n + 1) * (n - 2))
-    rest = (n * (n + 1) * s2 - (n - 1) * (t**2 + 2 * t2)) * (n * (n + 1) * r2 - (n - 1) * (u**2 + 2 * u2))
-    return mean, first + rest / ((n + 1.0) * n * (n - 1) * (n - 2) * (n - 3))
-
-
-def _traces(side: _Side) -> tuple[float, float, float]:
-    """Of the centred matrix: its trace, that of its square, and the sum of its squared diagonal."""
-    diagonal = side.margins.centred_diagonal()
-    return float(diagonal.sum()), side.variance, float(diagonal @ diagonal)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ ones, by a dynamic programme; then the axes change places.
 import math
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
@@ -32,6 +32,8 @@ Rows: TypeAlias = NDArray[np.uint16]
 # they need stays in the second-level cache.
 _LABELS_AT_ONCE = 2**18
 _BLOCK = 64
+# Steps for one pair at most, and what a core of 2020 does of them: some minutes.
+_MOST_STEPS, _STEPS_A_MINUTE = 2e11, 6e10
 
 
 class Side(NamedTuple):
@@ -124,6 +126,7 @@ class Mic(Measure[Side]):
     def prepare(self, values: Array, /) -> Side:
         values = values.ravel()
         n = len(values)
+        self._check_effort(n)
         order = np.argsort(values, kind="stable")
         place = np.empty_like(order)
         place[order] = np.arange(n)
@@ -155,6 +158,29 @@ class Mic(Measure[Side]):
     def bytes_needed(self, n: int, n_coordinates: int, /) -> int:
         space = Space.most(self._tasks(n), n)
         return 2 * 8 * space + 64 * max(n, _LABELS_AT_ONCE) + 8 * most_cells(n, self.alpha) ** 2
+
+    def _check_effort(self, n: int) -> None:
+        """Refuse what would take minutes for a pair, which looks like a program that hangs."""
+        effort = self._effort(n)
+        if effort <= _MOST_STEPS:
+            return
+        tried = [step / 20 for step in range(int(20 * self.alpha), 0, -1)]
+        fits = next((alpha for alpha in tried if replace(self, alpha=alpha)._effort(n) <= _MOST_STEPS), None)
+        remedy = "" if fits is None else f"alpha={fits:g} or less, "
+        raise InputError(
+            f"mic with alpha={self.alpha:g} and c={self.c:g} on {n:,} rows would take about "
+            f"{effort / _STEPS_A_MINUTE:,.0f} minutes for a pair: pass {remedy}fewer rows (a random sample), or "
+            "measure by 'rdc'"
+        )
+
+    def _effort(self, n: int) -> float:
+        """Steps of the dynamic programme of a pair."""
+        cells = most_cells(n, self.alpha)
+        n_rows = np.arange(2, cells // 2 + 1, dtype=np.float64)
+        n_columns = cells // n_rows
+        n_clumps = np.minimum(np.floor(self.c * n_columns), n)
+        wanted = np.minimum(n_columns, n_rows) if self.estimator == "mic_e" else n_columns
+        return float(np.sum((wanted + n_rows) * n_clumps**2))
 
     def _tasks(self, n: int) -> list[Task]:
         """For every number of rows, how many columns are asked for and from how many clumps."""

@@ -15,7 +15,7 @@ from renyi.errors import InputError
 from renyi.features import DEFAULT_SCALE, Frequencies
 from renyi.independence import independence_test
 from renyi.inference.bias import debias, null_level
-from renyi.peers.protocol import Measure, Statement
+from renyi.peers.protocol import N_RESAMPLES, Measure, Statement
 from renyi.results import TestResult
 from renyi.spectrum import canonical_correlations, cross_products
 
@@ -99,7 +99,7 @@ class Rdc(Measure[Bases]):
         )
 
     def test(
-        self, x: Any, y: Any, /, *, n_resamples: int = 9999, missing: Missing = "raise", rng: Rng = None
+        self, x: Any, y: Any, /, *, n_resamples: int | None = None, missing: Missing = "raise", rng: Rng = None
     ) -> TestResult:
         """Test independence on every scale, as `renyi.independence_test`: no setting of the coefficient matters.
 
@@ -107,8 +107,8 @@ class Rdc(Measure[Bases]):
         ----------
         x, y : array-like
             As in `renyi.rdc`.
-        n_resamples : int, default 9999
-            Shuffles at most, where they are needed.
+        n_resamples : int, optional
+            Shuffles at most, where they are needed: 9999.
         missing : {"raise", "pairwise", "listwise"}, default "raise"
             As in `renyi.rdc`.
         rng : int, numpy.random.Generator or None, default None
@@ -120,8 +120,10 @@ class Rdc(Measure[Bases]):
             With `coefficient` the one of these settings; `debiased` and `ranks` are None for several draws and where
             the coefficient is debiased itself.
         """
-        result = independence_test(x, y, n_resamples=n_resamples, missing=missing, rng=rng)
-        result = replace(result, method=self.name)
+        result = independence_test(
+            x, y, n_resamples=N_RESAMPLES if n_resamples is None else n_resamples, missing=missing, rng=rng
+        )
+        result = replace(result, method=str(self))
         if rng is None and self == Rdc():
             return result
         bases = None

@@ -5,6 +5,8 @@ from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from renyi.errors import InputError
 from renyi.peers.protocol import Measure
 
@@ -82,5 +84,7 @@ def measure(name: str, /, **settings: Any) -> Measure[Any]:
         if setting not in known:
             has = f"its settings are {', '.join(known)}" if known else "it has none"
             raise InputError(f"{name} has no setting {setting!r}: {has}")
-    built: Measure[Any] = measure_of(**settings)
+    # NumPy's numbers as Python's, whose types the measures ask for, and which `str` shows as they are written.
+    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in settings.items()}
+    built: Measure[Any] = measure_of(**plain)
     return built

@@ -79,20 +79,23 @@ class Margins(NamedTuple):
 
 
 class Standardised(NamedTuple):
-    """Columns of mean 0 whose largest number is 1, in units of `size`·2^`exponent`."""
+    """Columns of mean or median 0 whose largest number is 1, in units of `size`·2^`exponent`."""
 
     points: Array
     size: float
     exponent: int
 
 
-def standardised(values: Array, /) -> Standardised:
-    """Columns of mean 0, in units that make the largest number 1: no square overflows, and few digits are lost."""
+def standardised(values: Array, /, *, about_median: bool = False) -> Standardised:
+    """Columns of mean 0, in units that make the largest number 1: no square overflows, and few digits are lost.
+
+    About the median instead, all numbers near it keep their digits, however far away the largest is.
+    """
     columns = values.reshape(len(values), -1)
     # A power of two first: a mean of numbers near the largest float would overflow. Two steps, for 2^1074 is no float.
     exponent = int(np.frexp(np.abs(columns).max())[1])
     columns = np.ldexp(np.ldexp(columns, -(exponent // 2)), -(exponent - exponent // 2))
-    columns = columns - columns.mean(axis=0)
+    columns = columns - (np.sort(columns, axis=0)[(len(columns) - 1) // 2] if about_median else columns.mean(axis=0))
     size = float(np.abs(columns).max())
     return Standardised(columns / size, size, exponent)
 

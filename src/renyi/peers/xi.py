@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from renyi.errors import InputError
+from renyi.inference.blocks import FEW_ROWS
 from renyi.peers.protocol import Law, Measure, Statement
 
 __all__ = ["Xi"]
@@ -16,8 +17,9 @@ __all__ = ["Xi"]
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 
-# The normal law is used from so many rows on; where the rows that do not have the most frequent y, squared, are so many
-# times those that do; and where ties in x leave so much of the variance. What it is worth there is in the Notes.
+# The normal law is used from so many rows on, if there are no ties; where the rows that do not have the most frequent
+# y, squared, are so many times those that do; and where ties in x leave so much of the variance. What it is worth there
+# is in the Notes.
 _FEWEST_ROWS, _BALANCE, _VARIANCE_LEFT = 20, 15, 0.65
 
 
@@ -100,9 +102,10 @@ class Xi(Measure[Ranked]):
     The p-value is that of a normal law of mean 0, which is exact for shuffles, and of the exact variance over all
     shuffles for the ties that x and y have (ξ is a sum of products over pairs of rows: Mantel 1967), to which
     Chatterjee's, 2/(5n) without ties, tends. For the larger of both directions it is that of two independent ones,
-    which they are in the limit (Zhang 2023). Where the law does not hold, y is shuffled: below 20 rows; where most rows
-    have the same y; and where ties in x leave less than 0.65 of the variance. A mean over so many orders is far more
-    precise, and skewed. How often independent sides were found, in 100,000 shuffles (`benchmarks/xi.py`):
+    which they are in the limit (Zhang 2023). Where the law does not hold, y is shuffled: below 20 rows, and with ties
+    below 50; where most rows have the same y; and where ties in x leave less than 0.65 of the variance. A mean over so
+    many orders is far more precise, and skewed. How often independent sides were found, in 100,000 shuffles
+    (`benchmarks/xi.py`):
 
     ==============  =======================  =========================
     rows, ties      5 %, 1 %, 0.1 %          larger of both directions
@@ -137,6 +140,7 @@ class Xi(Measure[Ranked]):
     """
 
     name: ClassVar[str] = "xi"
+    nanoseconds_per_row: ClassVar[int] = 10
     statement: ClassVar[Statement] = Statement(
         title="Chatterjee's coefficient",
         is_nonlinear=True,
@@ -195,7 +199,7 @@ class Xi(Measure[Ranked]):
 def _law_holds(x: Ranked, y: Ranked) -> bool:
     """Whether ξ of y given x is close to normal under independence."""
     n, most = len(x.ranks), int(y.counts.max())
-    if n < _FEWEST_ROWS or (n - most) ** 2 < _BALANCE * most:
+    if n < (FEW_ROWS if x.has_ties or y.has_ties else _FEWEST_ROWS) or (n - most) ** 2 < _BALANCE * most:
         return False
     if not x.has_ties:
         return True

@@ -42,7 +42,7 @@ def plot_matrix(matrix: DependenceMatrix, /, ax: Any = None) -> "Figure":
         ax.imshow(_shades(pyplot, matrix)[at], interpolation="nearest", aspect="equal")
         widest = max(len(matrix.names), len(columns))
         if widest <= _MOST_NUMBERS:
-            _write(ax, matrix.strength[at], matrix.qvalues[at])
+            _write(ax, matrix.strength[at], matrix.qvalues[at], is_square=matrix.other_names is None)
         if widest <= _MOST_DOTS:
             _dot(ax, marks[at], in_corner=widest <= _MOST_NUMBERS)
         _name(ax.xaxis, [columns[j] for j in columns_first], upright=False)
@@ -73,10 +73,10 @@ def _shades(pyplot: Any, matrix: DependenceMatrix) -> Array:
     return colours
 
 
-def _write(ax: "Axes", values: Array, qvalues: Array) -> None:
-    """The numbers, in ink that stands out; the diagonal, which has no q, says nothing."""
+def _write(ax: "Axes", values: Array, qvalues: Array, *, is_square: bool) -> None:
+    """The numbers, in ink that stands out; the diagonal says nothing of two columns."""
     for (i, j), value in np.ndenumerate(values):
-        if np.isnan(value) or (np.isnan(qvalues[i, j]) and value == 1.0):
+        if np.isnan(value) or (is_square and i == j):
             continue
         is_found = qvalues[i, j] <= _Q
         ink = "white" if is_found and value > 0.55 else "black" if is_found else "#8a8a8a"

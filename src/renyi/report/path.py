@@ -22,6 +22,7 @@ def plot_path(steps: Sequence[Step], /) -> "Figure":
         figure, axes = pyplot.subplots(figsize=(max(4.0, 0.55 * len(steps) + 2.0), 4.0), layout="constrained")
         places = list(range(1, len(steps) + 1))
         axes.plot(places, [step.dependence for step in steps], color=BLUE, marker="o")
+        axes.margins(x=0.12)  # room for the p-value of the first and the last step
         axes.set(ylim=(0.0, 1.05), ylabel="dependence of the target on the set", title="forward selection")
         names = [
             step.name if len(step.name) <= _LONGEST_NAME else step.name[: _LONGEST_NAME - 1] + "…" for step in steps

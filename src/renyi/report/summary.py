@@ -123,9 +123,19 @@ def remarks(result: Result, /) -> list[str]:
     expected = result.edges.pvalues if result.edges.has_law else result.edges.found.coefficient
     untested = np.flatnonzero(np.isnan(expected))
     if len(untested):
-        names = [_called(result, edge) for edge in untested[:_MOST_NAMED].tolist()]
-        said.append(f"not tested, too little to go by: {', '.join(names)}{_rest(len(untested), 'more')}")
+        said.append(f"not tested, {_by_reason(result, untested.tolist())}")
     return said
+
+
+def _by_reason(result: Result, edges: Sequence[int]) -> str:
+    """Pairs that have no p-value, or no coefficient, after the reason that they share."""
+    pairs: dict[str, list[str]] = {}
+    for edge in edges:
+        pairs.setdefault(short(result.edges.reason(edge), _LONGEST_REASON), []).append(_called(result, edge))
+    reasons = [
+        f"{reason}: {', '.join(names[:_MOST_NAMED])}{_rest(len(names), 'more')}" for reason, names in pairs.items()
+    ]
+    return f"{'; '.join(reasons[:_MOST_NAMED])}{_rest(len(reasons), 'more reasons')}"
 
 
 def _called(result: Result, edge: int) -> str:

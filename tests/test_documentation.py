@@ -1,0 +1,160 @@
+"""What the README and the documentation show runs, and gives what they state."""
+
+import ast
+import contextlib
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import renyi
+
+ROOT = Path(__file__).parent.parent
+PAGES = [
+    "README.md",
+    *(
+        f"docs/{name}.md"
+        for name in (
+            "index",
+            "tour",
+            "meaning",
+            "tables",
+            "report",
+            "inference",
+            "conditional",
+            "selection",
+            "measures",
+            "scaling",
+            "gallery",
+        )
+    ),
+]
+_NUMBER = r"-?(?:\d+\.\d+(?:e-?\d+)?|\d+(?:e-?\d+)?|nan)"
+_STATED = re.compile(rf"[\[(]?({_NUMBER}(?:, {_NUMBER})*)(?=$|[\])]|[,:;] |: )|(True|False)\b")
+
+
+@dataclass
+class Block:
+    """A fenced block of a page."""
+
+    language: str
+    text: str
+
+
+def blocks_of(page):
+    fenced = re.findall(r"^```(\w+)\n(.*?)^```$", (ROOT / page).read_text(), flags=re.DOTALL | re.MULTILINE)
+    return [Block(language, text) for language, text in fenced]
+
+
+def last_digit(number):
+    """What one in the last digit of a printed number is worth."""
+    digits, _, exponent = number.partition("e")
+    return 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2]))
+
+
+def check_number(value, printed):
+    if printed == "nan":
+        assert np.isnan(value)
+    else:
+        assert float(value) == pytest.approx(float(printed), abs=0.51 * last_digit(printed))
+
+
+def comments_of(source):
+    """The comment of every line that has one."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return {token.start[0]: token.string.removeprefix("# ") for token in tokens if token.type == tokenize.COMMENT}
+
+
+def check_value(value, comment):
+    """Compare a value with what its comment begins with."""
+    stated = _STATED.match(comment)
+    if stated is None:
+        return
+    if stated[2]:
+        assert str(bool(value)) == stated[2]
+        return
+    printed = stated[1].split(", ")
+    for each, number in zip(np.ravel(value)[: len(printed)], printed, strict=True):
+        check_number(each, number)
+
+
+def run(source, names):
+    """Run a block, compare the values of its expressions with their comments, and give what it prints."""
+    comments, printed = comments_of(source), io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        for statement in ast.parse(source).body:
+            comment = comments.get(statement.end_lineno, "")
+            if isinstance(statement, ast.Expr):
+                check_value(eval(compile(ast.Expression(statement.value), "<page>", "eval"), names), comment)
+            else:
+                exec(compile(ast.Module([statement], []), "<page>", "exec"), names)
+    return printed.getvalue()
+
+
+def check_output(found, shown):
+    """Words are the same, numbers to one in their last digit: libraries print with other widths and round otherwise."""
+    found, shown = found.split(), shown.split()
+    assert len(found) == len(shown), " ".join(found)
+    for word, expected in zip(found, shown, strict=True):
+        if re.fullmatch(_NUMBER, expected) and re.fullmatch(_NUMBER, word):
+            assert float(word) == pytest.approx(float(expected), abs=1.01 * last_digit(expected), nan_ok=True)
+        else:
+            assert word == expected
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_python_of_a_page_runs_and_gives_what_it_states(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    blocks, names = blocks_of(page), {}
+    assert any(block.language == "python" for block in blocks)
+    for block, following in zip(blocks, [*blocks[1:], Block("", "")], strict=True):
+        if block.language == "python":
+            printed = run(block.text, names)
+            if following.language == "text":
+                check_output(printed, following.text)
+    pyplot.close("all")
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tour.md"])
+def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks, names = blocks_of(page), {}
+    run(next(block.text for block in blocks if block.language == "python"), names)
+    names["wine"].to_csv("wine.csv", index=False)
+    lines = [line for block in blocks if block.language == "sh" for line in block.text.splitlines()]
+    commands = [line.partition("#")[0].split()[1:] for line in lines if line.startswith(("renyi scan", "renyi pair"))]
+    assert len(commands) >= 4
+    for command in commands:
+        subprocess.run([sys.executable, "-m", "renyi", *command], check=True, capture_output=True)
+    assert next(tmp_path.glob("*.html")).stat().st_size > 50_000
+
+
+@pytest.mark.parametrize("script", ["docs/make_reference.py", "benchmarks/comparison_tables.py"])
+def test_pages_made_from_code_are_up_to_date(script):
+    made = subprocess.run([sys.executable, ROOT / script, "--check"], check=False)
+    assert made.returncode == 0, f"run python {script}"
+
+
+def test_every_public_name_is_in_the_api_reference():
+    listed = set(re.findall(r"^\.\. auto\w+:: (\w+)", (ROOT / "docs/api.md").read_text(), flags=re.MULTILINE))
+    assert listed == {*renyi.__all__, *renyi.sklearn.__all__} - {"sklearn"}
+
+
+def test_pages_name_no_file_that_is_not_there():
+    """Sphinx checks links between pages; the README's, and scripts that pages name, are checked here."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    for page in (page for page in pages if "_build" not in page.parts):
+        text = page.read_text()
+        for script in re.findall(r"(?:benchmarks|docs|tests)/[a-z_/]+\.(?:py|json|md|R|csv)\b", text):
+            assert (ROOT / script).exists(), f"{page.name}: {script}"
+        for link in re.findall(r"\]\(([\w./-]+\.(?:md|png|cff))(?:#[\w-]*)?\)", text):
+            root = ROOT if page.name in ("README.md", "CONTRIBUTING.md") and page.parent == ROOT else page.parent
+            assert (root / link).exists(), f"{page.name}: {link}"

@@ -1,0 +1,144 @@
+import gzip
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import renyi
+from renyi.cli import app
+from renyi.errors import InputError
+from renyi.sources import Request, read_table
+from renyi.texts import converted
+
+LINES = 400
+
+
+def rows_of(rng, n=LINES):
+    x = rng.standard_normal(n)
+    return pl.DataFrame(
+        {
+            "whole": np.arange(n) - 50,
+            "real": x,
+            "curve": x**2,
+            "day": [f"2024-{1 + k % 12:02}-{1 + k % 28:02}" for k in range(n)],
+            "quoted": [f'a "{k % 3}",\nb' for k in range(n)],
+            "gap": [None if k % 4 else k / 7 for k in range(n)],
+        }
+    )
+
+
+def parts(path, folder, n_bytes=2000, **options):
+    folder.mkdir(exist_ok=True)
+    files, notes = converted({path: Request.of(path, **options)}, folder, n_bytes=n_bytes)
+    return files, pl.concat([pl.read_parquet(file) for file in files]), notes.sentences()
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_blocks_of_a_csv_are_the_table(separator, tmp_path, rng):
+    path = tmp_path / "rows.csv"
+    rows_of(rng).write_csv(path, separator=separator)
+    files, found, _ = parts(path, tmp_path / "parts")
+    assert len(files) > 5
+    assert found.equals(read_table(path).frame)
+
+
+def test_gzip_and_other_encodings(tmp_path, rng):
+    frame = rows_of(rng).with_columns(pl.lit("é").alias("accent"))
+    text = frame.write_csv()
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(text.encode()))
+    (tmp_path / "wide.csv").write_text(text, encoding="utf-16", newline="")
+    (tmp_path / "marked.csv").write_text(text, encoding="utf-8-sig", newline="")
+    (tmp_path / "western.csv").write_text(text, encoding="cp1252", newline="")
+    for name in ("rows.csv.gz", "wide.csv", "marked.csv", "western.csv"):
+        _, found, _ = parts(tmp_path / name, tmp_path / f"parts of {name}")
+        assert found.equals(read_table(tmp_path / name).frame), name
+
+
+def test_a_named_encoding_is_kept_to(tmp_path, rng):
+    path = tmp_path / "rows.csv"
+    path.write_text(rows_of(rng).with_columns(pl.lit("Ж").alias("letter")).write_csv(), encoding="koi8-r", newline="")
+    assert parts(path, tmp_path / "parts", encoding="koi8-r")[1]["letter"].unique().to_list() == ["Ж"]
+
+
+def test_lines_of_json_are_the_table(tmp_path, rng):
+    path = tmp_path / "rows.jsonl"
+    frame = rows_of(rng)
+    frame.write_ndjson(path)
+    _, found, _ = parts(path, tmp_path / "parts")
+    assert found.equals(read_table(path).frame)
+
+
+def test_types_come_from_all_blocks(tmp_path):
+    """Whole numbers early and fractions late are fractions, numbers early and words late are words."""
+    path = tmp_path / "rows.csv"
+    lines = [f"{k},{k},{k:04},," for k in range(300)] + [f"{k}.5,flat {k % 2},{k},{k}," for k in range(300)]
+    path.write_text("a,b,code,late,never\n" + "\n".join(lines))
+    files, found, _ = parts(path, tmp_path / "parts", n_bytes=1000)
+    assert len(files) > 5
+    assert [str(found[name].dtype) for name in ("a", "b", "late")] == ["Float64", "String", "Int64"]
+    assert found["never"].null_count() == 600
+    assert found["b"][:3].to_list() == ["0", "1", "2"]
+    assert found["code"][:2].to_list() == ["0000", "0001"]
+
+
+def test_the_separator_is_that_of_the_first_lines(tmp_path):
+    path = tmp_path / "rows.csv"
+    lines = [f"{k};x" for k in range(200)] + [f'{k};"a,b,c"' for k in range(200)]
+    path.write_text("a;b\n" + "\n".join(lines))
+    assert parts(path, tmp_path / "parts", n_bytes=300)[1].columns == ["a", "b"]
+
+
+def test_numbers_written_in_two_ways_are_refused(tmp_path):
+    path = tmp_path / "rows.csv"
+    lines = [f'{k},"1,{k % 900 + 100}"' for k in range(200)] + [f'{k},"1,5"' for k in range(200)]
+    path.write_text("a,b\n" + "\n".join(lines))
+    with pytest.raises(InputError, match="commas between thousands and others with decimal commas in column 'b'"):
+        parts(path, tmp_path / "parts", n_bytes=500)
+
+
+def test_a_broken_line_is_named(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n" + "\n".join(["1,2"] * 300 + ["1,2,3"] + ["1,2"] * 300))
+    with pytest.raises(InputError, match=r"3 cells in row \d+ \(line \d+\).*counted from line"):
+        parts(path, tmp_path / "parts", n_bytes=400)
+
+
+def test_an_array_of_json_and_an_empty_file_are_refused(tmp_path):
+    (tmp_path / "rows.json").write_text('[{"a": 1}]')
+    (tmp_path / "none.csv").write_text("\n\n")
+    for name, reason in (("rows.json", "an object on every line"), ("none.csv", "is empty")):
+        with pytest.raises(InputError, match=reason):
+            parts(tmp_path / name, tmp_path / "parts")
+
+
+def test_columns_that_lines_of_json_lack_are_empty_there(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(['{"a": 1, "b": 2}'] * 100 + ['{"a": 1, "c": 0.5}'] * 100))
+    _, found, _ = parts(path, tmp_path / "parts", n_bytes=300)
+    assert found.columns == ["a", "b", "c"]
+    assert found.null_count().row(0) == (0, 100, 100)
+
+
+def test_a_large_csv_has_the_dependences_of_the_same_table_in_memory(tmp_path, rng):
+    # Few enough distinct values for exact ranks within the budget.
+    rows = (
+        rows_of(rng, 30_000).drop("quoted").with_columns(pl.col("real", "curve").round(2), pl.col("whole", "gap") // 10)
+    )
+    path = tmp_path / "rows.csv"
+    rows.write_csv(path)
+    in_batches = renyi.matrix(str(path), memory="8MB")
+    in_memory = renyi.matrix(read_table(path).frame)
+    assert in_batches.types == in_memory.types
+    np.testing.assert_allclose(in_batches.values, in_memory.values, atol=1e-6)
+
+
+def test_a_large_csv_is_scanned_with_the_options_of_the_command_line(tmp_path, rng):
+    path = tmp_path / "rows.csv"
+    hole = pl.when(pl.col("real") < 1).then("real").otherwise(-99.0).alias("real")
+    rows = rows_of(rng, 30_000).drop("quoted").with_columns(hole)
+    rows.write_csv(path, separator="|")
+    result = CliRunner().invoke(app, ["scan", str(path), "--sep", "|", "--null", "-99.0", "--memory", "8MB", "--json"])
+    pairs = {frozenset((pair["x"], pair["y"])): pair["n"] for pair in json.loads(result.stdout)["pairs"]}
+    assert pairs[frozenset(("real", "curve"))] == rows.filter(pl.col("real") != -99.0).height
