@@ -24,7 +24,7 @@ import renyi
 from renyi import devicewise, resident, tensors
 from renyi.coefficient import Settings
 from renyi.execution.arrays import gathered
-from renyi.execution.devices import halves, multiplied
+from renyi.execution.devices import halves, multiplied, paired
 from renyi.features import DEFAULT_SCALE
 from renyi.inference.blocks import NestedProducts, family, largest_root
 from renyi.inference.shuffles import orders_on_device
@@ -103,7 +103,9 @@ class Bench:
         for name, y in kinds.items():
             found[f"product of {name}, TFLOPS"] = 2 * m**3 / 1e12 / min(self.seconds(partial(torch.mm, y, y.T)))
         pair = halves(x)
-        found["product of two halves, TFLOPS"] = 2 * m**3 / 1e12 / min(self.seconds(lambda: multiplied(pair, pair)))
+        found["product of two halves, TFLOPS"] = (
+            2 * m**3 / 1e12 / min(self.seconds(lambda: multiplied(*paired(pair, pair))))
+        )
         if self.is_cuda:
             half = pair[0]
             one = min(self.seconds(lambda: torch.mm(half, half.T, out_dtype=torch.float32)))
@@ -177,7 +179,8 @@ class Bench:
             total = torch.zeros((64, 64), dtype=torch.float64, device=self.device)
             single = total.clone()
             for part in x.split(rows, dim=1):
-                total += multiplied(halves(part.contiguous()), halves(part.contiguous()))
+                digits = halves(part.T.contiguous())
+                total += multiplied(*paired(digits, digits))
                 leading = part.half()
                 if self.is_cuda:
                     single += torch.mm(leading, leading.T, out_dtype=torch.float32)

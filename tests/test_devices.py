@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 
 from renyi import devicewise, resident  # noqa: E402
 from renyi.execution import devices, fetching  # noqa: E402
-from renyi.execution.devices import device_of, halves, multiplied  # noqa: E402
+from renyi.execution.devices import device_of, halves, multiplied, paired  # noqa: E402
 
 
 def dependent(n, rng, n_columns=9):
@@ -357,7 +357,7 @@ def test_lines_between_knots_are_those_of_numpy(rng):
 def test_two_halves_of_digits_multiply_as_single_precision(rng):
     x, y = rng.standard_normal((2, 30, 4000)).astype(np.float32)
     x[:, 0] = 60.0
-    found = multiplied(halves(torch.tensor(x)), halves(torch.tensor(y))).numpy() / 4000
+    found = multiplied(*paired(halves(torch.tensor(x.T)), halves(torch.tensor(y.T)))).numpy() / 4000
     exact = x.astype(np.float64) @ y.T.astype(np.float64) / 4000
     assert np.abs(found - exact).max() < 2e-7
     # The leading digits alone would not do.
@@ -366,6 +366,6 @@ def test_two_halves_of_digits_multiply_as_single_precision(rng):
 
 def test_stacks_of_unlike_precision_multiply_in_double(rng):
     x, y = torch.tensor(rng.standard_normal((2, 5, 100)))
-    found = multiplied(halves(x.float()), (y,))
+    found = multiplied(*paired(halves(x.T.float()), (y.T,)))
     assert found.dtype == torch.float64
     assert torch.allclose(found, x @ y.T, atol=1e-4)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis import Basis
-from renyi.execution.devices import Operand, as_operand, free_bytes, multiplied
+from renyi.execution.devices import Operand, as_operand, free_bytes, multiplied, paired
 
 __all__ = ["Resident", "ResidentStack", "ResidentValues"]
 
@@ -21,6 +21,8 @@ _MOST_ROWS = 16384
 _ALIGNED = 64
 # Parts of columns: of all pairs of columns, those of a part with itself and with later ones are multiplied.
 _N_STRIPS, _FEWEST_OF_STRIP = 8, 128
+# So many numbers in half precision are gathered at once.
+_EASY_WIDTH = 8
 # The part of the free memory that functions of a chunk of rows take.
 _SHARE_OF_CHUNK = 0.15
 
@@ -39,8 +41,13 @@ class Resident:
         raise NotImplementedError
 
     def operand(self, rows: slice, /) -> Operand:
-        """All functions (rank, columns, rows) at some rows."""
+        """All functions (rows, columns, width) at some rows."""
         raise NotImplementedError
+
+    @property
+    def width(self) -> int:
+        """Functions of one column, with zeros that make them easier to gather."""
+        return self.rank
 
     @property
     def device(self) -> Any:
@@ -61,19 +68,17 @@ class Resident:
         import torch
 
         kind, chunks = torch.promote_types(self.dtype, other.dtype), list(self._chunks(other))
-        shape = self.rank, len(self), other.rank, len(other)
-        if other is not self and len(chunks) == 1:
-            found = multiplied(self.operand(chunks[0]), other.operand(chunks[0]))
-            return found.to(kind).view(shape).permute(1, 3, 0, 2)
+        shape = len(self), self.width, len(other), other.width
         total = torch.zeros(shape, dtype=kind if len(chunks) == 1 else torch.float64, device=self.device)
         for rows in chunks:
             own = self.operand(rows)
-            others = own if other is self else other.operand(rows)
+            left, right = paired(own, own if other is self else other.operand(rows))
             for strip in self._strips() if other is self else [slice(0, len(self))]:
-                later = slice(strip.start, None) if other is self else slice(None)
-                block = total[:, strip, :, later]
-                block += multiplied(_columns(own, strip), _columns(others, later)).view(block.shape)
-        return total.to(kind).permute(1, 3, 0, 2)
+                later = slice(strip.start if other is self else 0, None)
+                # Columns follow one another in every row, so that those of a strip need not be copied.
+                total[strip, :, later] += multiplied(left[:, strip], right[:, later]).view(total[strip, :, later].shape)
+        planes = total[:, : self.rank, :, : other.rank].to(kind).permute(1, 3, 0, 2).contiguous()
+        return planes.permute(2, 3, 0, 1)
 
     def _strips(self) -> list[slice]:
         n_strips = max(1, min(_N_STRIPS, len(self) // _FEWEST_OF_STRIP))
@@ -82,68 +87,67 @@ class Resident:
 
     def _chunks(self, other: "Resident") -> Iterator[slice]:
         room = _SHARE_OF_CHUNK * free_bytes(self.device)
-        width = 8 * (len(self) * self.rank + len(other) * other.rank)
+        width = 8 * (len(self) * self.width + len(other) * other.width)
         most = max(64, min(_MOST_ROWS, int(room / width)))
         step = -(-self.n_rows // -(-self.n_rows // most))
         step = -(-step // _ALIGNED) * _ALIGNED
         return (slice(start, min(start + step, self.n_rows)) for start in range(0, self.n_rows, step))
 
 
-def _columns(operand: Operand, columns: slice) -> Operand:
-    return tuple(part[:, columns] for part in operand)
-
-
 @dataclass(frozen=True, eq=False)
 class ResidentStack(Resident):
-    """Bases of one rank: all their tables (rank, cells) beside one another, and the place there of every row."""
+    """Bases of one rank: all their tables (cells, width) below one another, and the place there of every row.
+
+    `places` is (rows, columns).
+    """
 
     tables: tuple[Tensor, ...]  # one, or its leading and following digits
     places: Tensor
+    rank: int = 0
     dtype: Any = None
 
     @classmethod
     def of(cls, bases: Sequence[Basis], places: Tensor, /, *, columns: slice, dtype: Any) -> "ResidentStack":
-        """Some columns of distinct bases, whose cells are numbered one after the other in `places` (columns, rows)."""
+        """Some columns of distinct bases, whose cells are numbered one after the other in `places` (rows, columns)."""
         import torch
 
-        table = np.concatenate([basis.table[:, columns] for basis in bases]).T
-        numbers = torch.as_tensor(np.ascontiguousarray(table), device=places.device).to(dtype)
-        return cls(as_operand(numbers), places, dtype)
+        table = np.concatenate([basis.table[:, columns] for basis in bases])
+        padded = np.zeros((len(table), -(-table.shape[1] // _EASY_WIDTH) * _EASY_WIDTH))
+        padded[:, : table.shape[1]] = table
+        return cls(as_operand(torch.as_tensor(padded, device=places.device).to(dtype)), places, table.shape[1], dtype)
 
     def __len__(self) -> int:
-        return len(self.places)
+        return int(self.places.shape[1])
 
     @property
-    def rank(self) -> int:  # type: ignore[override]
-        """Functions of one column."""
-        return len(self.tables[0])
+    def width(self) -> int:
+        return int(self.tables[0].shape[1])
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
         """Rows of the table."""
-        return int(self.places.shape[1])
+        return len(self.places)
 
     @property
     def device(self) -> Any:
         return self.places.device
 
     def part(self, columns: slice, /) -> "ResidentStack":
-        return replace(self, places=self.places[columns])
+        return replace(self, places=self.places[:, columns])
 
     def leading(self, size: int, /) -> "ResidentStack":
         """The first columns of every basis."""
-        return replace(self, tables=tuple(table[:size] for table in self.tables))
+        return replace(self, tables=tuple(table[:, :size].contiguous() for table in self.tables), rank=size)
 
     def codes_of(self, column: int, /) -> NDArray[np.intp]:
         """The cell of every row of one column, in memory."""
-        places = self.places[column].cpu().numpy()
+        places = self.places[:, column].cpu().numpy()
         # No cell is empty, and its first one is where its table begins.
         return np.asarray(places - places.min(), dtype=np.intp)
 
     def operand(self, rows: slice, /) -> Operand:
-        places = self.places[:, rows].reshape(-1)
-        n_rows = rows.stop - rows.start
-        return tuple(table.index_select(1, places).view(self.rank, len(self), n_rows) for table in self.tables)
+        places = self.places[rows].reshape(-1)
+        return tuple(table.index_select(0, places).view(-1, len(self), self.width) for table in self.tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,4 +200,5 @@ class ResidentValues(Resident):
         return ResidentValues(self.numbers[columns], self.sizes[columns], self.means[columns], self.deviations[columns])
 
     def operand(self, rows: slice, /) -> Operand:
-        return (((self.numbers[:, rows].double() / self.sizes - self.means) / self.deviations)[None],)
+        standardised = (self.numbers[:, rows].double() / self.sizes - self.means) / self.deviations
+        return (standardised.T[:, :, None],)

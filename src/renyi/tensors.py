@@ -160,6 +160,7 @@ class Ranked:
         if len(parts) > 1:
             codes = codes + torch.as_tensor(offsets, device=codes.device, dtype=torch.int32)[:, None]
         n_rows = int(codes.shape[1])
+        codes = codes.T.contiguous()
         bases, nested = [one.basis for one in prepared], [one.scales.basis for one in prepared]
         kinds = [torch.float64 if is_exact(side, n_rows) else torch.float32 for side in (bases, nested)]
         # They answer whatever is asked of stacks in memory.

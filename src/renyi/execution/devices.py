@@ -16,6 +16,7 @@ __all__ = [
     "free_bytes",
     "halves",
     "multiplied",
+    "paired",
     "relieved",
     "within_room",
 ]
@@ -29,7 +30,7 @@ _ROOM_ON_CPU = 2**29
 _SHARE = 0.6
 
 Outcome = TypeVar("Outcome")
-# Numbers (…, rows) as they are multiplied: themselves, or their leading and their following half digits.
+# Numbers (rows, …) as they are multiplied: themselves, or their leading and their following half digits.
 Operand = tuple[Any, ...]
 
 
@@ -132,22 +133,25 @@ def halves(numbers: Any, /) -> Operand:
     return leading, (numbers - leading.float()).half()
 
 
-def multiplied(left: Operand, right: Operand, /) -> Any:
-    """The product of (…, rows) and (…, rows) over the rows, as a matrix."""
+def paired(left: Operand, right: Operand, /) -> tuple[Any, Any]:
+    """Two tensors (rows, …) whose product over the rows, by `multiplied`, is that of two operands."""
     torch = load("torch", extra=EXTRA)
     if left[0].dtype != right[0].dtype:
         left, right = ((sum(part.double() for part in operand),) for operand in (left, right))
     if len(left) == 1:
-        return _as_matrix(left[0]) @ _as_matrix(right[0]).T
+        return left[0], right[0]
     (high, low), (other_high, other_low) = left, right
     # One product over three times the rows, small parts first: so all is added up in single precision.
-    parts = [torch.cat((low, high, high), dim=-1), torch.cat((other_high, other_low, other_high), dim=-1)]
-    of_left, of_right = (_as_matrix(part) for part in parts)
-    if not of_left.is_cuda:
+    return torch.cat((low, high, high)), torch.cat((other_high, other_low, other_high))
+
+
+def multiplied(left: Any, right: Any, /) -> Any:
+    """The product of (rows, …) and (rows, …) over the rows, as a matrix; halves are added up in single precision."""
+    torch = load("torch", extra=EXTRA)
+    left, right = (side.reshape(len(side), -1) for side in (left, right))
+    if left.dtype != torch.float16:
+        return left.T @ right
+    if not left.is_cuda:
         # For tests: the same sum where there are no units for it.
-        return of_left.float() @ of_right.float().T
-    return torch.mm(of_left, of_right.T, out_dtype=torch.float32)
-
-
-def _as_matrix(numbers: Any) -> Any:
-    return numbers.reshape(-1, numbers.shape[-1])
+        return left.float().T @ right.float()
+    return torch.mm(left.T, right, out_dtype=torch.float32)
