@@ -16,11 +16,11 @@ __all__ = ["Resident", "ResidentStack", "ResidentValues"]
 Tensor: TypeAlias = Any
 
 # Sums of products over more rows than this are added up in float64.
-_MOST_ROWS = 16384
+_MOST_ROWS = 32768
 # Chunks of so many rows, or several times as many, are multiplied fastest.
 _ALIGNED = 64
 # Parts of columns: of all pairs of columns, those of a part with itself and with later ones are multiplied.
-_N_STRIPS, _FEWEST_OF_STRIP = 8, 128
+_N_STRIPS, _FEWEST_OF_STRIP = 5, 128
 # So many numbers in half precision, 16 bytes, are gathered at once.
 _EASY_WIDTH = 8
 _WHOLE = ((slice(None), slice(None)),)
