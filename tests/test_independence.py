@@ -288,7 +288,6 @@ def test_confidence_levels_out_of_range_are_refused(level, rng):
         ({"n_resamples": 0}, "n_resamples=0"),
         ({"n_resamples": 10.5}, "n_resamples=10.5"),
         ({"n_resamples": True}, "n_resamples=True"),
-        ({"device": "cuda"}, "device='cuda'"),
         ({"missing": "drop"}, "missing='drop'"),
         ({"rng": -1}, "rng=-1"),
         ({"exchange": "some"}, "exchange='some'"),

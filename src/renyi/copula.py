@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.execution.arrays import is_tensor
+
 __all__ = [
     "Cells",
     "Copula",
@@ -16,6 +18,7 @@ __all__ = [
     "middles",
     "quantise",
     "tie_free_cells",
+    "tied_cells",
 ]
 
 _LONG_COLUMN = 2**14
@@ -64,18 +67,28 @@ def middles(counts: NDArray[np.intp], /) -> NDArray[np.float64]:
 def quantise(values: NDArray[Any], /, *, n_cells: int | None = None) -> Copula:
     """Rank one column: P_n(x) = #{x_i <= x}/n, on at most `n_cells` cells (None: one per distinct value)."""
     n = len(values)
-    if values.dtype.kind in "Mm":
-        values = values.view(np.int64)
-    order = _sorting_order(values)
-    ends_group = _differs_from_next(values[order])
+    if is_tensor(values):
+        order, ends_group = _sorted_on_device(values)
+    else:
+        if values.dtype.kind in "Mm":
+            values = values.view(np.int64)
+        order = _sorting_order(values)
+        ends_group = _differs_from_next(values[order])
     has_ties = not ends_group.all()
     if has_ties:
-        ranks, counts = _tied_cells(np.flatnonzero(ends_group), n_cells)
+        ranks, counts = tied_cells(np.flatnonzero(ends_group), n_cells)
     else:
         ranks, counts = tie_free_cells(n, n_cells)
     codes = np.empty(n, dtype=np.min_scalar_type(len(ranks) - 1))
     codes[order] = np.repeat(np.arange(len(ranks), dtype=codes.dtype), counts)
     return Copula(ranks, counts, has_ties, n_cells, codes)
+
+
+def _sorted_on_device(values: Any) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """The order that sorts a tensor, and where groups of equal values end."""
+    ordered, order = values.sort()
+    differs = (ordered[1:] != ordered[:-1]).cpu().numpy()
+    return order.cpu().numpy(), np.append(differs, True)
 
 
 def _differs_from_next(ordered: NDArray[Any]) -> NDArray[np.bool_]:
@@ -131,7 +144,7 @@ def tie_free_cells(n: int, n_cells: int | None, /) -> tuple[NDArray[np.float64],
     return (starts + (counts + 1) / 2) / n, counts
 
 
-def _tied_cells(last: NDArray[np.intp], n_cells: int | None) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def tied_cells(last: NDArray[np.intp], n_cells: int | None) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Cells of groups of equal values, given the sorted position of the last member of each; no group is split."""
     members = np.diff(last, prepend=-1)
     ranks, counts, _ = _cells_of_groups(members, last, np.asarray(last + 1.0, dtype=np.float64), n_cells)

@@ -180,47 +180,58 @@ class DependenceMatrix(_OfTable):
     @cached_property
     def values(self) -> Array:
         """Coefficients."""
-        return self._spread(self.edges.found.coefficient, self.edges.own)
+        return self._spread("coefficient", self.edges.own)
 
     @cached_property
     def debiased(self) -> Array:
         """Coefficients, less what independent data would show."""
-        return self._spread(self.edges.debiased, 1.0 if self.edges.measure == "rdc" else np.nan)
+        return self._spread("debiased", 1.0 if self.edges.measure == "rdc" else np.nan)
 
     @cached_property
     def strength(self) -> Array:
         """What pairs are ranked by: debiased coefficients, or the sizes of those of another measure."""
-        return self._spread(self.edges.strength, self.edges.own)
+        return self._spread("strength", self.edges.own)
 
     @cached_property
     def pvalues(self) -> Array:
         """P-values of independence."""
-        return self._spread(self.edges.pvalues, np.nan)
+        return self._spread("pvalues", np.nan)
 
     @cached_property
     def qvalues(self) -> Array:
         """P-values, adjusted."""
-        return self._spread(self.edge_qvalues, np.nan)
+        return self._matrix_of(self.edge_qvalues, np.nan)
 
     @cached_property
     def pearson(self) -> Array:
         """Pearson's correlation."""
-        return self._spread(self.edges.pearson, 1.0)
+        return self._spread("pearson", 1.0)
 
     @cached_property
     def spearman(self) -> Array:
         """Spearman's correlation."""
-        return self._spread(self.edges.spearman, 1.0)
+        return self._spread("spearman", 1.0)
 
     @cached_property
     def n_samples(self) -> NDArray[np.intp]:
         """Rows that both columns have."""
         own = [variable.n_samples for variable in self.edges.x]
-        counts = self._spread(self.edges.found.n, own).astype(np.intp)
+        counts = self._matrix_of(self.edges.found.n, own).astype(np.intp)
         counts.setflags(write=False)
         return counts
 
-    def _spread(self, values: NDArray[Any], diagonal: Any) -> Array:
+    def _spread(self, name: str, diagonal: Any) -> Array:
+        """What was found on the pairs as a matrix that cannot be written to."""
+        spread = self.edges.spread(name)
+        if spread is None:
+            holder = self.edges if hasattr(self.edges, name) else self.edges.found
+            return self._matrix_of(getattr(holder, name), diagonal)
+        if self.other_names is None:
+            np.fill_diagonal(spread, diagonal)
+        spread.setflags(write=False)
+        return spread
+
+    def _matrix_of(self, values: NDArray[Any], diagonal: Any) -> Array:
         """Values of the pairs as a matrix that cannot be written to."""
         i, j = self.edges.found.i, self.edges.found.j
         if self.other_names is not None:

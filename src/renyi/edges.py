@@ -16,7 +16,7 @@ from renyi.inference.roy import null_median
 from renyi.spectrum import canonical_correlations, cross_products
 from renyi.tiles import Found
 
-__all__ = ["ALIAS", "MISSED", "Edges"]
+__all__ = ["ALIAS", "MISSED", "SMALLEST_PVALUE", "Edges"]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -25,7 +25,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 ALIAS = 0.99
 # A dependence is marked as nonlinear where no linear coefficient is more than this share of the debiased one.
 MISSED = 0.5
-_SMALLEST = float(np.finfo(np.float64).tiny)
+SMALLEST_PVALUE = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +57,10 @@ class Edges:
 
     def _found_at(self, which: NDArray[Any]) -> Found:
         return Found(**{name: getattr(self.found, name)[which] for name in _FIELDS})
+
+    def spread(self, name: str, /) -> Array | None:
+        """What was found as a matrix of all pairs, if that is how it is kept; its diagonal has no meaning."""
+        return None
 
     @property
     def measure(self) -> str:
@@ -117,7 +121,7 @@ class Edges:
     def pvalues(self) -> Array:
         """P-values, NaN where no test was made; none is 0."""
         log_p = self.log_pvalues
-        return np.where(np.isnan(log_p), np.nan, np.maximum(np.exp(log_p), _SMALLEST))
+        return np.where(np.isnan(log_p), np.nan, np.maximum(np.exp(log_p), SMALLEST_PVALUE))
 
     @cached_property
     def debiased(self) -> Array:

@@ -15,7 +15,17 @@ from renyi.errors import InputError
 from renyi.kinds import SkipError, Wish, as_vector, check_varies, convert, pool, read
 from renyi.labels import as_series
 
-__all__ = ["NewFrame", "Table", "as_table", "check_known", "checked_wishes", "names_of", "observed", "parts_of"]
+__all__ = [
+    "NewFrame",
+    "Table",
+    "as_dict",
+    "as_table",
+    "check_known",
+    "checked_wishes",
+    "names_of",
+    "observed",
+    "parts_of",
+]
 
 _PASS = "pass a frame of pandas, Polars or Arrow, a dict of columns, or a 2-D array"
 
@@ -169,9 +179,9 @@ def names_of(data: Any, argument: str = "the table", /) -> list[str]:
 
 def _parts(data: Any, argument: str) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
     if isinstance(data, np.ndarray):
-        return _array_parts(data, argument), _as_dict
+        return _array_parts(data, argument), as_dict
     if isinstance(data, Mapping):
-        return dict(zip(_names(data, argument), map(_one_column, data.values()), strict=True)), _as_dict
+        return dict(zip(_names(data, argument), map(_one_column, data.values()), strict=True)), as_dict
     frame = _as_frame(data, argument)
     names = _names(frame.columns, argument)
     return dict(zip(names, _frame_columns(frame), strict=True)), NewFrame(frame.implementation.value)
@@ -225,7 +235,8 @@ class NewFrame:
         return nw.from_dict(columns, backend=self.library).to_native()  # type: ignore[arg-type]
 
 
-def _as_dict(columns: dict[str, Any]) -> dict[str, NDArray[Any]]:
+def as_dict(columns: dict[str, Any], /) -> dict[str, NDArray[Any]]:
+    """Named columns as arrays."""
     return {name: np.asarray(values) for name, values in columns.items()}
 
 

@@ -12,8 +12,10 @@ from renyi import features
 from renyi.alignment import Missing, as_blocks, as_pair
 from renyi.basis import Basis, copula_basis, rank_column, restrict, vector_basis
 from renyi.coefficient import Rng, Settings, check_freedom, for_both, is_integer, pair_of_bases, rows_in_common
-from renyi.columns import Column, check_choice
+from renyi.columns import Column, as_column, as_floats, check_choice
 from renyi.errors import CalibrationWarning, InputError
+from renyi.execution.arrays import is_tensor, namespace
+from renyi.execution.devices import device_of
 from renyi.features import DEFAULT_SCALE, Seed
 from renyi.inference import blocks as scale_blocks
 from renyi.inference.blocks import Block, Law
@@ -48,7 +50,7 @@ def independence_test(
     blocks: Any = None,
     exchange: Exchange = "within",
     missing: Missing = "raise",
-    device: Literal["cpu"] | None = None,
+    device: Any = None,
     rng: Rng = None,
 ) -> TestResult:
     """Test whether two variables are independent.
@@ -74,8 +76,10 @@ def independence_test(
         rows in their order (a time series cut into stretches).
     missing : {"raise", "pairwise", "listwise"}, default "raise"
         As in `renyi.rdc`.
-    device : {"cpu"} or None, default None
-        Where to run: tests of one pair run on the CPU.
+    device : str or torch.device, optional
+        Where to rank, multiply and shuffle: "cuda" for a GPU of NVIDIA, by torch (`renyi[gpu]`), which takes numbers so
+        far. None is where the data are: on the device of tensors, else on the processor by NumPy. A device draws its
+        own shuffles.
     rng : int, numpy.random.Generator or None, default None
         For the frequencies of the coefficient and for shuffles. None is one fixed draw.
 
@@ -128,14 +132,17 @@ def independence_test(
     check_choice(method, Method, "method")
     check_choice(exchange, Exchange, "exchange")
     check_resamples(n_resamples)
-    if device not in (None, "cpu"):
-        raise InputError(f"device={device!r} is not known here: tests of one pair run on the CPU, pass None")
+    place = device_of(device, x, y)
+    if place is not None:
+        if blocks is not None:
+            raise InputError("blocks are not shuffled on a device yet: pass NumPy arrays and device=None")
+        x, y = _on_device(x, "x", place), _on_device(y, "y", place)
     (seed,) = features.seeds(rng, n_draws=1)
     pair = as_pair(x, y, missing=missing)
     groups = _groups(blocks, exchange, x, y)
     if groups is not None and method not in ("auto", "permutation"):
         raise InputError(f"method={method!r} takes rows as independent: with blocks pass 'auto' or 'permutation'")
-    shuffles = Shuffles(int(n_resamples), seed, groups)
+    shuffles = Shuffles(int(n_resamples), seed, groups, device=place)
     if method == "auto":
         return on_every_scale(*together(pair, for_both(lambda column: prepare(column, seed), pair)), shuffles)
     return on_the_coefficient(pair_of_bases(pair, _SETTINGS, seed), method, shuffles)
@@ -149,12 +156,20 @@ class Shuffles:
     seed: Seed
     groups: Groups | None
     are_many: bool = False
+    device: Any = None
 
     def test(self, result: TestResult, x: Basis, y: Basis, statistic: Statistic, /) -> TestResult:
         """A result with its p-value; the draws depend on n and the seed alone, so that one pair and a table agree."""
         seed = x.n_samples, self.seed.entropy, self.seed.number
         found = shuffled_pvalue(
-            x, y, statistic, observed=result.statistic, n_resamples=self.n_resamples, seed=seed, groups=self.groups
+            x,
+            y,
+            statistic,
+            observed=result.statistic,
+            n_resamples=self.n_resamples,
+            seed=seed,
+            groups=self.groups,
+            device=self.device,
         )
         floor = 1.0 / (1 + self.n_resamples)
         if self.groups is not None:
@@ -166,6 +181,34 @@ def check_resamples(n_resamples: Any, /) -> None:
     """Refuse what is no number of shuffles."""
     if not is_integer(n_resamples) or not 1 <= n_resamples <= _MOST_RESAMPLES:
         raise InputError(f"n_resamples={n_resamples!r} makes no sense: pass a whole number, 1 to {_MOST_RESAMPLES:,}")
+
+
+def _on_device(data: Any, argument: str, place: Any) -> Column:
+    """A column of numbers on a device."""
+    import torch
+
+    if not is_tensor(data):
+        column = as_column(data, argument)
+        if column.kind != "number":
+            raise InputError(
+                f"{column.label} is a {column.kind}, which is not tested on a device yet: pass device=None"
+            )
+        return replace(column, values=torch.as_tensor(as_floats(column.values), device=place))
+    if data.ndim != 1 or len(data) == 0 or data.dtype == torch.bool or data.is_complex():
+        raise InputError(
+            f"{argument} is a tensor of the shape {tuple(data.shape)} and the type {data.dtype}, and numbers (n,) are "
+            "tested on a device so far: pass NumPy arrays and device=None"
+        )
+    values = data.detach().to(place)
+    if not values.is_floating_point():
+        return Column(argument, "number", values)
+    if bool(torch.isinf(values).any()):
+        row = int(torch.isinf(values).nonzero()[0])
+        raise InputError(f"{argument} has an infinite value in row {row:,}: replace it by a number, or by NaN")
+    gaps = torch.isnan(values)
+    if bool(gaps.all()):
+        raise InputError(f"{argument} has no observed value: there is nothing to measure")
+    return Column(argument, "number", values, gaps.cpu().numpy() if bool(gaps.any()) else None)
 
 
 def _groups(blocks: Any, exchange: Exchange, x: Any, y: Any) -> Groups | None:
@@ -225,8 +268,12 @@ class Crosses(NamedTuple):
     nested: Array
 
     @classmethod
-    def of(cls, x: Prepared, y: Prepared, /) -> "Crosses":
-        return cls(cross_products(x.basis, y.basis), scale_blocks.products(x.scales, y.scales))
+    def of(cls, x: Prepared, y: Prepared, /, *, device: Any = None) -> "Crosses":
+        if device is None:
+            return cls(cross_products(x.basis, y.basis), scale_blocks.products(x.scales, y.scales))
+        return cls(
+            *(cross_products(*sides, device=device) for sides in ((x.basis, y.basis), (x.scales.basis, y.scales.basis)))
+        )
 
 
 def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: Crosses | None = None) -> TestResult:
@@ -240,7 +287,7 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
         raise InputError(f"{n:,} rows are too few to test independence on: pass more rows")
     trusted = scale_blocks.trusted(family, *scales) if shuffles.groups is None else ()
     blocks = trusted or scale_blocks.bearable(family, *scales)
-    crosses = crosses or Crosses.of(x, y)
+    crosses = crosses or Crosses.of(x, y, device=shuffles.device)
     evidence = _evidence(crosses.nested, blocks, n)
     log_mean = float(scale_blocks.log_harmonic_mean(evidence))
     result = TestResult(
@@ -262,7 +309,7 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
         # Many answers are clear after a few shuffles; for the others a table of the law pays.
         nonlocal n_drawn
         n_drawn += len(cross)
-        is_worth_it = shuffles.are_many or n_drawn > _DRAWS_WITHOUT_TABLE
+        is_worth_it = shuffles.are_many or shuffles.device is not None or n_drawn > _DRAWS_WITHOUT_TABLE
         law = log_sf_of_many if is_worth_it else log_sf
         return -scale_blocks.log_harmonic_mean(_evidence(cross, blocks, n, law))
 
@@ -276,7 +323,7 @@ def _evidence(cross: Array, blocks: Sequence[Block], n: int, law: Law = log_sf) 
 def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shuffles, /) -> TestResult:
     """Tests of the canonical correlations behind the coefficient."""
     x, y = bases
-    cross = cross_products(x, y)
+    cross = cross_products(x, y, device=shuffles.device)
     correlations = canonical_correlations(cross)
     largest = float(correlations[0])
     result = TestResult(
@@ -302,7 +349,9 @@ def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shu
 
 def _largest(cross: Array) -> Array:
     """Largest canonical correlations of a batch of products."""
-    return np.sqrt(scale_blocks.block_roots(cross, [cross.shape[1:]])[:, 0])
+    roots = scale_blocks.block_roots(cross, [(cross.shape[1], cross.shape[2])])[:, 0]
+    found: Array = namespace(roots).sqrt(roots)
+    return found
 
 
 def _warn_of_leverage(x: Basis, y: Basis) -> None:

@@ -10,6 +10,7 @@ from scipy.special import gammaln
 
 from renyi.alike import Alike
 from renyi.averages import distinct_masks, means_of_moments, observed_rows
+from renyi.execution.arrays import at_least, gathered, like, namespace
 from renyi.execution.threads import keep_going
 from renyi.inference import blocks as scale_blocks
 from renyi.inference.batches import log_pvalues
@@ -41,29 +42,53 @@ class CompletePairs:
 
     def __init__(self, x: Alike, y: Alike, i: Index, j: Index, sums: Sums | None = None, /) -> None:
         sums = sums or Sums.of(x, y)
-        n = sums.n_rows
-        self.n = np.full(len(i), n)
-        self.ranks = np.full((len(i), 2), (x.coefficient.rank, y.coefficient.rank), dtype=np.int32)
-        cross = sums.coefficient[i, j] / n
-        self.coefficient = np.sqrt(np.clip(largest_root(cross), 0.0, 1.0))
-        if x.coefficient.rank + y.coefficient.rank >= n:
+        self._n_pairs, self._n = len(i), sums.n_rows
+        self._ranks = x.coefficient.rank, y.coefficient.rank
+        cross = gathered(sums.coefficient, i, j) / self._n
+        xp = namespace(cross)
+        self.coefficient: Array = xp.sqrt(xp.clip(largest_root(cross), 0.0, 1.0))
+        if sum(self._ranks) >= self._n:
             self.coefficient[:] = np.nan
-        nested = NestedProducts(*(part[i, j] / n for part in sums.nested))
+        nested = NestedProducts(*(gathered(part, i, j) / self._n for part in sums.nested))
         self.first = nested.corner[:, 0, 0]
-        self.pearson = sums.pearson(i, j, self.n)
+        self.pearson = sums.pearson(i, j, self._n)
         family = scale_blocks.family(x.scales, y.scales)
+        fewest = _of_pairs((-_arrangements(x), -_arrangements(y)), (i, j), cross)
         self.log_pvalue, _ = _log_pvalues(
             x.scales,
             y.scales,
             nested.roots(family),
             family,
-            n=self.n,
-            leverages=(x.leverages[:, i], y.leverages[:, j]),
-            log_arrangements=np.minimum(_arrangements(x)[i], _arrangements(y)[j]),
+            n=self._n,
+            leverages=_of_pairs((x.leverages, y.leverages), (i, j), cross),
+            log_arrangements=-at_least(*fewest),
         )
-        if n < scale_blocks.FEW_ROWS:
+        if self._n < scale_blocks.FEW_ROWS:
             few = [np.array([variable.scales.has_few_ties for variable in side.variables]) for side in (x, y)]
-            self.log_pvalue[~(few[0][i] & few[1][j])] = np.nan
+            self.log_pvalue[~(like(few[0], cross)[i] & like(few[1], cross)[j])] = np.nan
+
+    @property
+    def n(self) -> Index:
+        """Rows of every pair."""
+        return np.full(self._n_pairs, self._n)
+
+    @property
+    def ranks(self) -> Ranks:
+        """Those of both sides."""
+        return np.full((self._n_pairs, 2), self._ranks, dtype=np.int32)
+
+
+def _of_pairs(values: tuple[Array, Array], index: tuple[Index, Index], array: Array) -> tuple[Array, Array]:
+    """What columns (…, columns) of both sides have, for every pair, beside an array; once where all have the same."""
+    are_same = [bool((side == side[..., :1]).all()) for side in values]
+    once = [side[..., :1] if same else side for side, same in zip(values, are_same, strict=True)]
+    if all(are_same):
+        return once[0], once[1]
+    x, y = (
+        like(side, array) if same else like(side, array)[..., columns]
+        for side, same, columns in zip(once, are_same, index, strict=True)
+    )
+    return x, y
 
 
 def _arrangements(group: Alike) -> Array:
@@ -76,7 +101,7 @@ def _log_pvalues(
     roots: Array,
     family: Sequence[Block],
     *,
-    n: Index,
+    n: Index | int,
     leverages: tuple[Array, Array],
     log_arrangements: Array,
 ) -> tuple[Array, Mask]:

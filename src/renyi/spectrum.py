@@ -1,6 +1,6 @@
 """Two bases to their canonical correlations (paper, section 3.3)."""
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,35 @@ Array: TypeAlias = NDArray[np.float64]
 
 # Rows gathered at a time: both chunks stay in cache. A constant, so that sums are taken in one order everywhere.
 _CHUNK_ROWS = 4096
+_CHUNK_ROWS_ON_DEVICE = 2**20
 
 
-def cross_products(x: Basis, y: Basis, /) -> Array:
-    """Correlations C between the columns of two bases over the same rows."""
+def cross_products(x: Basis, y: Basis, /, *, device: Any = None) -> Array:
+    """Correlations C between the columns of two bases over the same rows; products on a device of torch, if given."""
+    if device is not None:
+        return _cross_products_on(device, x, y)
     n = x.n_samples
     total = np.zeros((x.rank, y.rank))
     for start in range(0, n, _CHUNK_ROWS):
         stop = min(start + _CHUNK_ROWS, n)
         total += x.rows(start, stop).T @ y.rows(start, stop)
+    return total / n
+
+
+def _cross_products_on(device: Any, x: Basis, y: Basis) -> Array:
+    import torch
+
+    n, total = x.n_samples, np.zeros((x.rank, y.rank))
+    tables = [torch.as_tensor(basis.table, device=device) for basis in (x, y)]
+    for start in range(0, n, _CHUNK_ROWS_ON_DEVICE):
+        rows = slice(start, start + _CHUNK_ROWS_ON_DEVICE)
+        left, right = (
+            table[rows]
+            if basis.codes is None
+            else table[torch.as_tensor(basis.codes[rows].astype(np.int64), device=device)]
+            for basis, table in zip((x, y), tables, strict=True)
+        )
+        total += (left.T @ right).cpu().numpy()
     return total / n
 
 

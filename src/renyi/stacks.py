@@ -16,8 +16,19 @@ from numpy.typing import NDArray
 
 from renyi.basis import Basis
 from renyi.execution.workspace import workspace
+from renyi.resident import Resident
 
-__all__ = ["CHUNK_BYTES", "ROWS_FOR_FLOAT32", "Joined", "Stack", "Values", "fine_chunks", "precision", "products"]
+__all__ = [
+    "CHUNK_BYTES",
+    "ROWS_FOR_FLOAT32",
+    "Joined",
+    "Stack",
+    "Values",
+    "fine_chunks",
+    "is_exact",
+    "precision",
+    "products",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -44,7 +55,7 @@ class Stack:
     @classmethod
     def of(cls, bases: Sequence[Basis], missing: Sequence[Mask | None], n_rows: int, /, *, columns: slice) -> "Stack":
         """Some columns of every basis, over all rows of the table; the bases are over their observed rows."""
-        kind = precision(n_rows) if min(len(basis.table) for basis in bases) >= _CELLS_FOR_FLOAT32 else np.float64
+        kind = np.float64 if is_exact(bases, n_rows) else np.float32
         tables: dict[int, NDArray[Any]] = {}  # columns without ties share one table
         parts, codes = [], []
         for basis, gaps in zip(bases, missing, strict=True):
@@ -104,6 +115,11 @@ class Stack:
                 # "clip" spares a second look at the codes, which are all within the table.
                 np.take(table, codes[rows], axis=1, out=functions, mode="clip")
         return stacked.reshape(-1, stacked.shape[2])
+
+
+def is_exact(bases: Sequence[Basis], n_rows: int, /) -> bool:
+    """Whether products of these over so many rows are taken in float64."""
+    return precision(n_rows) == np.float64 or min(len(basis.table) for basis in bases) < _CELLS_FOR_FLOAT32
 
 
 def precision(n_rows: int, /) -> Any:
@@ -173,6 +189,9 @@ class Joined:
         return np.concatenate(split, axis=1).reshape(-1, parts[0].shape[1])
 
 
+Stacked: TypeAlias = Stack | Values | Joined | Resident
+
+
 def _chunks(n_rows: int) -> Iterator[slice]:
     """The rows, a chunk at a time."""
     return (slice(start, min(start + _CHUNK_ROWS, n_rows)) for start in range(0, n_rows, _CHUNK_ROWS))
@@ -188,8 +207,13 @@ def fine_chunks(n_rows: int, bytes_of_row: int, /) -> list[slice]:
     ]
 
 
-def products(x: Stack | Values | Joined, y: Stack | Values | Joined, /) -> Array:
-    """Sums of products (columns of x, columns of y, rank of x, rank of y) over the rows."""
+def products(x: Stacked, y: Stacked, /) -> Array:
+    """Sums of products (columns of x, columns of y, rank of x, rank of y) over the rows; on a device as tensors."""
+    if isinstance(x, Resident) and isinstance(y, Resident):
+        found: Array = x.products(y)
+        return found
+    if isinstance(x, Resident) or isinstance(y, Resident):
+        raise ValueError("one side is on a device and the other is not")
     total = np.zeros((len(x) * x.rank, len(y) * y.rank))
     for rows in _chunks(x.n_rows):
         left = x.rows(rows, place="left")

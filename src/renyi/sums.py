@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.alike import Alike
+from renyi.execution.arrays import gathered, joined, namespace
 from renyi.inference.blocks import family
 from renyi.stacks import Stack, Values, products
 
@@ -98,11 +99,12 @@ class Sums:
             return np.full(self.values.shape, float(self.n_rows))
         return np.stack([counts.sum(axis=0) for counts in self.counts[0]]).astype(np.float64)
 
-    def pearson(self, i: Index, j: Index, n: Index, *known: tuple[Array, Array]) -> Array:
+    def pearson(self, i: Index, j: Index, n: Index | int, *known: tuple[Array, Array]) -> Array:
         """Pearson's correlation of pairs that have n rows; `known` are means and variances there of both sides."""
-        mean = self.values[i, j] / np.maximum(n, 1)
+        mean: Array = gathered(self.values, i, j) / np.maximum(n, 1)
         if self.moments is None and not known:
-            return np.asarray(np.clip(mean, -1.0, 1.0))
+            plain: Array = namespace(mean).clip(mean, -1.0, 1.0)
+            return plain
         if self.moments is not None:
             sides = self.moments[0][:, i, j], self.moments[1][:, j, i]
             means = [side[0] / np.maximum(n, 1) for side in sides]
@@ -143,12 +145,12 @@ def _nested_products(x: Alike, y: Alike) -> tuple[Array, Array, Array]:
     corner = products(x.corner, y.corner)
     of_x, of_y = corner[..., 0], corner[..., 0, :]
     if x.rest is not None:
-        of_x = np.concatenate((of_x, products(x.rest, y.corner.leading(1))[..., 0]), axis=2)
+        of_x = joined((of_x, products(x.rest, y.corner.leading(1))[..., 0]))
     if y.rest is not None and y is x:
         # Of a group with itself the other edge is the same one, turned.
         of_y = of_x.swapaxes(0, 1)
     elif y.rest is not None:
-        of_y = np.concatenate((of_y, products(x.corner.leading(1), y.rest)[..., 0, :]), axis=2)
+        of_y = joined((of_y, products(x.corner.leading(1), y.rest)[..., 0, :]))
     return corner, of_x, of_y
 
 

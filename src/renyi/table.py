@@ -1,7 +1,7 @@
 """The path for many columns: `matrix`, `screen` and `pairs`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -15,13 +15,15 @@ from renyi.coefficient import Settings
 from renyi.columns import Column, check_choice, count
 from renyi.conditional import conditional_test
 from renyi.dependence import DependenceMatrix, Screening, rate_for
+from renyi.devicewise import compared
 from renyi.edges import Edges
 from renyi.errors import InputError
 from renyi.execution.cluster import folded_over, is_dask, partitions
+from renyi.execution.devices import device_of
 from renyi.execution.progress import watched, watched_rows
 from renyi.execution.threads import ahead, stream
 from renyi.frames import Table, as_table, check_known, checked_wishes, names_of, observed
-from renyi.independence import Prepared, Shuffles, prepare
+from renyi.independence import Prepared, prepare
 from renyi.inference.discovery import Correction
 from renyi.kinds import Wish
 from renyi.measured import measured
@@ -31,7 +33,8 @@ from renyi.peers.registry import measure as named
 from renyi.results import TestResult
 from renyi.streams import as_stream, is_elsewhere, loaded
 from renyi.strongest import Strongest
-from renyi.tiles import Found, compare, groups, tiles_of
+from renyi.tensors import OnDevice, Ranked, has_tensors, ranked, read_tensors, tensors_of, upload, without_gaps
+from renyi.tiles import SHUFFLES, Found, compare, groups, tiles_of
 
 __all__ = ["matrix", "pairs", "screen"]
 
@@ -39,10 +42,8 @@ Array: TypeAlias = NDArray[np.float64]
 Types: TypeAlias = Mapping[Any, Wish] | None
 Vectors: TypeAlias = Mapping[str, Sequence[str]] | None
 
-_N_RESAMPLES = 9999
 _DEFAULT_TOP = 1000
 (_SEED,) = features.seeds(None, n_draws=1)
-_SHUFFLES = Shuffles(_N_RESAMPLES, _SEED, None, are_many=True)
 
 
 def matrix(
@@ -55,6 +56,7 @@ def matrix(
     vectors: Vectors = None,
     correction: Correction = "bh",
     memory: str | int = DEFAULT_MEMORY,
+    device: Any = None,
     progress: bool = False,
 ) -> DependenceMatrix:
     """Dependence of every pair of columns of a table, with p-values and false discovery control.
@@ -67,7 +69,8 @@ def matrix(
     table : frame, dict of columns, or array of shape (n, d)
         A frame of pandas, Polars or Arrow, a dict of columns, or a matrix whose columns are the variables. Also what is
         read in batches, and never whole: the name of a file or a pattern such as ``"data/*.parquet"``, a lazy frame of
-        Polars, an iterator of tables, or a Dask DataFrame or array, whose partitions stay where they are.
+        Polars, an iterator of tables, or a Dask DataFrame or array, whose partitions stay where they are. Tensors of
+        torch (n, d), or a dict of them, are worked on by torch where they are.
     other : the same, optional
         A second table over the same rows: its columns take the place of the table's own as partners.
     measure : str or Measure, default "rdc"
@@ -84,6 +87,10 @@ def matrix(
         How p-values are adjusted for the number of tests, as in `renyi.adjust`.
     memory : str or int, default "1GB"
         What reading in batches may take. A file that is small beside it is loaded instead.
+    device : str or torch.device, optional
+        Where to compare: "cuda" or "cuda:1" for a GPU of NVIDIA, by torch (`renyi[gpu]`). Complete columns of numbers
+        are compared there; all else is refused rather than done elsewhere. None is where the data are: on the device
+        of tensors, else on the processor by NumPy.
     progress : bool, default False
         Show a progress bar if this runs in a terminal.
 
@@ -115,12 +122,17 @@ def matrix(
     >>> found.qvalues[0, 1] < 1e-9 < found.qvalues[0, 2]
     np.True_
     """
+    place = device_of(device, *tensors_of(table), *tensors_of(other))
+    if place is not None:
+        ways = _OnDevice(place, _checked(measure, correction), types, vectors, missing)
+        found = ways.matrix(_in_memory(table, memory), other, progress=progress)
+        return DependenceMatrix.of(*found, correction=correction)
     table = _at_hand(table, memory)
     if is_elsewhere(table) or is_dask(table):
         _refuse(other=other, vectors=vectors)
         settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
-        found = _in_batches(table, Accumulator(**settings, memory=memory), memory, progress=progress)
-        return cast(DependenceMatrix, found)
+        accumulated = _in_batches(table, Accumulator(**settings, memory=memory), memory, progress=progress)
+        return cast(DependenceMatrix, accumulated)
     by = _checked(measure, correction)
     if other is None:
         rows = _comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), by, at_least=2)
@@ -220,13 +232,14 @@ def screen(
     vectors: Vectors = None,
     correction: Correction = "bh",
     memory: str | int = DEFAULT_MEMORY,
+    device: Any = None,
     progress: bool = False,
 ) -> Screening:
     """Dependence of every column of a table on one target.
 
     Parameters
     ----------
-    table, measure, missing, types, vectors, correction, memory, progress
+    table, measure, missing, types, vectors, correction, memory, device, progress
         As in `renyi.matrix`.
     target : str or list of str
         The column of interest, of any type, or several numeric ones as one vector.
@@ -254,6 +267,11 @@ def screen(
     >>> found.names
     ('x', 'z')
     """
+    place = device_of(device, *tensors_of(table))
+    if place is not None:
+        ways = _OnDevice(place, _checked(measure, correction), types, vectors, missing)
+        goal, candidates, found = ways.screen(_in_memory(table, memory), target, given, progress=progress)
+        return Screening.of(candidates, goal, (), found, correction=correction)
     table = _at_hand(table, memory)
     if is_elsewhere(table) or is_dask(table):
         _refuse(given=given, vectors=vectors)
@@ -297,6 +315,75 @@ def _at_hand(table: Any, memory: str | int) -> Any:
         return table
     whole = loaded(table, bytes_of(memory))
     return table if whole is None else whole
+
+
+def _in_memory(table: Any, memory: str | int) -> Any:
+    """A table for a device, which takes what is in memory."""
+    table = _at_hand(table, memory)
+    if is_elsewhere(table) or is_dask(table):
+        raise InputError(
+            "device is for tables in memory, and this one is read in batches: load it, or leave device out"
+        )
+    return table
+
+
+@dataclass(frozen=True)
+class _OnDevice:
+    """How a table is compared on a device."""
+
+    place: Any
+    by: Measure[Any]
+    types: Types
+    vectors: Vectors
+    missing: Missing
+
+    def matrix(self, table: Any, other: Any, /, *, progress: bool) -> tuple[Table, Table | None, Edges]:
+        """All pairs of a table, or of two."""
+        sides = [self._read(table, "the table"), *([] if other is None else [self._read(other, "other")])]
+        if len({int(side.numbers.shape[1]) for side in sides}) > 1:
+            said = " and ".join(f"{side.numbers.shape[1]:,}" for side in sides)
+            raise InputError(f"the table and other have {said} rows: pass as many")
+        if len(sides) > 1 and self.missing == "listwise":
+            raise InputError("missing='listwise' would drop different rows of two tables: drop them first")
+        x, *rest = (self._ranked(side, at_least=3 - len(sides)) for side in sides)
+        y = rest[0] if rest else None
+        return x.table, None if y is None else y.table, compared(x, y, progress=progress)
+
+    def screen(self, table: Any, target: Any, given: Any, /, *, progress: bool) -> tuple[str, Table, Edges]:
+        """Every column against one: its name, the other columns, and what was found."""
+        if given is not None and _listed(given, ()):
+            raise InputError("given is not for a device yet: leave it out, or pass NumPy arrays and device=None")
+        whole = self._read(table, "the table")
+        names = _listed(target, [column.name for column in whole.table.columns])
+        if len(names) != 1:
+            raise InputError("a target of several columns is a vector, which is not for a device yet: name one column")
+        # Both sides lose the same rows.
+        whole = without_gaps(whole, self.missing)
+        place = [column.name for column in whole.table.columns].index(_column(whole.table, names[0], "target").name)
+        y = self._ranked(whole.take([place]), at_least=0)
+        if not y.variables:
+            raise InputError(f"target {names[0]!r} cannot be measured, it was left out: {y.table.skipped[names[0]]}")
+        x = self._ranked(whole.take([k for k in range(len(whole.table.columns)) if k != place]), at_least=1)
+        return names[0], x.table, compared(x, y, progress=progress)
+
+    def _read(self, data: Any, argument: str) -> OnDevice:
+        """The columns of a table on the device."""
+        if not has_tensors(data):
+            return upload(
+                observed(as_table(data, argument, types=self.types, vectors=self.vectors), missing=self.missing),
+                self.place,
+            )
+        if self.types or self.vectors:
+            raise InputError("types and vectors are for columns that have types, and tensors have none: leave them out")
+        return read_tensors(data, self.place, argument)
+
+    def _ranked(self, columns: OnDevice, *, at_least: int) -> Ranked:
+        if not isinstance(self.by, Rdc):
+            raise InputError(f"measure={self.by.name!r} is not for a device: leave device out, or measure")
+        found = ranked(columns, Settings(self.by.k, self.by.s, self.by.frequencies), missing=self.missing)
+        if at_least:
+            _comparable(found.table, self.by, at_least=at_least)
+        return found
 
 
 def _refuse(**wishes: Any) -> None:
@@ -442,7 +529,7 @@ def _found(x: Sequence[Variable], y: Sequence[Variable] | None, *, progress: boo
     tiles = list(tiles_of(own, None if y is None else groups(y)))
 
     def compare_one(tile: tuple[Alike, Alike]) -> Found:
-        return compare(*tile, _SHUFFLES)
+        return compare(*tile, SHUFFLES)
 
     return watched(stream(compare_one, tiles), len(tiles), "Comparing pairs", shown=progress)
 

@@ -14,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi import features
 from renyi.alike import Alike, Variable
 from renyi.basis import Basis, restrict_cells
 from renyi.coefficient import check_ranks
@@ -23,7 +24,7 @@ from renyi.independence import Crosses, Prepared, Shuffles, on_every_scale, toge
 from renyi.pairwise import CommonPairs, CompletePairs
 from renyi.sums import Sums, reaches_beyond_corner
 
-__all__ = ["Found", "compare", "groups", "pair_of_sums", "tiles_of"]
+__all__ = ["SHUFFLES", "Found", "by_itself", "compare", "groups", "pair_of_sums", "tiles_of"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -34,6 +35,8 @@ Stacking: TypeAlias = Callable[[Sequence[int], Sequence[Variable]], Alike]
 # Products of a tile, and columns of one side: enough for BLAS, little enough to run several at once, and for the
 # allocator to hand out the same memory again, which is much faster than fresh pages.
 _TILE_PRODUCTS, _MOST_COLUMNS = 2**22, 160
+# How pairs without a law are shuffled.
+SHUFFLES = Shuffles(9999, features.seeds(None, n_draws=1)[0], None, are_many=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +66,20 @@ def groups(variables: Sequence[Variable], /, *, stack: Stacking = Alike.of) -> l
 
 
 def tiles_of(
-    x: Sequence[Alike], y: Sequence[Alike] | None = None, /, *, most: int = _MOST_COLUMNS
+    x: Sequence[Alike],
+    y: Sequence[Alike] | None = None,
+    /,
+    *,
+    most: int = _MOST_COLUMNS,
+    room: Callable[[Alike, Alike], int] | None = None,
 ) -> Iterator[tuple[Alike, Alike]]:
-    """Tiles that cover every pair once: those of x with one another, or of x with y; `most` columns a side."""
+    """Tiles that cover every pair once: those of x with one another, or of x with y.
+
+    A side has `most` columns, or fewer where there is no room for as many.
+    """
     for g, group in enumerate(x):
         for h, other in enumerate(x[g:] if y is None else y):
-            size = min(most, _columns_of_tile(group, other))
+            size = min(most, (room or _columns_of_tile)(group, other))
             parts = _parts(group, size)
             is_same = y is None and h == 0
             others = parts if is_same else _parts(other, size)
@@ -110,7 +121,7 @@ def compare(x: Alike, y: Alike, shuffles: Shuffles, /, *, sums: Sums | None = No
         keep_going()
         a, b = int(i[k]), int(j[k])
         here = partial(_of_rows, x.variables[a], y.variables[b])
-        log_pvalue[k], is_shuffled[k] = _by_itself(
+        log_pvalue[k], is_shuffled[k] = by_itself(
             here if sums is None else partial(pair_of_sums, x, y, a, b, sums), shuffles
         )
     signs = np.array([v.trend for v in x.variables])[i] * np.array([v.trend for v in y.variables])[j]
@@ -130,7 +141,7 @@ def compare(x: Alike, y: Alike, shuffles: Shuffles, /, *, sums: Sums | None = No
 Pair: TypeAlias = tuple[Prepared, Prepared, Crosses | None]
 
 
-def _by_itself(pair: Callable[[], Pair], shuffles: Shuffles) -> tuple[float, bool]:
+def by_itself(pair: Callable[[], Pair], shuffles: Shuffles, /) -> tuple[float, bool]:
     """Logarithm of the p-value by the way of a single pair, NaN where there is no answer; whether it was shuffled."""
     try:
         x, y, crosses = pair()

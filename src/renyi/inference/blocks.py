@@ -9,11 +9,13 @@ mean, and the law of that mean depends on them through one number.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.execution.arrays import as_floats, at_least, interpolated, is_tensor, like, namespace, stacked
+from renyi.execution.spectra import largest_eigenvalue, products_of_rows
 from renyi.inference.pairings import log_heavier
 from renyi.inference.roy import LARGEST_RANK, log_sf
 from renyi.scales import Scales, leverages_without_ties
@@ -90,6 +92,9 @@ FEW_ROWS = 50
 MOST_FITTED = 0.8
 LEVEL = 0.05
 
+# From so many matrices on planes of their entries take half the time of LAPACK, while these stay in the cache.
+_PAIRS_BY_PLANES, _MOST_BY_PLANES = 2048, 4096
+
 # Law of the weighted harmonic mean H of p-values: H = p/M^φ(p) with φ = c·p^a·(1 − p)^b, M the effective number of
 # blocks; fitted in benchmarks/calibration.py.
 _SIZE, _RISE, _FALL = 0.968, 0.401, 0.265
@@ -159,7 +164,8 @@ def leverages_on_few_rows(leverages: Array, n: int, /) -> Array:
     if n >= FEW_ROWS:
         return leverages
     fewest = leverages_without_ties(n)[: len(leverages)]
-    return np.maximum(leverages, fewest.reshape(-1, *(1,) * (leverages.ndim - 1)))
+    found: Array = at_least(leverages, like(fewest.reshape(-1, *(1,) * (leverages.ndim - 1)), leverages))
+    return found
 
 
 def share_of(x: Scales, y: Scales, /) -> float:
@@ -210,16 +216,17 @@ class NestedProducts:
 
     def roots(self, blocks: Sequence[Block], /) -> Array:
         """Largest squared canonical correlation of every block, as the last axis."""
-        squares_of_x, squares_of_y = (np.cumsum(edge**2, axis=-1) for edge in (self.of_x, self.of_y))
-        roots = np.empty((*self.of_x.shape[:-1], len(blocks)))
-        for i, (a, b) in enumerate(blocks):
-            if b == 1:
-                roots[..., i] = squares_of_x[..., a - 1]
-            elif a == 1:
-                roots[..., i] = squares_of_y[..., b - 1]
-            else:
-                roots[..., i] = largest_root(np.ascontiguousarray(self.corner[..., :a, :b]))
-        return np.clip(roots, 0.0, LARGEST_ROOT)
+        squares_of_x, squares_of_y = (edge**2 for edge in (self.of_x, self.of_y))
+        roots = [
+            squares_of_x[..., :a].sum(-1)
+            if b == 1
+            else squares_of_y[..., :b].sum(-1)
+            if a == 1
+            else largest_root(self.corner[..., :a, :b])
+            for a, b in blocks
+        ]
+        found: Array = namespace(self.of_x).clip(as_floats(stacked(roots)), 0.0, LARGEST_ROOT)
+        return found
 
 
 def block_roots(cross: Array, blocks: Sequence[Block], /) -> Array:
@@ -230,26 +237,44 @@ def block_roots(cross: Array, blocks: Sequence[Block], /) -> Array:
 def largest_root(block: Array, /) -> Array:
     """Largest squared singular value of every matrix of a batch."""
     if block.shape[-2] > block.shape[-1]:
-        block = np.swapaxes(block, -1, -2)
-    gram = block @ np.swapaxes(block, -1, -2)
-    if len(gram.T) == 1:
-        return np.asarray(gram[..., 0, 0])
-    if len(gram.T) == 2:
-        half = (gram[..., 0, 0] - gram[..., 1, 1]) / 2
-        return np.asarray((gram[..., 0, 0] + gram[..., 1, 1]) / 2 + np.hypot(half, gram[..., 0, 1]))
+        block = block.swapaxes(-1, -2)
+    if is_tensor(block):
+        planes = block.movedim((-2, -1), (0, 1))  # type: ignore[attr-defined]  # of torch
+        return _largest_root_of(products_of_rows(planes))
+    if block.ndim == 3 and block.shape[1] > 2 and len(block) >= _PAIRS_BY_PLANES:
+        parts = np.array_split(block, -(-len(block) // _MOST_BY_PLANES))
+        planes = (np.ascontiguousarray(np.moveaxis(part, 0, -1)) for part in parts)
+        return np.concatenate([_largest_root_of(products_of_rows(part)) for part in planes])
+    block = np.ascontiguousarray(block)
+    gram = block @ block.swapaxes(-1, -2)
+    if len(gram.T) <= 2:
+        return _largest_root_of(np.moveaxis(gram, (-2, -1), (0, 1)))
     return np.asarray(np.linalg.eigvalsh(gram)[..., -1])
+
+
+def _largest_root_of(gram: Array) -> Array:
+    """Largest eigenvalue of symmetric matrices (m, m, …)."""
+    if len(gram) == 1:
+        return np.asarray(gram[0, 0]) if gram.ndim == 2 else gram[0, 0]
+    if len(gram) > 2:
+        return cast(Array, largest_eigenvalue(gram))
+    half = (gram[0, 0] - gram[1, 1]) / 2
+    return cast(Array, (gram[0, 0] + gram[1, 1]) / 2 + namespace(gram).hypot(half, gram[0, 1]))
 
 
 def log_evidence(roots: Array, blocks: Sequence[Block], n: int, /, *, law: Law = log_sf) -> Array:
     """Logarithm of the weight of every block over its p-value; their sum is 1/H, and the largest one spoke."""
-    log_p = np.stack([law(roots[..., i], a, b, n) for i, (a, b) in enumerate(blocks)], axis=-1)
-    return np.asarray(log_weights(blocks) - log_p)
+    log_p = stacked([law(roots[..., i], a, b, n) for i, (a, b) in enumerate(blocks)])
+    evidence: Array = like(log_weights(blocks), log_p) - log_p
+    return evidence
 
 
 def log_harmonic_mean(evidence: Array, /) -> Array:
     """Logarithm of H = 1/Σ(w/p)."""
-    highest = evidence.max(axis=-1, keepdims=True)
-    return np.asarray(-highest[..., 0] - np.log(np.exp(evidence - highest).sum(axis=-1)))
+    xp = namespace(evidence)
+    highest = xp.amax(evidence, axis=-1, keepdims=True)
+    log_mean: Array = -highest[..., 0] - xp.log(xp.exp(evidence - highest).sum(axis=-1))
+    return log_mean
 
 
 def log_pvalue(
@@ -266,7 +291,8 @@ def log_pvalue(
     No p-value of shuffled rows could be smaller than one over the number of arrangements; no other one is either.
     """
     log_p = log_pvalue_of_many_rows(log_mean, blocks)
-    return np.maximum(_of_few_rows(log_p, n) if are_numbers else log_p, -log_arrangements)
+    found: Array = at_least(_of_few_rows(log_p, n) if are_numbers else log_p, -log_arrangements)
+    return found
 
 
 def log_pvalue_of_pair(log_mean: Array | float, blocks: Sequence[Block], x: Scales, y: Scales, /) -> Array:
@@ -283,7 +309,10 @@ def log_pvalue_of_pair(log_mean: Array | float, blocks: Sequence[Block], x: Scal
 def log_pvalue_of_many_rows(log_mean: Array | float, blocks: Sequence[Block], /) -> Array:
     """The same, in the limit of many rows: the law of blocks of independent normals."""
     means = _log_means(tuple(blocks))
-    return np.where(log_mean < means[0], log_mean, np.interp(log_mean, means, _LOG_P))
+    found: Array = namespace(log_mean).where(
+        log_mean < means[0], log_mean, interpolated(log_mean, means, np.asarray(_LOG_P))
+    )
+    return found
 
 
 def _of_few_rows(log_p: Array, n: Counts | int) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, gammainc, ndtri_exp
 
+from renyi.execution.arrays import namespace
 from renyi.inference.classical import log_gamma_sf
 
 __all__ = ["Shape", "log_heavier", "log_of_overlap", "log_skewed", "shape_of_correlation"]
@@ -76,7 +77,8 @@ def log_heavier(log_pvalue: Array | float, curvature: Array | float, /) -> Array
     # The slope 1 + 2c·log p falls from 1 to a half here.
     turn = -0.25 / np.maximum(curvature, _TINY)
     tangent = turn + curvature * turn**2 + 0.5 * (log_pvalue - turn)
-    return np.where(log_pvalue > turn, log_pvalue + curvature * np.square(log_pvalue), tangent)
+    found: Array = namespace(log_pvalue).where(log_pvalue > turn, log_pvalue + curvature * log_pvalue**2, tangent)
+    return found
 
 
 def log_of_overlap(n: int, sizes: tuple[int, int], overlap: int, /) -> float:

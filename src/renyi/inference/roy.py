@@ -1,13 +1,14 @@
 """The law of the largest canonical correlation of independent data: Roy's largest root."""
 
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc
 
 from renyi.errors import InputError
+from renyi.execution.arrays import as_places, is_tensor, like, namespace
 from renyi.execution.roots import root_between
 from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_beta, log_tail
 
@@ -225,22 +226,38 @@ class _Interpolated:
         log_p = log_sf(np.minimum(odds / (1.0 + odds), LARGEST_BELOW_ONE), a, b, n_samples)
         spline = CubicSpline(knots, log_p + self._power * np.log1p(odds))
         self._steps_per_unit = (_KNOTS - 1) / end
+        # Of each step together, as NumPy reads fast; a device reads each of the four by itself, and keeps them.
         self._coefficients = np.ascontiguousarray(spline.c.T)
+        self._on_devices: dict[Any, list[Any]] = {}
 
     def __call__(self, roots: Array, /) -> Array:
         odds = roots / (1.0 - roots)
-        return np.asarray(np.minimum(self.at(self._variable(odds)) - self._power * np.log1p(odds), 0.0))
+        xp = namespace(odds)
+        found: Array = xp.clip(self.at(self._variable(odds)) - self._power * xp.log1p(odds), None, 0.0)
+        return found
 
     def at(self, variable: Array, /) -> Array:
         """What is tabulated, the law without its last power."""
         position = variable * self._steps_per_unit
-        step = np.minimum(position.astype(np.intp), _KNOTS - 2)
+        step = namespace(position).clip(as_places(position), None, _KNOTS - 2)
         beyond = (position - step) / self._steps_per_unit
-        cubic, square, slope, value = self._coefficients[step].T
-        return np.asarray(((cubic * beyond + square) * beyond + slope) * beyond + value)
+        cubic, square, slope, value = self._coefficients_at(step)
+        found: Array = ((cubic * beyond + square) * beyond + slope) * beyond + value
+        return found
+
+    def _coefficients_at(self, step: Any) -> Any:
+        if not is_tensor(step):
+            return self._coefficients[step].T
+        kept = self._on_devices.get(step.device)
+        if kept is None:
+            kept = [column.contiguous() for column in like(self._coefficients, step).T]
+            self._on_devices[step.device] = kept
+        return [column[step] for column in kept]
 
     def _variable(self, odds: Array) -> Array:
-        return np.asarray(np.arcsinh(np.sqrt(self._n * odds)))
+        xp = namespace(odds)
+        found: Array = xp.arcsinh(xp.sqrt(self._n * odds))
+        return found
 
 
 @lru_cache(maxsize=1024)

@@ -9,7 +9,7 @@ which is as valid.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from scipy.special import gammaln
 
 from renyi.basis import Basis
 from renyi.errors import InputError
+from renyi.execution.devices import free_bytes, within_room
 from renyi.execution.threads import ahead
 from renyi.spectrum import cross_products
 
@@ -26,6 +27,7 @@ __all__ = [
     "Groups",
     "Shuffled",
     "Statistic",
+    "orders_on_device",
     "random_orders",
     "shuffled_pvalue",
     "until_resolved",
@@ -50,6 +52,8 @@ _MOST_IN_A_BATCH = 256
 _ROWS_PER_CELL = 8
 # Up to here the first orders are kept for other pairs: a batch of them takes 200 KiB.
 _FEW_ROWS = 100
+# The first batch on a device; each of the next ones is eight times as large, as far as there is room.
+_FIRST_ON_DEVICE = 1024
 _KEPT_DRAWS = 10_000
 
 
@@ -115,8 +119,9 @@ def shuffled_pvalue(
     n_resamples: int,
     seed: Entropy,
     groups: Groups | None = None,
+    device: Any = None,
 ) -> Shuffled:
-    """Shuffle the rows of y against those of x until the p-value is resolved.
+    """Shuffle the rows of y against those of x until the p-value is resolved, on a device of torch if there is one.
 
     Without groups the rows of either side are put into an order of their own first, so that the order of the data does
     not matter, and the sides into one that depends on what they hold, so that theirs does not either.
@@ -128,8 +133,14 @@ def shuffled_pvalue(
         x, y = (y, x) if is_turned else (x, y)
 
     def values() -> Iterator[Array]:
-        for cross in _shuffled_products(x, y, n_resamples, seed, groups):
-            yield statistic(np.swapaxes(cross, 1, 2) if is_turned else cross)
+        drawn = (
+            _shuffled_products(x, y, n_resamples, seed, groups)
+            if device is None
+            else _products_on_device(x, y, n_resamples, seed, device)
+        )
+        for cross in drawn:
+            found = statistic(cross.swapaxes(1, 2) if is_turned else cross)
+            yield found if device is None else found.cpu().numpy()  # type: ignore[attr-defined]  # of torch
 
     return until_resolved(values(), observed)
 
@@ -238,6 +249,39 @@ def _products_of_rows(
     # Drawing takes as long as the products, so the next batch is drawn meanwhile.
     for rows in ahead(_arrangements(n, n_resamples, size, rng, groups)):
         yield rows_of_x @ np.take(rows_of_y, rows, axis=0)
+
+
+def _products_on_device(x: Basis, y: Basis, n_resamples: int, seed: Entropy, device: Any) -> Iterator[Array]:
+    """By orders that a device draws for itself; batches grow, since most answers are clear after a few shuffles."""
+    import torch
+
+    n = x.n_samples
+    rows_of_x, rows_of_y = (torch.as_tensor(basis.rows(0, n), device=device) for basis in (x, y))
+    rows_of_x = rows_of_x.T / n
+    generator = torch.Generator(device).manual_seed(
+        int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> 1)
+    )
+    # Keys, their order, what sorting takes beside them, and the rows that are gathered.
+    most = max(1, int(free_bytes(device) / (n * (40 + 8 * y.rank))))
+    size, start = min(_FIRST_ON_DEVICE, most), 0
+    while start < n_resamples:
+        size = min(size, n_resamples - start)
+        cross = within_room(lambda size: _drawn(rows_of_x, rows_of_y, size, generator), size, device, "one shuffle")
+        start, size = start + len(cross), min(8 * len(cross), most)
+        yield cross
+
+
+def _drawn(rows_of_x: Any, rows_of_y: Any, size: int, generator: Any) -> Any:
+    """Products with the rows of y in so many random orders."""
+    return rows_of_x @ rows_of_y[orders_on_device(len(rows_of_y), size, generator)]
+
+
+def orders_on_device(n: int, size: int, generator: Any, /) -> Any:
+    """Random orders of n rows on a device: of keys of 32 bits, so that two in 10,000 are equal in one order of 100."""
+    import torch
+
+    keys = torch.randint(-(2**31), 2**31, (size, n), dtype=torch.int32, device=generator.device, generator=generator)
+    return keys.argsort(dim=1)
 
 
 def _products_of_few_rows(x: Basis, y: Basis, n_resamples: int, seed: Entropy) -> Iterator[Array]:

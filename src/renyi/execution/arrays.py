@@ -1,0 +1,93 @@
+"""The few operations that NumPy and torch spell differently; all others are taken from `namespace`.
+
+Tensors of many pairs keep every plane (one number of each pair) together in memory, whatever the order of their axes:
+that is how a device reads fast.
+"""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "as_floats",
+    "as_places",
+    "at_least",
+    "gathered",
+    "interpolated",
+    "is_tensor",
+    "joined",
+    "like",
+    "namespace",
+    "stacked",
+]
+
+
+def is_tensor(data: Any, /) -> bool:
+    """Whether this is a tensor of torch, which nobody loads to find out."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(data, torch.Tensor)
+
+
+def namespace(array: Any, /) -> Any:
+    """The library whose functions take this array."""
+    return sys.modules["torch"] if is_tensor(array) else np
+
+
+def like(values: Any, array: Any, /) -> Any:
+    """Numbers in the library and on the device of an array, in their own type."""
+    return namespace(array).as_tensor(values, device=array.device) if is_tensor(array) else np.asarray(values)
+
+
+def as_floats(array: Any, /) -> Any:
+    """The same numbers in float64."""
+    return array.double() if is_tensor(array) else array.astype(np.float64, copy=False)
+
+
+def as_places(array: Any, /) -> Any:
+    """Numbers that are not negative as whole ones below."""
+    return array.long() if is_tensor(array) else array.astype(np.intp)
+
+
+def stacked(planes: Sequence[Any], /) -> Any:
+    """Arrays of one shape, as the last axis of one."""
+    if is_tensor(planes[0]):
+        return namespace(planes[0]).stack(list(planes)).movedim(0, -1)
+    return np.stack(planes, axis=-1)
+
+
+def joined(parts: Sequence[Any], /) -> Any:
+    """Arrays one after the other along their last axis."""
+    if is_tensor(parts[0]):
+        return namespace(parts[0]).cat([part.movedim(-1, 0) for part in parts]).movedim(0, -1)
+    return np.concatenate(parts, axis=-1)
+
+
+def gathered(array: Any, i: Any, j: Any, /) -> Any:
+    """What an array (x, y, …) has at pairs (i, j), as (pairs, …)."""
+    if not is_tensor(array):
+        return array[i, j]
+    planes = array.movedim((0, 1), (-2, -1)).flatten(-2)
+    n_pairs = planes.shape[-1]
+    taken = planes if len(i) == n_pairs else planes.index_select(-1, i * array.shape[1] + j)
+    return taken.movedim(-1, 0)
+
+
+def at_least(array: Any, bound: Any, /) -> Any:
+    """The larger of an array's numbers and a bound, one number or an array."""
+    if is_tensor(array):
+        return namespace(array).maximum(array, bound) if is_tensor(bound) else array.clamp(min=np.asarray(bound).item())
+    return np.maximum(array, bound)
+
+
+def interpolated(array: Any, knots: NDArray[np.float64], values: NDArray[np.float64], /) -> Any:
+    """The line through values at rising knots, continued by its ends."""
+    if not is_tensor(array):
+        return np.interp(array, knots, values)
+    torch = namespace(array)
+    at, known = like(knots, array), like(values, array)
+    step = torch.searchsorted(at, array.contiguous()).clamp(1, len(knots) - 1)
+    share = ((array - at[step - 1]) / (at[step] - at[step - 1])).clamp(0.0, 1.0)
+    return torch.lerp(known[step - 1], known[step], share)

@@ -1,0 +1,371 @@
+import sys
+
+import numpy as np
+import pytest
+
+import renyi
+from renyi.execution.arrays import interpolated
+from renyi.execution.spectra import largest_eigenvalue, products_of_rows
+from renyi.inference.blocks import largest_root
+
+torch = pytest.importorskip("torch")
+
+from renyi import devicewise, resident  # noqa: E402
+from renyi.execution import devices, fetching  # noqa: E402
+from renyi.execution.devices import device_of, halves, multiplied, paired  # noqa: E402
+
+
+def dependent(n, rng, n_columns=9):
+    """Columns that depend on one another in many ways, among them copies, few values, zeros and rounded numbers."""
+    values = rng.standard_normal((n, n_columns))
+    values[:, 1] += values[:, 0]
+    values[:, 2] = values[:, 0] ** 2 + 0.1 * values[:, 2]
+    values[:, 3] = values[:, 4]
+    values[:, 5] = np.round(2 * values[:, 5])
+    values[:, 6] = np.where(values[:, 7] > 0, values[:, 7], 0.0)
+    return values
+
+
+def difference(found, expected, name):
+    return np.nanmax(np.abs(getattr(found, name) - getattr(expected, name)))
+
+
+# Tables.
+
+
+@pytest.mark.parametrize(("n", "tolerance"), [(60, 1e-9), (700, 1e-9), (5000, 1e-6), (34_000, 1e-6)])
+def test_tensors_have_the_numbers_of_arrays(n, tolerance, rng):
+    values = dependent(n, rng)
+    expected, found = renyi.matrix(values), renyi.matrix(torch.tensor(values))
+    for name in ("values", "pearson", "spearman", "debiased"):
+        assert difference(found, expected, name) < tolerance * (10 if name == "debiased" else 1)
+    by_law = ~np.isnan(expected.pvalues) & (expected.pvalues > 1e-290)
+    if expected.n_shuffled:
+        by_law[:] = False
+        by_law[:3, :3] = ~np.eye(3, dtype=bool)
+    assert np.log(found.pvalues[by_law]) == pytest.approx(
+        np.log(expected.pvalues[by_law]), abs=30 * tolerance, rel=1e-5
+    )
+    assert (found.n_samples == expected.n_samples).all()
+    assert found.n_shuffled == expected.n_shuffled
+    assert found.names == expected.names
+
+
+def test_the_values_cannot_be_written_to(rng):
+    found = renyi.matrix(torch.tensor(rng.random((80, 3))))
+    with pytest.raises(ValueError, match="read-only"):
+        found.values[0, 1] = 0.0
+    assert np.diagonal(found.values).tolist() == [1.0] * 3
+    assert np.isnan(np.diagonal(found.pvalues)).all()
+
+
+def test_results_of_tensors_show_and_rank_themselves(rng):
+    values = dependent(600, rng)
+    expected, found = renyi.matrix(values), renyi.matrix(torch.tensor(values))
+    assert repr(found) == repr(expected)
+    assert found.top(5)["y"].tolist() == expected.top(5)["y"].tolist()
+    assert difference(found, expected, "qvalues") < 1e-9
+
+
+def test_few_equal_values_on_many_rows_change_hardly_anything(rng):
+    values = rng.standard_normal((6000, 5))
+    values[:, 1] = values[:, 0] ** 2 + values[:, 1]
+    for column in values.T:
+        first, *others = rng.choice(6000, 3, replace=False)
+        column[others] = column[first]
+    expected, found = renyi.matrix(values), renyi.matrix(torch.tensor(values))
+    assert all(variable.scales.equal_pairs == 0 for variable in found.edges.x)
+    assert difference(found, expected, "values") < 1e-5
+    assert difference(found, expected, "spearman") < 1e-5
+
+
+def test_columns_that_say_nothing_are_left_out_with_the_reason_of_arrays(rng):
+    values = rng.standard_normal((50, 5))
+    values[:, 1], values[3, 2], values[:, 4] = 2.0, np.inf, np.nan
+    found, expected = renyi.matrix(torch.tensor(values)), renyi.matrix(values)
+    assert found.names == expected.names == ("x0", "x3")
+    assert set(found.skipped) == set(expected.skipped) == {"x1", "x2", "x4"}
+    assert found.skipped["x1"] == expected.skipped["x1"]
+    assert "1 infinite value" in found.skipped["x2"]
+
+
+@pytest.mark.parametrize("kind", ["float32", "int64", "int16"])
+def test_tensors_of_other_types_have_their_numbers(kind, rng):
+    values = (100 * rng.standard_normal((500, 4))).astype(kind)
+    expected, found = renyi.matrix(values), renyi.matrix(torch.tensor(values))
+    assert difference(found, expected, "values") < 1e-9
+    assert difference(found, expected, "pearson") < 1e-9
+
+
+def test_a_dict_of_tensors_keeps_its_names(rng):
+    values = rng.random((200, 2))
+    found = renyi.matrix({"a": torch.tensor(values[:, 0]), "b": torch.tensor(values[:, 1])})
+    assert found.names == ("a", "b")
+    assert found.values[0, 1] == pytest.approx(renyi.rdc(values[:, 0], values[:, 1]))
+
+
+def test_two_tables_of_tensors(rng):
+    values = dependent(400, rng)
+    expected = renyi.matrix(
+        {"a": values[:, 0], "b": values[:, 8]}, {"c": values[:, 2], "d": values[:, 5], "e": values[:, 7]}
+    )
+    found = renyi.matrix(torch.tensor(values[:, [0, 8]]), torch.tensor(values[:, [2, 5, 7]]))
+    assert difference(found, expected, "values") < 1e-9
+    assert found.pvalues == pytest.approx(expected.pvalues, rel=1e-6)
+    assert difference(found, expected, "debiased") < 1e-9
+
+
+def test_screening_of_tensors(rng):
+    values = dependent(500, rng)
+    expected, found = renyi.screen(values, "x0"), renyi.screen(torch.tensor(values), "x0")
+    assert found.names == expected.names
+    assert difference(found, expected, "values") < 1e-9
+    assert found.qvalues == pytest.approx(expected.qvalues, rel=1e-6)
+
+
+def test_rows_that_lack_a_value_can_be_dropped(rng):
+    values = rng.standard_normal((300, 4))
+    values[5, 0] = values[7, 2] = np.nan
+    found = renyi.matrix(torch.tensor(values), missing="listwise")
+    assert found.n_rows == 298
+    assert difference(found, renyi.matrix(values, missing="listwise"), "values") < 1e-9
+
+
+def test_pairs_without_a_law_are_shuffled_where_they_are(rng):
+    values = np.zeros((400, 3))
+    values[:5, 0] = values[100:106, 1] = 1.0
+    values[:5, 2] = 1.0
+    values[6, 2] = 1.0
+    expected, found = renyi.matrix(values), renyi.matrix(torch.tensor(values))
+    assert found.n_shuffled == expected.n_shuffled == 3
+    assert found.pvalues[0, 2] == expected.pvalues[0, 2] == pytest.approx(1e-4)
+    assert found.pvalues[0, 1] > 0.5
+
+
+def test_strips_and_chunks_change_nothing(rng, monkeypatch):
+    values = torch.tensor(rng.standard_normal((5000, 12)))
+    expected = renyi.matrix(values)
+    monkeypatch.setattr(resident, "_FEWEST_OF_STRIP", 3)
+    monkeypatch.setattr(resident, "_MOST_ROWS", 1000)
+    monkeypatch.setattr(devicewise, "_MOST_COLUMNS", 5)
+    found = renyi.matrix(values)
+    assert difference(found, expected, "values") < 1e-7
+    assert difference(found, expected, "pvalues") < 1e-5
+
+
+@pytest.mark.parametrize(("name", "value"), [("_PIECE", 40), ("_SHARE_OF_MATRICES", 0.0)])
+def test_matrices_that_come_in_pieces_or_are_filled_in_memory_are_the_same(name, value, rng, monkeypatch):
+    values = rng.standard_normal((300, 23))
+    values[:, ::3] = np.round(values[:, ::3])
+    expected = renyi.matrix(values)
+    monkeypatch.setattr(fetching, name, value)
+    monkeypatch.setattr(devicewise, "_MOST_COLUMNS", 5)
+    found = renyi.matrix(torch.tensor(values))
+    for part in ("values", "debiased", "pearson", "spearman"):
+        assert difference(found, expected, part) < 1e-12
+    assert difference(found, expected, "pvalues") < 1e-8
+    parts = renyi.matrix(torch.tensor(values[:, :9]), torch.tensor(values[:, 9:]))
+    assert np.abs(parts.values - expected.values[:9, 9:]).max() < 1e-12
+
+
+# A full device.
+
+
+class _FullBeyond:
+    """Comparing that runs out of memory for more pairs than there is room for."""
+
+    def __init__(self, most):
+        self.most, self.sizes, self.compare = most, [], devicewise._compare
+
+    def __call__(self, x, y):
+        size = len(x.positions) * len(y.positions)
+        if size > self.most:
+            raise torch.OutOfMemoryError("out of memory")
+        self.sizes.append(size)
+        return self.compare(x, y)
+
+
+def test_a_full_device_gets_smaller_tiles(rng, monkeypatch):
+    values = torch.tensor(rng.standard_normal((100, 11)))
+    expected = renyi.matrix(values)
+    full = _FullBeyond(9)
+    monkeypatch.setattr(devicewise, "_compare", full)
+    found = renyi.matrix(values)
+    assert max(full.sizes) <= 9
+    assert difference(found, expected, "values") < 1e-12
+
+
+def test_a_device_without_room_for_a_pair_is_an_error_that_says_so(rng, monkeypatch):
+    class Properties:
+        total_memory = 2**30
+
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: Properties)
+    monkeypatch.setattr(devicewise, "_compare", _FullBeyond(0))
+    with pytest.raises(renyi.InputError, match=r"no room for one pair of columns: free its memory"):
+        renyi.matrix(torch.tensor(rng.standard_normal((100, 3))))
+
+
+def test_work_is_done_in_smaller_pieces_where_there_is_no_room():
+    def work(size):
+        if size > 3:
+            raise torch.OutOfMemoryError
+        return size
+
+    assert devices.within_room(work, 20, torch.device("cpu"), "nothing") == 2
+
+
+# One pair.
+
+
+@pytest.mark.parametrize("n", [30, 300, 5000])
+def test_a_pair_of_tensors_has_the_pvalue_of_arrays(n, rng):
+    x = rng.standard_normal(n)
+    y = 0.3 * x**2 + rng.standard_normal(n)
+    expected, found = renyi.independence_test(x, y), renyi.independence_test(torch.tensor(x), torch.tensor(y))
+    assert found.log_pvalue == pytest.approx(expected.log_pvalue, rel=1e-9)
+    assert found.coefficient == pytest.approx(expected.coefficient)
+    assert found.confidence_interval() == pytest.approx(expected.confidence_interval())
+
+
+def test_missing_values_of_tensors_are_left_out(rng):
+    x, y = rng.standard_normal((2, 200))
+    x[3], y[8] = np.nan, np.nan
+    expected = renyi.independence_test(x, y, missing="pairwise")
+    found = renyi.independence_test(torch.tensor(x), torch.tensor(y), missing="pairwise")
+    assert found.pvalue == pytest.approx(expected.pvalue)
+
+
+def test_shuffles_on_a_device_are_as_good_as_others(rng):
+    x, y = rng.standard_normal((2, 1000))
+    settings = {"method": "permutation", "n_resamples": 3000}
+    y += 0.12 * x
+    by_law = renyi.independence_test(x, y, method="roy").pvalue
+    found = [renyi.independence_test(torch.tensor(x), torch.tensor(y), **settings, rng=seed) for seed in (1, 1, 2)]
+    assert found[0].pvalue == found[1].pvalue != found[2].pvalue
+    for one in found:
+        assert one.pvalue == pytest.approx(by_law, rel=0.5, abs=0.003)
+
+
+# Which device.
+
+
+@pytest.mark.parametrize("device", ["gpu", 3.5, "cuda:x"])
+def test_an_unknown_device_is_refused(device, rng):
+    with pytest.raises(renyi.InputError, match="pass 'cuda', 'cuda:1', 'cpu' or None"):
+        renyi.matrix(rng.random((50, 2)), device=device)
+
+
+@pytest.mark.skipif(torch.backends.cuda.is_built(), reason="torch has CUDA")
+def test_a_torch_without_cuda_is_named(rng):
+    x, y = rng.random((2, 50))
+    with pytest.raises(renyi.InputError, match=r"needs a torch with CUDA, and .* has none: install another build"):
+        renyi.independence_test(x, y, device="cuda")
+
+
+def test_a_device_that_is_not_there_is_named(rng, monkeypatch):
+    monkeypatch.setattr(torch.backends.cuda, "is_built", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(renyi.InputError, match=r"'cuda:2' is not there .torch sees 2 of them.: pass device=None"):
+        renyi.screen({"a": rng.random(50), "b": rng.random(50)}, "a", device="cuda:2")
+
+
+def test_a_torch_that_is_too_old_is_named(monkeypatch):
+    monkeypatch.setattr(torch, "__version__", "2.1.0+cu118")
+    with pytest.raises(renyi.InputError, match=r"torch is 2.1.0\+cu118, and this needs 2.8 or later"):
+        device_of("cuda")
+
+
+def test_without_torch_the_extra_is_named(rng, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(renyi.MissingExtraError, match=r"pip install 'renyi\[gpu\]'"):
+        renyi.matrix(rng.random((50, 2)), device="cuda")
+
+
+def test_arrays_stay_with_numpy_where_the_processor_is_asked_for(rng):
+    values = rng.random((100, 3))
+    assert device_of("cpu", values) is None
+    assert (renyi.matrix(values, device="cpu").values == renyi.matrix(values).values).all()
+
+
+# What is not for a device yet.
+
+
+def test_what_a_device_cannot_do_is_refused_and_not_done_elsewhere(rng):
+    values = rng.standard_normal((80, 3))
+    gaps = values.copy()
+    gaps[2, 1] = np.nan
+    with pytest.raises(renyi.InputError, match="'x1' has 1 missing cell, which are not compared on a device yet"):
+        renyi.matrix(torch.tensor(gaps))
+    with pytest.raises(renyi.InputError, match="measure='dcor' is not for a device"):
+        renyi.matrix(torch.tensor(values), measure="dcor")
+    with pytest.raises(renyi.InputError, match="given is not for a device yet"):
+        renyi.screen(torch.tensor(values), "x0", given="x1")
+    with pytest.raises(renyi.InputError, match="types and vectors"):
+        renyi.matrix(torch.tensor(values), vectors={"v": ["x0", "x1"]})
+    with pytest.raises(renyi.InputError, match="convert it to floats"):
+        renyi.matrix(torch.tensor(values > 0))
+    with pytest.raises(renyi.InputError, match="a table has rows and columns"):
+        renyi.matrix(torch.tensor(values[:, 0]))
+    with pytest.raises(renyi.InputError, match=r"x is a tensor of the shape \(80, 3\)"):
+        renyi.independence_test(torch.tensor(values), torch.tensor(values[:, 0]))
+    with pytest.raises(renyi.InputError, match="blocks are not shuffled on a device yet"):
+        renyi.independence_test(*torch.tensor(values[:, :2]).T, blocks=np.arange(80) // 8)
+
+
+# Arithmetic that NumPy and torch share.
+
+
+def matrices(size, rng):
+    """Random matrices, and some whose largest singular values are equal, nearly so, or 0."""
+    random = rng.standard_normal((300, size, size))
+    turns = np.linalg.qr(rng.standard_normal((40, size, size)))[0]
+    spectra = [
+        [1.0] * size,
+        [1.0] * (size // 2) + [0.0] * (size - size // 2),
+        [0.5, 0.5] + [0.1] * (size - 2),
+        [0.1, 0.1 - 1e-7] + [0.05] * (size - 2),
+        [0.0] * size,
+    ]
+    return np.concatenate([random, *(turns * np.sqrt(spectrum) for spectrum in spectra)])
+
+
+@pytest.mark.parametrize("size", [3, 4, 8, 12])
+@pytest.mark.parametrize(("kind", "tolerance"), [("float64", 1e-12), ("float32", 4e-6)])
+def test_the_largest_eigenvalue_by_planes_is_that_of_lapack(size, kind, tolerance, rng):
+    found = matrices(size, rng)
+    expected = np.linalg.eigvalsh(found @ found.swapaxes(1, 2))[:, -1]
+    planes = np.moveaxis(found, 0, -1).astype(kind)
+    by_numpy = largest_eigenvalue(products_of_rows(planes))
+    by_torch = largest_root(torch.tensor(found.astype(kind))).numpy()
+    assert by_numpy == pytest.approx(expected, rel=tolerance, abs=tolerance**2)
+    assert by_torch == pytest.approx(expected, rel=tolerance, abs=tolerance**2)
+
+
+def test_wide_matrices_have_the_root_of_tall_ones(rng):
+    cross = rng.standard_normal((20, 6, 2))
+    for block in (cross, cross.swapaxes(1, 2), cross[:, :1], cross[:, :, :1]):
+        assert largest_root(torch.tensor(block)).numpy() == pytest.approx(largest_root(block))
+
+
+def test_lines_between_knots_are_those_of_numpy(rng):
+    knots, values = np.cumsum(rng.random(20)), rng.random(20)
+    at = np.concatenate((rng.uniform(-1, knots[-1] + 1, 200), knots))
+    assert interpolated(torch.tensor(at), knots, values).numpy() == pytest.approx(np.interp(at, knots, values))
+
+
+def test_two_halves_of_digits_multiply_as_single_precision(rng):
+    x, y = rng.standard_normal((2, 30, 4000)).astype(np.float32)
+    x[:, 0] = 60.0
+    found = multiplied(*paired(halves(torch.tensor(x.T)), halves(torch.tensor(y.T)))).numpy() / 4000
+    exact = x.astype(np.float64) @ y.T.astype(np.float64) / 4000
+    assert np.abs(found - exact).max() < 2e-7
+    # The leading digits alone would not do.
+    assert np.abs(np.float32(np.float16(x)) @ np.float32(np.float16(y)).T / 4000 - exact).max() > 2e-6
+
+
+def test_stacks_of_unlike_precision_multiply_in_double(rng):
+    x, y = torch.tensor(rng.standard_normal((2, 5, 100)))
+    found = multiplied(*paired(halves(x.T.float()), (y.T,)))
+    assert found.dtype == torch.float64
+    assert torch.allclose(found, x @ y.T, atol=1e-4)
