@@ -14,11 +14,12 @@ ifneq ($(words $(ROOT)),1)
 $(error make cannot handle a path with spaces: move the project to another folder)
 endif
 
-.PHONY: help demo test test-all lint docs pictures bench clean
+.PHONY: help demo test test-devices test-all lint docs pictures bench clean
 
 help:
 	@echo "make demo      a made-up table is scanned, then the paper's fourteen associations as a table and a picture"
 	@echo "make test      the tests"
+	@echo "make test-devices  the tests of torch and GPUs, with torch, which may take gigabytes"
 	@echo "make test-all  the tests on every supported Python that is installed, and on the oldest NumPy and SciPy"
 	@echo "make lint      format, lint, types, layers"
 	@echo "make docs      the documentation, in docs/_build/html/index.html"
@@ -35,6 +36,10 @@ test: $(VENV)/.test
 	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests
 	@cd $(ROOT) && $(BIN)/python -m pytest --doctest-modules src/renyi
 
+test-devices: $(VENV)/.test
+	@$(PIP) -e "$(ROOT)[all,test,gpu]"
+	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/test_devices.py
+
 test-all: $(VENV)/.test
 	@$(PIP) "nox>=2024.4"
 	@cd $(ROOT) && PATH="$$PATH$$(printf ':%s' $(wildcard $(PYENV_ROOT)/versions/3.*/bin))" $(ONE_THREAD) $(BIN)/nox
@@ -49,6 +54,7 @@ docs: $(VENV)/.docs
 pictures: $(VENV)/.test
 	@cd $(ROOT) && $(BIN)/python docs/make_pictures.py && $(BIN)/python docs/make_reference.py
 	@cd $(ROOT) && $(BIN)/python benchmarks/measure_tables.py && $(BIN)/python benchmarks/comparison_tables.py
+	@cd $(ROOT) && $(BIN)/python benchmarks/selection_tables.py && $(BIN)/python benchmarks/scale_tables.py
 
 bench: $(VENV)/.bench
 	@cd $(ROOT) && $(BIN)/python benchmarks/pair.py && $(BIN)/python benchmarks/tables.py

@@ -50,7 +50,8 @@ def write(path: Path, n_rows: int, n_columns: int = N_COLUMNS) -> None:
 def timed(program: str) -> dict[str, float]:
     """Seconds on the clock and of the processor, and peak memory in MB, of a program in a process of its own."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    report = "\nimport resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    # The kernel's peak of this process alone: getrusage would hand down that of the process which started it.
+    report = "\nimport re; print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
     with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
         file.write(program + report)
         file.flush()

@@ -80,7 +80,7 @@ def scan(
     as_json: AsJson = False,
     unfold: Annotated[bool, typer.Option("--unfold", help="Tell columns that are nearly the same one by one.")] = False,
     missing: Annotated[str, typer.Option(help="pairwise, listwise or raise.")] = "pairwise",
-    memory: Annotated[str, typer.Option(help="A Parquet file that takes more is read in batches.")] = "1GB",
+    memory: Annotated[str, typer.Option(help="A file that takes more is read in batches.")] = "1GB",
     sep: Separator = None,
     null: Nulls = None,
     encoding: Encoding = None,
@@ -447,9 +447,8 @@ def _read(file: str, separator: str | None, nulls: list[str] | None, encoding: s
 
 
 def _print_notes(notes: tuple[str, ...]) -> None:
-    console = _console(stderr=True)
     for note in notes:
-        console.print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
+        _console(stderr=True).print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
 
 
 def _console(*, stderr: bool = False) -> "Console":
