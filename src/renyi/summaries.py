@@ -86,6 +86,11 @@ class Summary:
         self._collect()
         return self
 
+    def copy(self) -> "Summary":
+        """One that has counted the same; neither changes the other, since arrays are replaced and not written to."""
+        self.settle()
+        return Summary(self.capacity, self.shift, self.parts, self.counts, self.first, self.is_mixed)
+
     def _count(self) -> None:
         values, self._waiting = np.concatenate(self._waiting), []
         if self._counter is None and len(self.parts):

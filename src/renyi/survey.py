@@ -4,7 +4,7 @@ Types, levels and grids are decided from all batches together, so that neither t
 """
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -134,6 +134,10 @@ class ColumnSurvey:
         if len(self.rows) > _MOST_LEVELS:
             self.reason = f"more than {_MOST_LEVELS:,} distinct values: an identifier or free text"
             self.rows = {}
+
+    def copy(self) -> "ColumnSurvey":
+        """One that has seen the same; neither changes the other."""
+        return replace(self, rows=dict(self.rows), summary=None if self.summary is None else self.summary.copy())
 
     def merge(self, other: "ColumnSurvey", /) -> None:
         """Add what other batches say."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi import features
-from renyi.accumulator import DEFAULT_MEMORY, Accumulator, bytes_of
+from renyi.accumulator import DEFAULT_MEMORY, Accumulator
 from renyi.alignment import Missing
 from renyi.alike import Alike, Variable, ready
 from renyi.coefficient import Settings
@@ -18,20 +18,19 @@ from renyi.dependence import DependenceMatrix, Screening, rate_for
 from renyi.devicewise import compared
 from renyi.edges import Edges
 from renyi.errors import InputError
-from renyi.execution.cluster import folded_over, is_dask, partitions
 from renyi.execution.devices import device_of
-from renyi.execution.progress import watched, watched_rows
-from renyi.execution.threads import ahead, stream
+from renyi.execution.progress import watched
+from renyi.execution.threads import stream
 from renyi.frames import Table, as_table, check_known, checked_wishes, names_of, observed
 from renyi.independence import Prepared, prepare
 from renyi.inference.discovery import Correction
 from renyi.kinds import Wish
 from renyi.measured import measured
+from renyi.passes import at_hand, in_batches, is_away
 from renyi.peers.protocol import Measure
 from renyi.peers.rdc import Rdc
 from renyi.peers.registry import measure as named
 from renyi.results import TestResult
-from renyi.streams import as_stream, is_elsewhere, loaded
 from renyi.strongest import Strongest
 from renyi.tensors import OnDevice, Ranked, has_tensors, ranked, read_tensors, tensors_of, upload, without_gaps
 from renyi.tiles import SHUFFLES, Found, compare, groups, tiles_of
@@ -127,11 +126,11 @@ def matrix(
         ways = _OnDevice(place, _checked(measure, correction), types, vectors, missing)
         found = ways.matrix(_in_memory(table, memory), other, progress=progress)
         return DependenceMatrix.of(*found, correction=correction)
-    table = _at_hand(table, memory)
-    if is_elsewhere(table) or is_dask(table):
+    table = at_hand(table, memory)
+    if is_away(table):
         _refuse(other=other, vectors=vectors)
         settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
-        accumulated = _in_batches(table, Accumulator(**settings, memory=memory), memory, progress=progress)
+        accumulated = in_batches(table, Accumulator(**settings, memory=memory), memory, progress=progress)
         return cast(DependenceMatrix, accumulated)
     by = _checked(measure, correction)
     if other is None:
@@ -272,14 +271,14 @@ def screen(
         ways = _OnDevice(place, _checked(measure, correction), types, vectors, missing)
         goal, candidates, found = ways.screen(_in_memory(table, memory), target, given, progress=progress)
         return Screening.of(candidates, goal, (), found, correction=correction)
-    table = _at_hand(table, memory)
-    if is_elsewhere(table) or is_dask(table):
+    table = at_hand(table, memory)
+    if is_away(table):
         _refuse(given=given, vectors=vectors)
         if not isinstance(target, str):
             raise InputError("a target of several columns is a vector, which is not read in batches: name one column")
         settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
         accumulator = Accumulator(target=target, **settings, memory=memory)
-        return cast(Screening, _in_batches(table, accumulator, memory, progress=progress))
+        return cast(Screening, in_batches(table, accumulator, memory, progress=progress))
     by = _checked(measure, correction)
     known = names_of(table)
     names, held = _listed(target, known), _listed(() if given is None else given, known)
@@ -309,18 +308,10 @@ def screen(
     return Screening.of(candidates, goal, tuple(held), edges, correction=correction)
 
 
-def _at_hand(table: Any, memory: str | int) -> Any:
-    """The table itself, or what a small file holds."""
-    if is_dask(table) or not is_elsewhere(table):
-        return table
-    whole = loaded(table, bytes_of(memory))
-    return table if whole is None else whole
-
-
 def _in_memory(table: Any, memory: str | int) -> Any:
     """A table for a device, which takes what is in memory."""
-    table = _at_hand(table, memory)
-    if is_elsewhere(table) or is_dask(table):
+    table = at_hand(table, memory)
+    if is_away(table):
         raise InputError(
             "device is for tables in memory, and this one is read in batches: load it, or leave device out"
         )
@@ -392,45 +383,6 @@ def _refuse(**wishes: Any) -> None:
             raise InputError(
                 f"{name} is for tables in memory, and this one is read in batches: load it, or leave it out"
             )
-
-
-def _in_batches(table: Any, first: Accumulator, memory: str | int, *, progress: bool) -> DependenceMatrix | Screening:
-    """Two passes over a table that is elsewhere."""
-    if is_dask(table):
-        return _on_cluster(partitions(table), first)
-    rows = as_stream(table, bytes_of(memory))
-    for batch in watched_rows(ahead(rows.batches()), rows.n_rows, "Counting values", shown=progress):
-        first.update(batch)
-    passes = first.second_passes()
-    for number, second in enumerate(passes, 1):
-        turn = f" ({number} of {len(passes)})" if len(passes) > 1 else ""
-        for _ in watched_rows(second.folded(rows.batches()), first.n_rows, f"Adding products{turn}", shown=progress):
-            pass
-    return passes[0].result(*passes[1:])
-
-
-def _on_cluster(parts: Sequence[Any], first: Accumulator) -> DependenceMatrix | Screening:
-    """Two passes over partitions that stay where they are."""
-    if not parts:
-        raise InputError("the Dask table has no partition: there is nothing to measure")
-    surveyed = folded_over(list(parts), _seen, first, _merged)
-    # One block of columns after the other: what a task holds and returns is bounded.
-    passes = [folded_over(list(parts), _seen, second, _merged) for second in surveyed.second_passes()]
-    return passes[0].result(*passes[1:])
-
-
-def _seen(accumulator: Accumulator, rows: Any) -> Accumulator:
-    """What an accumulator that has seen nothing yet makes of some rows."""
-    own = accumulator.empty()
-    own.update(rows)
-    return own
-
-
-def _merged(some: Accumulator, more: Accumulator) -> Accumulator:
-    # Tasks may be done again, so what they were given stays as it is.
-    total = some.copy()
-    total.merge(more)
-    return total
 
 
 def _is_number(value: Any) -> bool:
