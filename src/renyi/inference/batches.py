@@ -47,6 +47,8 @@ def log_pvalues(
     rows of each pair, `share` and `largest` what the product of two leverages is held against. What is the same for all
     pairs may be there once. Roots may be tensors, and then whatever is of each pair is as well.
     """
+    if not blocks:  # too few rows for any
+        return like(np.full(len(roots), np.nan), roots), like(np.ones(len(roots), dtype=bool), roots)
     log_p, is_trusted = [], []
     of_x, of_y = (_on_few_rows(side, n) for side in leverages)
     for i, block in enumerate(blocks):

@@ -225,6 +225,9 @@ class NestedProducts:
             else largest_root(self.corner[..., :a, :b])
             for a, b in blocks
         ]
+        if not roots:  # too few rows for any block
+            nothing: Array = like(np.empty((*self.of_x.shape[:-1], 0)), self.of_x)
+            return nothing
         found: Array = namespace(self.of_x).clip(as_floats(stacked(roots)), 0.0, LARGEST_ROOT)
         return found
 
