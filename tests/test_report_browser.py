@@ -361,3 +361,10 @@ def test_of_one_target_and_without_scripts(visit, folder):
     assert plain.locator("#table tbody tr").count() == 3
     assert "square" in plain.locator("#table").inner_text()
     assert not plain.locator("#ranking").is_visible()
+
+
+def test_nothing_is_cut_off_on_paper(visit, report):
+    page = visit(report)
+    page.set_viewport_size({"width": 718, "height": 1000})  # A4 within its margins
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 718
