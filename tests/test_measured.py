@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import renyi
+from renyi.inference.roy import MANY_ROOTS
 from renyi.measured import _n_resamples
 from renyi.peers.correlations import Spearman
 from renyi.report.summary import lines_of, remarks
@@ -99,6 +100,16 @@ def test_laws_of_all_pairs_at_once_are_those_of_each(name, n, rng):
         assert found.pvalues[i, j] == pytest.approx(tests[i][j].pvalue, rel=1e-9)
     n_shuffled = sum(tests[i][j].calibration == "shuffles" for i, j in zip(*np.triu_indices(16, 1), strict=True))
     assert found.n_shuffled == n_shuffled > 0
+
+
+def test_the_law_of_very_many_pairs_is_that_of_few(rng):
+    values = rng.standard_normal((200, 100))
+    values[:, 1] = 1 - 2 * values[:, 0]  # a correlation of 1, beyond what is tabulated
+    values[:, 2] = values[:, 0] + 0.3 * values[:, 2]
+    of_many, of_few = (renyi.matrix(values[:, :k], measure="pearson").edges for k in (100, 3))
+    among = (of_many.found.i < 3) & (of_many.found.j < 3)
+    assert len(of_many) > MANY_ROOTS > len(of_few)
+    np.testing.assert_allclose(of_many.log_pvalues[among], of_few.log_pvalues, rtol=1e-8)
 
 
 def test_pairs_by_pearson_take_no_longer_than_by_rdc(rng):

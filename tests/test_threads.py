@@ -15,7 +15,30 @@ def test_outcomes_come_in_the_order_of_the_items():
 
     assert list(stream(slow_first, range(40))) == [k * k for k in range(40)]
     assert list(stream(slow_first, [])) == []
+    assert list(stream(slow_first, iter(range(40)), at_once=7)) == [k * k for k in range(40)]
     assert in_threads(slow_first, range(9)) == [k * k for k in range(9)]
+
+
+def test_work_that_is_taken_at_once_needs_no_thread():
+    def thread(_):
+        return threading.get_ident()
+
+    assert set(stream(thread, range(5), at_once=5)) == {threading.get_ident()}
+    assert threading.get_ident() not in set(stream(thread, range(6), at_once=5))
+
+
+def test_several_items_at_once_are_let_go_of_between_them(monkeypatch):
+    monkeypatch.setattr(threads, "available_cores", lambda: 2)
+    done = []
+
+    def slowly(k):
+        done.append(k)
+        time.sleep(0.001)
+
+    outcomes = stream(slowly, range(10_000), at_once=50)
+    next(outcomes)
+    outcomes.close()
+    assert len(done) < 1_000
 
 
 def test_work_runs_beside_other_work(monkeypatch):
@@ -142,5 +165,5 @@ def test_an_interruption_is_heard_whichever_thread_the_system_tells():
 
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        list(stream(tell_this_thread, [None]))
+        list(stream(tell_this_thread, [None, None]))
     assert time.monotonic() - begun < 10

@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 _PASS = "pass a frame of pandas, Polars or Arrow, a dict of columns, or a 2-D array"
+_ROWS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,8 +253,14 @@ def _array_parts(data: NDArray[Any], argument: str) -> dict[str, Any]:
 
 
 def _rows_of_transpose(data: NDArray[Any]) -> NDArray[Any]:
-    # One transposition is much faster than a strided copy for each column.
-    return np.ascontiguousarray(data.T)
+    if data.T.flags.c_contiguous:
+        return data.T
+    # One transposition is much faster than a strided copy for each column, and rows that fit into a cache thrice again.
+    rows = np.empty(data.shape[::-1], dtype=data.dtype)
+    for start in range(0, len(data), _ROWS_AT_ONCE):
+        some = slice(start, start + _ROWS_AT_ONCE)
+        rows[:, some] = data[some].T
+    return rows
 
 
 def _one_column(data: Any) -> Any:

@@ -14,7 +14,7 @@ from renyi.columns import Column
 from renyi.edges import ALIAS, Edges
 from renyi.errors import InputError
 from renyi.execution.progress import watched
-from renyi.execution.threads import keep_going, stream
+from renyi.execution.threads import stream
 from renyi.peers.correlations import Pearson, Spearman
 from renyi.peers.protocol import N_RESAMPLES, Measure, Side
 from renyi.tiles import Found
@@ -27,6 +27,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 Reasons: TypeAlias = NDArray[np.object_]
 
 _PAIRS_AT_ONCE = 64
+_NO_REASON = np.array("", dtype=object)
 # A single finding at 5 % has a p-value of at most 0.05 over the number of tests: so many shuffles for each show half of
 # that. All pairs together may take a hundred seconds, but for the shuffles that every pair has.
 _SHUFFLES_PER_TEST = 40
@@ -188,7 +189,7 @@ def measured(
         values = measure.every_pair(left, left if y is None else [side.prepared for side in sides[1]])
         if values is not None:
             found = _found(i, j, np.full(len(i), len(x[0].column)), values[i, j])
-            test, reasons = partial(pairs.tested, found, progress), np.full(len(i), "", dtype=object)
+            test, reasons = partial(pairs.tested, found, progress), np.broadcast_to(_NO_REASON, i.shape)
             itself = _whole(np.diag(values)) if y is None else np.empty(0)
             return MeasuredEdges(x, others, found, by=measure, test=test, itself=itself, reasons=reasons)
     itself = np.empty(0) if y is not None else _with_themselves(measure, x, prepared, progress)
@@ -219,7 +220,9 @@ def _prepared(measure: Measure[Any], variables: Sequence[Variable], progress: bo
     def prepare(variable: Variable) -> Side[Any] | None:
         return None if variable.column.missing is not None else measure.side(variable.column)
 
-    return list(watched(stream(prepare, variables), len(variables), "Preparing columns", shown=progress))
+    at_once = 1 + measure.cells_at_once // len(variables[0].column)
+    made = stream(prepare, variables, at_once=at_once)
+    return list(watched(made, len(variables), "Preparing columns", shown=progress))
 
 
 def _with_themselves(
@@ -228,7 +231,6 @@ def _with_themselves(
     """The coefficient of every column with itself, on its own rows."""
 
     def own(place: int) -> float:
-        keep_going()
         try:
             side = prepared[place] or measure.side(variables[place].column.complete())
             return measure.combine(side.prepared, side.prepared)
@@ -346,19 +348,9 @@ class _Pairs:
 
     def _each(self, work: Callable[[int], tuple[float, ...]], pairs: Index, what: str, progress: bool) -> Array:
         """The numbers (pairs, …) that each of some pairs gives, many pairs at a time."""
-
-        def some(chunk: list[int]) -> list[tuple[float, ...]]:
-            found = []
-            for pair in chunk:
-                keep_going()
-                found.append(work(pair))
-            return found
-
-        every = pairs.tolist()
-        chunks = [every[k : k + _PAIRS_AT_ONCE] for k in range(0, len(every), _PAIRS_AT_ONCE)]
-        results = (result for found in stream(some, chunks) for result in found)
-        rows = np.array(list(watched(results, len(every), what, shown=progress)))
-        return rows if len(every) else np.empty((0, 3))
+        results = stream(work, pairs.tolist(), at_once=_PAIRS_AT_ONCE)
+        rows = np.array(list(watched(results, len(pairs), what, shown=progress)))
+        return rows if len(pairs) else np.empty((0, 3))
 
     def _columns(self, pair: int) -> tuple[Column, Column]:
         a, b = (int(index[pair]) for index in self.index)

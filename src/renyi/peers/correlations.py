@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import frexp, ldexp, sqrt
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -11,10 +12,11 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, log_ndtr
 
 from renyi.copula import middles, quantise
+from renyi.execution.threads import stream
 from renyi.features import Seed
-from renyi.inference.blocks import FEW_ROWS, is_trusted, largest_root
+from renyi.inference.blocks import FEW_ROWS, LARGEST_ROOT, is_trusted, largest_root
 from renyi.inference.pairings import log_heavier, log_skewed, shape_of_correlation
-from renyi.inference.roy import log_sf
+from renyi.inference.roy import MANY_ROOTS, log_sf, log_sf_of_many
 from renyi.inference.shuffles import Shuffled, shuffled_pvalue
 from renyi.peers.protocol import Law, Measure, Side, Statement, entropy_of
 from renyi.peers.rows import Rows
@@ -42,6 +44,8 @@ _CELLS_PER_ROW = 1
 # Runs of up to 2³ numbers are compared place by place before any are merged.
 _LOG_SHORT_RUN = 3
 _SHUFFLED_NUMBERS = 2**18
+# Numbers near the smallest there are grow by no more, which is enough for their squares.
+_MOST_DOUBLINGS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +65,7 @@ class Scores:
     @cached_property
     def cubes(self) -> float:
         """Sum of cubes."""
-        return float(np.sum(self.values**3))
+        return float((self.values * self.values) @ self.values)
 
     @cached_property
     def fourths(self) -> float:
@@ -91,6 +95,7 @@ class Pearson(Measure[Scores]):
 
     name: ClassVar[str] = "pearson"
     nanoseconds_per_row: ClassVar[int] = 10
+    cells_at_once: ClassVar[int] = 2**22
     statement: ClassVar[Statement] = Statement(
         title="Pearson's correlation",
         is_nonlinear=False,
@@ -124,7 +129,8 @@ class Pearson(Measure[Scores]):
         left = np.stack([side.values for side in x])
         # The same array twice is recognised by BLAS as half the work.
         right = left if y is x else np.stack([side.values for side in y])
-        return np.asarray(np.clip(left @ right.T, -1.0, 1.0))
+        products = left @ right.T
+        return np.clip(products, -1.0, 1.0, out=products)
 
     def every_law(
         self, x: Sequence[Side[Scores]], y: Sequence[Side[Scores]], pairs: tuple[Index, Index], values: Array, /
@@ -144,7 +150,7 @@ class Pearson(Measure[Scores]):
         plain = plain[np.argsort(heaviest[plain])]
         plain = plain[: bisect_left(plain, True, key=lambda pair: not _is_trusted(float(heaviest[pair]), n))]
         floors = -np.minimum(a.log_arrangements, b.log_arrangements)
-        log_pvalues[plain] = np.maximum(log_sf(np.minimum(values[plain] ** 2, 1.0), 1, 1, n), floors[plain])
+        log_pvalues[plain] = np.maximum(_log_sf_of_squares(np.minimum(values[plain] ** 2, 1.0), n), floors[plain])
         return log_pvalues
 
     def law(self, x: Scores, y: Scores, value: float, /) -> Law | None:
@@ -168,6 +174,7 @@ class Spearman(Pearson):
     """
 
     name: ClassVar[str] = "spearman"
+    cells_at_once: ClassVar[int] = Measure.cells_at_once
     statement: ClassVar[Statement] = Statement(
         title="Spearman's rank correlation",
         is_nonlinear=False,
@@ -284,11 +291,13 @@ class Kendall(Measure[Ranked]):
 def standardised(values: Array, /) -> Array:
     """Values with mean 0 and length 1, whatever their size; they are not all equal."""
     # A power of 2 costs no digits, and keeps sums of the largest and squares of the smallest numbers in range.
-    centred = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
+    size = frexp(max(float(values.max()), -float(values.min())))[1]
+    centred = values * ldexp(1.0, -max(size, -_MOST_DOUBLINGS))
     # What hardly varies is centred exactly the second time, when its size is gone.
     for _ in range(2):
-        centred -= centred.mean()
-    return np.asarray(centred / np.linalg.norm(centred))
+        centred -= np.add.reduce(centred) / len(centred)
+    centred /= sqrt(centred @ centred)
+    return centred
 
 
 class _Traits(NamedTuple):
@@ -303,18 +312,30 @@ class _Traits(NamedTuple):
 
     @classmethod
     def of(cls, sides: Sequence[Side[Scores]]) -> "_Traits":
-        scores, rows = [side.prepared for side in sides], [side.rows for side in sides]
-        return cls(
-            np.array([side.heaviest for side in scores]),
-            np.array([side.cubes for side in scores]),
-            np.array([side.fourths for side in scores]),
-            np.array([side.log_arrangements for side in rows]),
-            np.array([side.flagged is not None for side in rows]),
-            np.array([side.has_levels for side in scores]),
-        )
+        # Equal rows are found by sorting.
+        traits = stream(cls._of_one, sides, at_once=1 + Measure.cells_at_once // len(sides[0]))
+        return cls._make(map(np.array, zip(*traits, strict=True)))
+
+    @staticmethod
+    def _of_one(side: Side[Scores]) -> tuple[float | bool, ...]:
+        scores, rows = side.prepared, side.rows
+        has_levels = rows.ties > TIES_OF_LEVELS
+        sums = scores.heaviest, scores.cubes, scores.fourths
+        return *sums, rows.log_arrangements, rows.flagged is not None, has_levels
 
     def at(self, index: Index) -> "_Traits":
         return _Traits._make(trait[index] for trait in self)
+
+
+def _log_sf_of_squares(squares: Array, n: int) -> Array:
+    """The law of squared correlations, few as it is, and many by tables where these reach."""
+    if len(squares) < MANY_ROOTS:
+        return log_sf(squares, 1, 1, n)
+    is_within = squares <= LARGEST_ROOT
+    log_p = np.empty(len(squares))
+    log_p[is_within] = log_sf_of_many(squares[is_within], 1, 1, n)
+    log_p[~is_within] = log_sf(squares[~is_within], 1, 1, n)
+    return log_p
 
 
 def _is_trusted(heaviest: float, n: int) -> bool:

@@ -111,6 +111,8 @@ class Measure(ABC, Generic[Prepared]):
     statement: ClassVar[Statement]
     # What a row of one shuffle takes, roughly.
     nanoseconds_per_row: ClassVar[int] = 100
+    # Cells of columns that are prepared in less time than it takes to begin threads.
+    cells_at_once: ClassVar[int] = 2**15
 
     @abstractmethod
     def prepare(self, values: Array, /) -> Prepared:

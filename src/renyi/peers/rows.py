@@ -47,7 +47,12 @@ class Rows:
     @cached_property
     def counts(self) -> Index:
         """How many rows every distinct one stands for."""
-        return np.bincount(self.codes)
+        if self.values.ndim > 1:
+            return np.bincount(self.codes)
+        # To sort numbers takes a tenth of finding their order.
+        ordered = np.sort(self.values)
+        starts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+        return np.diff(starts, prepend=0, append=len(self))
 
     @property
     def ties(self) -> float:
