@@ -45,6 +45,30 @@ def test_cuts_order_and_merging_change_nothing(name, rng):
         assert same(whole, total.settle())
 
 
+@pytest.mark.parametrize("name", SAMPLES)
+def test_knowing_where_values_lie_changes_nothing(name, rng):
+    values = SAMPLES[name](rng)
+    whole = counted(values, [])
+    first, *others = np.split(values, [20_000, 20_000, 21_000])
+    layout = pickle.loads(pickle.dumps(counted(first[:10_000], []).layout))
+    total = Summary(LEAST_CAPACITY)
+    for part in (others[2], first, *others[:2]):
+        some = Summary.beginning(LEAST_CAPACITY, layout)
+        some.update(part)
+        total.merge(pickle.loads(pickle.dumps(some)))
+    assert same(whole, total.settle())
+    assert total.is_constant == whole.is_constant
+    assert total.some_value in values
+
+
+def test_a_summary_travels_in_few_bytes(rng):
+    summary = counted(rng.normal(size=400_000), [], capacity=2**15)
+    back = pickle.loads(pickle.dumps(summary))
+    assert same(back, summary)
+    assert np.array_equal(back.first[~back.is_mixed], summary.first[~summary.is_mixed])
+    assert len(pickle.dumps(summary)) < 8 * len(summary.parts)
+
+
 @pytest.mark.parametrize("spread", [0.0, 7.0, 20.0])
 def test_counting_without_sorting_is_counting(spread, rng):
     # Enough for several rounds of the counter, with values that it has not seen before, so that bits are dropped late.

@@ -1,11 +1,13 @@
+import os
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from renyi.execution import threads
-from renyi.execution.threads import available_cores, in_threads, keep_going, stream
+from renyi.execution.threads import alone, available_cores, in_threads, keep_going, stream
 
 
 def test_outcomes_come_in_the_order_of_the_items():
@@ -167,3 +169,16 @@ def test_an_interruption_is_heard_whichever_thread_the_system_tells():
     with pytest.raises(KeyboardInterrupt):
         list(stream(tell_this_thread, [None, None]))
     assert time.monotonic() - begun < 10
+
+
+def test_work_that_is_alone_has_one_core(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4), raising=False)
+    with alone():
+        with alone():
+            pass
+        assert available_cores() == 1
+        assert in_threads(lambda _: threading.get_ident(), range(2)) == [threading.get_ident()] * 2
+        # It holds for this thread alone.
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(available_cores).result() == 4
+    assert available_cores() == 4

@@ -22,7 +22,7 @@ from renyi.kinds import SkipError, Wish
 from renyi.peers.protocol import Measure
 from renyi.peers.rdc import Rdc
 from renyi.peers.registry import measure as named
-from renyi.summaries import LEAST_CAPACITY
+from renyi.summaries import LEAST_CAPACITY, Layout
 from renyi.survey import ColumnSurvey, Counted
 
 __all__ = ["DEFAULT_MEMORY", "Accumulator", "bytes_of"]
@@ -139,6 +139,7 @@ class Accumulator:
         self._n_rows = 0
         # In the second pass names alone: the plan has what was counted.
         self._columns: dict[str, Any] | None = None
+        self._layouts: dict[str, Layout] = {}
         self._new_frame: Any = None
         self._plan: Plan | None = None
         self._table: Table | None = None
@@ -215,7 +216,9 @@ class Accumulator:
             check_known(self._target, names, "the batch", "target")
         self._new_frame = new_frame
         capacity = self._capacity(len(names))
-        self._columns = {name: ColumnSurvey(name, self._wishes.get(name), capacity) for name in names}
+        self._columns = {
+            name: ColumnSurvey(name, self._wishes.get(name), capacity, self._layouts.get(name)) for name in names
+        }
 
     def _capacity(self, n_columns: int) -> int:
         """Parts of every summary, a power of two, so that small changes of the budget change nothing."""
@@ -264,6 +267,17 @@ class Accumulator:
         other._folded = None
         if self._plan is None:
             other._n_rows, other._columns = 0, None
+        return other
+
+    def begun(self) -> "Accumulator":
+        """One that has seen nothing yet, and counts other rows of the same table faster for what this one has seen.
+
+        In the end it has to be merged with one that has seen the rows of this one too.
+        """
+        other = self.empty()
+        surveyed = {} if self._plan is not None else self._columns or {}
+        layouts = {name: survey.summary.layout for name, survey in surveyed.items() if survey.summary is not None}
+        other._layouts = {name: layout for name, layout in layouts.items() if layout is not None}
         return other
 
     def copy(self) -> "Accumulator":

@@ -200,7 +200,7 @@ def _frame_columns(frame: Any) -> list[Any]:
     for place, dtype in enumerate(native.dtypes):
         places.setdefault(dtype if isinstance(dtype, np.dtype) and dtype.kind in "iuf" else None, []).append(place)
     for dtype, group in places.items():
-        block = native.iloc[:, group]
+        block = native if len(group) == len(columns) else native.iloc[:, group]
         found = nw.from_native(block).iter_columns() if dtype is None else _rows_of_transpose(block.to_numpy())
         for place, column in zip(group, found, strict=True):
             columns[place] = column

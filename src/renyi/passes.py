@@ -13,6 +13,9 @@ from renyi.streams import as_stream, is_elsewhere, loaded
 
 __all__ = ["at_hand", "in_batches", "is_away"]
 
+# Rows of the first partition that are looked at before all others.
+_GLANCE = 2**18
+
 
 def is_away(table: Any, /) -> bool:
     """Whether the rows have to be read first, or are on a cluster."""
@@ -46,10 +49,15 @@ def _on_cluster(parts: Sequence[Any], first: Accumulator) -> DependenceMatrix | 
     """Two passes over partitions that stay where they are."""
     if not parts:
         raise InputError("the Dask table has no partition: there is nothing to measure")
-    surveyed = folded_over(list(parts), _seen, first, _merged)
+    surveyed = folded_over(list(parts), _seen, first, _merged, begin=_glanced)
     # One block of columns after the other: what a task holds and returns is bounded.
     passes = [folded_over(list(parts), _seen, second, _merged) for second in surveyed.second_passes()]
     return passes[0].result(*passes[1:])
+
+
+def _glanced(accumulator: Accumulator, rows: Any) -> Accumulator:
+    """One that has seen nothing yet either, but knows from a few rows where values lie, and need not sort them."""
+    return _seen(accumulator, rows[:_GLANCE]).begun()
 
 
 def _seen(accumulator: Accumulator, rows: Any) -> Accumulator:

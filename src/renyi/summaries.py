@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from renyi.copula import Cells, cells_of_groups
 
-__all__ = ["LEAST_CAPACITY", "Coder", "Summary"]
+__all__ = ["LEAST_CAPACITY", "Coder", "Layout", "Summary"]
 
 Array: TypeAlias = NDArray[np.float64]
 Bits: TypeAlias = NDArray[np.uint64]
@@ -24,8 +24,8 @@ Bits: TypeAlias = NDArray[np.uint64]
 # Sign, exponent and no more take 12 bits: with room for all of these, parts never lose a bit of the exponent.
 LEAST_CAPACITY = 2**12
 _SIGN = np.uint64(2**63)
-# Values that wait to be sorted, for every part that there is room for.
-_WAITING = 4
+# Values that wait to be counted, for every part that there is room for; the first are sorted, which takes longer.
+_WAITING, _FIRST_WAITING = 4, 2
 # Bins of a line of values, and the share of rows at either end that share one.
 _BINS = 2**16
 _OUTSIDE = 0.005
@@ -52,6 +52,11 @@ def _bit_lengths(bits: Bits) -> NDArray[np.intp]:
     return lengths.astype(np.intp)
 
 
+def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
+    """The same whole numbers in as few bytes as hold the largest."""
+    return numbers.astype(np.min_scalar_type(numbers.max(initial=0)))
+
+
 @dataclass(eq=False)
 class Summary:
     """Rows of every distinct leading part of the bits of values, in the order of the values.
@@ -67,16 +72,48 @@ class Summary:
     is_mixed: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=bool))
     _waiting: list[Array] = field(default_factory=list)
     _counter: "_Counter | None" = None
+    _layout: "Layout | None" = None
+
+    @classmethod
+    def beginning(cls, capacity: int, layout: "Layout | None", /) -> "Summary":
+        """One that has counted nothing, and finds values without sorting where others of the same column lie.
+
+        What else is counted of the column has to be merged with those others in the end: then all of it has as many
+        bits as without them.
+        """
+        return cls(capacity, 0 if layout is None else layout.shift, _layout=layout)
+
+    @property
+    def layout(self) -> "Layout | None":
+        """Where the values lie; None where they are scattered too widely, or few."""
+        return Layout.of(self.settle()) if len(self.parts) else self._layout
 
     def __getstate__(self) -> dict[str, Any]:
-        return dict(self.settle().__dict__)
+        self.settle()
+        # A quarter of the bytes, which travel between workers. Of a part whose values differ any will do.
+        return {
+            "capacity": self.capacity,
+            "shift": self.shift,
+            "parts": _narrow(self.parts),
+            "counts": _narrow(self.counts),
+            "first": self.first[~self.is_mixed],
+            "is_mixed": np.packbits(self.is_mixed),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        parts, counts = state["parts"].astype(np.uint64), state["counts"].astype(np.int64)
+        is_mixed = np.unpackbits(state["is_mixed"], count=len(parts)).astype(bool)
+        first = parts << np.uint64(state["shift"])
+        first[~is_mixed] = state["first"]
+        self.__init__(state["capacity"], state["shift"], parts, counts, first, is_mixed)  # type: ignore[misc]
 
     def update(self, values: Array, /) -> None:
         """Count some more values, all of them finite."""
         if not len(values):
             return
         self._waiting.append(values)
-        if sum(map(len, self._waiting)) >= _WAITING * self.capacity:
+        most = _FIRST_WAITING if self._layout is None and not len(self.parts) else _WAITING
+        if sum(map(len, self._waiting)) >= most * self.capacity:
             self._count()
 
     def settle(self) -> "Summary":
@@ -93,8 +130,9 @@ class Summary:
 
     def _count(self) -> None:
         values, self._waiting = np.concatenate(self._waiting), []
-        if self._counter is None and len(self.parts):
-            self._counter = _Counter.of(self)
+        if self._counter is None:
+            layout = Layout.of(self) if len(self.parts) else self._layout
+            self._counter = None if layout is None else _Counter(layout)
         if self._counter is not None:
             values = self._counter.update(values)
             if len(values) > self.capacity // 8:
@@ -202,31 +240,39 @@ class Summary:
         return cells, _values(self.parts[starts] << np.uint64(self.shift))
 
 
-class _Counter:
-    """Counts values whose leading bits are known from a summary, without sorting.
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where the parts of a summary lie: in runs of 2^`low_bits`, of which those that occur are known."""
 
-    Parts lie in runs of 2^t, of which those that occur have room; a look at the upper bits says where.
-    """
-
-    def __init__(self, shift: int, low_bits: int, runs: Bits, size: int) -> None:
-        self.shift, self._low_bits, self._runs = shift, np.uint64(low_bits), runs
-        places = np.full(size + 2, -1, dtype=np.int32)
-        places[(runs - runs[0]).astype(np.intp) + 1] = np.arange(len(runs), dtype=np.int32) << low_bits
-        self._places = places
-        room = len(runs) << low_bits
-        self._counts = np.zeros(room, dtype=np.int64)
-        self._first = np.zeros(room, dtype=np.uint64)  # no finite number has these bits
-        self._is_mixed = np.zeros(room, dtype=bool)
+    shift: int
+    low_bits: int
+    runs: Bits
 
     @classmethod
-    def of(cls, summary: Summary, /) -> "_Counter | None":
+    def of(cls, summary: Summary, /) -> "Layout | None":
         """None where the parts are scattered too widely, as a few values with all of their bits are."""
         span = int(summary.parts[-1] - summary.parts[0]) + 1
         low_bits = max(0, span.bit_length() - _RUN_BITS)
         runs = np.unique(summary.parts >> np.uint64(low_bits))
-        if len(runs) << low_bits > _ROOM * summary.capacity:
-            return None
-        return cls(summary.shift, low_bits, runs, int(runs[-1] - runs[0]) + 1)
+        return None if len(runs) << low_bits > _ROOM * summary.capacity else cls(summary.shift, low_bits, runs)
+
+
+class _Counter:
+    """Counts values whose leading bits are known, without sorting.
+
+    Every run of parts that occurs has room; a look at the upper bits says where.
+    """
+
+    def __init__(self, layout: Layout, /) -> None:
+        runs, self.shift, self._low_bits = layout.runs, layout.shift, np.uint64(layout.low_bits)
+        self._runs = runs
+        places = np.full(int(runs[-1] - runs[0]) + 3, -1, dtype=np.int32)
+        places[(runs - runs[0]).astype(np.intp) + 1] = np.arange(len(runs), dtype=np.int32) << layout.low_bits
+        self._places = places
+        room = len(runs) << layout.low_bits
+        self._counts = np.zeros(room, dtype=np.int64)
+        self._first = np.zeros(room, dtype=np.uint64)  # no finite number has these bits
+        self._is_mixed = np.zeros(room, dtype=bool)
 
     def update(self, values: Array, /) -> Array:
         """Count what is known, and give back the rest."""

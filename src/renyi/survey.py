@@ -15,7 +15,7 @@ from renyi.copula import Cells
 from renyi.errors import InputError
 from renyi.kinds import SkipError, Type, Wish, convert, pool_levels, read
 from renyi.labels import in_order
-from renyi.summaries import Summary
+from renyi.summaries import Layout, Summary
 
 __all__ = ["ColumnSurvey", "Counted", "part_of"]
 
@@ -83,6 +83,7 @@ class ColumnSurvey:
     name: str
     wish: Wish | None
     capacity: int
+    layout: Layout | None = None
     n_missing: int = 0
     n_infinite: int = 0
     kind: Kind | None = None
@@ -119,7 +120,7 @@ class ColumnSurvey:
     def _agree(self, kind: Kind, type_: Type, levels: tuple[Hashable, ...]) -> None:
         if self.kind is None:
             self.kind, self.type, self.levels = kind, type_, levels
-            self.summary = Summary(self.capacity) if kind == "number" else None
+            self.summary = Summary.beginning(self.capacity, self.layout) if kind == "number" else None
         elif (kind, type_) != (self.kind, self.type):
             raise InputError(
                 f"{self.name!r} is a {self.type} in one batch and a {type_} in another: give it one type, or say what "

@@ -5,14 +5,16 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from renyi.errors import InputError
+from renyi.execution.allocator import memory_kept
+from renyi.execution.threads import alone
 from renyi.extras import load
 
 __all__ = ["folded_over", "is_dask", "partitions"]
 
 Outcome = TypeVar("Outcome")
 Shared = TypeVar("Shared")
-# Outcomes that one task adds up.
-_AT_ONCE = 8
+# Outcomes that one task adds up: few, so that most are added while others are still being made.
+_AT_ONCE = 2
 
 
 def is_dask(data: Any, /) -> bool:
@@ -37,8 +39,12 @@ def folded_over(
     shared: Shared,
     add: Callable[[Outcome, Outcome], Outcome],
     /,
+    *,
+    begin: Callable[[Shared, Any], Shared] | None = None,
 ) -> Outcome:
     """What work on something shared and on every partition gives, added up in a tree that their number alone shapes.
+
+    What is shared may first `begin` with a look at the first partition.
 
     It runs on the client that is active, or wherever Dask runs without one. Every task can be done again, so that a
     worker that dies takes nothing with it.
@@ -49,13 +55,27 @@ def folded_over(
         return reduce(add, outcomes)
 
     once = delayed(shared, pure=False)
-    todo = [delayed(work, pure=False)(once, part) for part in parts]
+    if begin is not None:
+        once = delayed(_Task(begin), pure=False)(once, parts[0])
+    one, several = (delayed(_Task(function), pure=False) for function in (work, together))
+    todo = [one(once, part) for part in parts]
     while len(todo) > 1:
-        todo = [delayed(together, pure=False)(todo[k : k + _AT_ONCE]) for k in range(0, len(todo), _AT_ONCE)]
+        todo = [several(todo[k : k + _AT_ONCE]) for k in range(0, len(todo), _AT_ONCE)]
     client = _client()
     if client is None:
         return todo[0].compute()  # type: ignore[no-any-return]
     return client.compute(todo[0]).result()  # type: ignore[no-any-return]
+
+
+class _Task:
+    """A function that works in one of the threads that a worker has for tasks; it keeps its name on Dask's pages."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function, self.__name__ = function, function.__name__
+
+    def __call__(self, *arguments: Any) -> Any:
+        with alone(), memory_kept:
+            return self._function(*arguments)
 
 
 def _client() -> Any:

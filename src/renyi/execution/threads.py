@@ -5,10 +5,11 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from itertools import islice
 from typing import TypeVar
 
-__all__ = ["Abandoned", "ahead", "available_cores", "in_threads", "keep_going", "map_in_threads", "stream"]
+__all__ = ["Abandoned", "ahead", "alone", "available_cores", "in_threads", "keep_going", "map_in_threads", "stream"]
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -24,6 +25,7 @@ class Abandoned(Exception):  # noqa: N818
 
 class _Worker(threading.local):
     stopped: threading.Event | None = None
+    is_alone = False
 
 
 _worker = _Worker()
@@ -35,8 +37,20 @@ def keep_going() -> None:
         raise Abandoned
 
 
+@contextmanager
+def alone() -> Iterator[None]:
+    """Work within has one core: who began it has other work for the others."""
+    before, _worker.is_alone = _worker.is_alone, True
+    try:
+        yield
+    finally:
+        _worker.is_alone = before
+
+
 def available_cores() -> int:
-    """Cores this process may use, which containers and schedulers often limit."""
+    """Cores this thread may use, which containers and schedulers often limit."""
+    if _worker.is_alone:
+        return 1
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
