@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,38 @@ def check_same(found, frame):
     assert found.n_rows == expected.n_rows
     assert dict(found.types) == dict(expected.types)
     assert isinstance(found.to_frame(), pl.DataFrame)
+
+
+def test_both_readers_of_parquet_give_the_same_rows(tmp_path, rng, monkeypatch):
+    n = 9_000
+    days = pl.Series(rng.integers(0, 20_000, n)).cast(pl.Date)
+    names = pl.Series(rng.choice(["a", "b", "c"], n))
+    frame = pl.DataFrame(
+        {
+            "number": rng.normal(size=n),
+            "gaps": pl.Series(np.where(rng.random(n) < 0.1, np.nan, 1.5)).fill_nan(None),
+            "small": pl.Series(rng.integers(0, 9, n), dtype=pl.UInt8),
+            "day": days,
+            "moment": days.cast(pl.Datetime("us")).dt.replace_time_zone("UTC"),
+            "span": days - days[0],
+            "text": names,
+            "category": names.cast(pl.Categorical),
+            "enum": names.cast(pl.Enum(["a", "b", "c"])),
+            "flag": rng.random(n) < 0.5,
+            "price": pl.Series(rng.integers(0, 999, n)).cast(pl.Decimal(10, 2)),
+        }
+    )
+    file = tmp_path / "rows.parquet"
+    frame.write_parquet(file, row_group_size=4_000)
+    rows = as_stream(file, 2**22)
+    by_arrow = list(rows.batches())
+    assert rows._by_arrow(file) is not None
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    assert rows._by_arrow(file) is None
+    by_slices = list(rows.batches())
+    assert len(by_arrow) > 1 < len(by_slices)
+    assert pl.concat(by_arrow).equals(frame)
+    assert pl.concat(by_slices).equals(frame)
 
 
 def test_a_file_is_read_in_batches(frame, tmp_path):

@@ -25,8 +25,8 @@ _BYTES_OF_CELL = 8
 _PACKED_TO, _LEAST_BLOCK = 8, 2**20
 # Parts of a budget that one batch may take, of which some are under way; rows of one at most and at least.
 _BATCHES, _MOST_ROWS, _FEWEST_ROWS = 32, 2**17, 1024
-# Batches that are read at once: with fewer, pages of a file are skipped once too often.
-_BATCHES_OF_SLICE = 2
+# Bytes of every column that Arrow reads ahead, and batches that Polars reads at once, since it skips pages anew.
+_BUFFER, _BATCHES_OF_SLICE = 2**16, 2
 _PARQUET = (".parquet", ".pq")
 
 
@@ -195,7 +195,7 @@ class _Parquet:
         for file in self._files:
             n_read = 0
             try:
-                for rows in self._slices(file):
+                for rows in self._by_arrow(file) or self._by_slices(file):
                     n_read += rows.height
                     yield from rows.iter_slices(self._rows)
             except InputError:
@@ -207,7 +207,21 @@ class _Parquet:
                     f"{file} has {n_read:,} rows instead of {self._lengths[file]:,}: it was changed meanwhile"
                 )
 
-    def _slices(self, file: Path) -> Iterator[Any]:
+    def _by_arrow(self, file: Path) -> Iterator[Any] | None:
+        """Page after page, which takes half the time of slices, and no memory for the rest of a row group.
+
+        None where Arrow is not installed, or takes a column for something else than Polars does.
+        """
+        try:
+            import pyarrow.parquet as pq
+        except ImportError:
+            return None
+        pages = pq.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
+        if self._pl.from_arrow(pages.schema_arrow.empty_table()).schema != self.schema:
+            return None
+        return map(self._pl.from_arrow, pages.iter_batches(self._rows))
+
+    def _by_slices(self, file: Path) -> Iterator[Any]:
         """Some rows after the other: asked for all of them, Polars would read far ahead, hundreds of megabytes."""
         frame, step = self._pl.scan_parquet(file), _BATCHES_OF_SLICE * self._rows
         for start in range(0, self._lengths[file], step):
