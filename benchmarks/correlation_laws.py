@@ -76,6 +76,6 @@ def _correlations(x: Any, y: Any, n_shuffles: int, rng: Rng) -> Any:
 if __name__ == "__main__":
     generator = np.random.default_rng(1937)
     found = [study(n, m, generator) for n, (n_pairs, m) in SIZES.items() for _ in range(n_pairs)]
-    record(
-        "correlation_laws", {"levels": LEVELS, "shuffles": {str(n): m for n, (_, m) in SIZES.items()}, "pairs": found}
-    )
+    shuffles = {str(n): m for n, (_, m) in SIZES.items()}
+    results = {"levels": LEVELS, "shuffles": shuffles, "pairs": found}
+    record("correlation_laws", results, "numpy", "scipy")

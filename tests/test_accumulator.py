@@ -1,4 +1,5 @@
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -233,3 +234,20 @@ def test_a_result_needs_the_passes_over_all_blocks_of_pairs(rng):
     part.update(columns)
     with pytest.raises(renyi.InputError, match="some pairs are lacking"):
         part.result()
+
+
+def test_ranks_that_would_be_off_are_refused_with_the_way_out(rng):
+    def crowded(n, share, scale):
+        """Values close together, and a share of any size."""
+        return np.where(rng.random(n) < share, np.exp(20 * rng.normal(size=n)), 1 + scale * rng.normal(size=n))
+
+    rows = [{name: crowded(20_000, 0.3, 0.003) for name in "abc"} for _ in range(2)]
+    with pytest.raises(
+        renyi.InputError, match=r"'a' would be off by 0\.1.*4,096 parts: pass memory='\d+MB'"
+    ) as refused:
+        renyi.matrix(rows, memory="4MB")
+    enough = re.search("memory='(.*)'", str(refused.value))[1]
+    assert renyi.matrix(rows, memory=enough).n_rows == 40_000
+    rows = [{name: crowded(300_000, 0.7, 1e-9) for name in "ab"}]
+    with pytest.raises(renyi.InputError, match="131,072 parts: pass ranks in place of values"):
+        renyi.matrix(rows)

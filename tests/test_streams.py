@@ -49,7 +49,7 @@ def test_both_readers_of_parquet_give_the_same_rows(tmp_path, rng, monkeypatch):
     )
     file = tmp_path / "rows.parquet"
     frame.write_parquet(file, row_group_size=4_000)
-    rows = as_stream(file, 2**22)
+    rows = as_stream(file, 2**23)
     by_arrow = list(rows.batches())
     assert rows._by_arrow(file) is not None
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
@@ -134,7 +134,7 @@ def test_what_needs_rows_at_hand_is_refused(frame):
 
 
 def test_a_budget_too_small_for_a_batch_says_what_is_enough(frame):
-    with pytest.raises(renyi.InputError, match="1MB or more"):
+    with pytest.raises(renyi.InputError, match="2MB or more"):
         as_stream(frame.lazy(), 1000)
 
 

@@ -13,7 +13,7 @@ from renyi.coefficient import Settings
 from renyi.columns import Column, check_choice, count
 from renyi.dependence import DependenceMatrix, Screening
 from renyi.errors import InputError
-from renyi.execution.threads import in_threads, stream
+from renyi.execution.threads import available_cores, in_threads, stream
 from renyi.folded import Folded, FoldedEdges, Plan
 from renyi.frames import Table, check_known, parts_of
 from renyi.independence import Shuffles
@@ -35,11 +35,11 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 # What a summary takes for every part of it, with what waits to be counted, and how many parts are enough.
 _BYTES_OF_PART = 128
 _LARGEST_CAPACITY = 2**17
-# Sums of all rows, of a batch, and of what is under way.
+# Sums of all rows as they are and will be next, of a batch, and products that are still to be added to these.
 _COPIES = 4
 _ROWS_AT_ONCE = 2**17
-# A rank may be off by this much at most.
-_LARGEST_ERROR = 1e-3
+# A rank may be off by this much at most, which moves coefficients by 5·10⁻⁵ or so.
+_LARGEST_ERROR = 2e-3
 
 
 def bytes_of(memory: Any, /) -> int:
@@ -202,8 +202,9 @@ class Accumulator:
             self._check_names(list(parts))
             return batch, plan.fold(parts) if len(next(iter(parts.values()), ())) else None
 
-        plan.prepare()
-        for batch, folded in stream(fold, batches):
+        # Beside the total, and what it will be next, there are sums under way, with their products in half the bytes.
+        room = (self._memory - 2 * plan.n_bytes) // (3 * plan.n_bytes // 2 + 1)
+        for batch, folded in stream(fold, batches, most=max(1, min(room, 2 * available_cores() + 1))):
             if folded is not None:
                 # In the order of the batches, so that sums are rounded alike in every run.
                 self._folded = folded if self._folded is None else self._folded + folded
@@ -385,9 +386,18 @@ class Accumulator:
         for column in kept:
             if column.rank_error > _LARGEST_ERROR:
                 raise InputError(
-                    f"many values of {column.name!r} lie so closely together, and others so far apart, that ranks "
-                    f"would be off by {column.rank_error:.3f}: pass more memory, or ranks in place of values"
+                    f"ranks of {column.name!r} would be off by {column.rank_error:.4f}, since its values are counted "
+                    f"in {self._capacity(len(self._columns or ())):,} parts: {self._way_out(column.rank_error)}"
                 )
+
+    def _way_out(self, rank_error: float) -> str:
+        """What helps against ranks that are off by so much: of twice the parts each has half of the rows, mostly."""
+        n_columns = len(self._columns or ())
+        if self._capacity(n_columns) == _LARGEST_CAPACITY:
+            return "pass ranks in place of values, many of which lie so closely together and others so far apart"
+        needed = self._memory * 2 ** int(np.ceil(np.log2(rank_error / _LARGEST_ERROR)))
+        needed = min(needed, 2 * _BYTES_OF_PART * n_columns * _LARGEST_CAPACITY)
+        return f"pass memory='{-(-needed // 2**20)}MB' or more, or fewer columns at a time"
 
     def result(self, *others: "Accumulator") -> DependenceMatrix | Screening:
         """What was found, after the second pass over all rows.

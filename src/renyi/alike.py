@@ -35,6 +35,10 @@ class Variable:
         """The column as the coefficient and the test see it."""
         return self.prepare(self.column)
 
+    def forget(self) -> None:
+        """Let go of what can be prepared again."""
+        self.__dict__.pop("prepared", None)
+
     @property
     def n_rows(self) -> int:
         """Rows of the table."""
@@ -112,9 +116,24 @@ class Alike:
         return cls._of(positions, variables, missing, values)
 
     @classmethod
-    def elsewhere(cls, positions: Sequence[int], variables: Sequence[Variable], /) -> "Alike":
-        """Columns whose rows are elsewhere: `over` has them a batch at a time."""
-        return cls._of(positions, variables, [None] * len(variables), Values(np.empty((len(variables), 0))))
+    def elsewhere(cls, position: int, variable: Variable, /) -> "Alike":
+        """A column whose rows are elsewhere: `over` has them a batch at a time."""
+        return cls._of([position], [variable], [None], Values(np.empty((1, 0))))
+
+    @classmethod
+    def joined(cls, groups: Sequence["Alike"], /) -> "Alike":
+        """The columns of several groups that have the same signature, and whose rows are elsewhere."""
+        variables = tuple(variable for group in groups for variable in group.variables)
+        rests = [group.rest for group in groups if group.rest is not None]
+        return cls(
+            np.concatenate([group.positions for group in groups]),
+            variables,
+            Stack.joined([group.coefficient for group in groups]),
+            Stack.joined([group.corner for group in groups]),
+            Stack.joined(rests) if rests else None,
+            Values(np.empty((len(variables), 0))),
+            (),
+        )
 
     @classmethod
     def _of(

@@ -1,6 +1,6 @@
 """Rows that fold: columns on their grids, batches of rows to sums over them, and the sums of all rows to pairs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import RLock
@@ -11,19 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi import features
-from renyi.alike import Alike, Variable, ready
+from renyi.alike import Alike, Variable
 from renyi.basis import Basis, copula_basis
 from renyi.coefficient import Settings
 from renyi.columns import Column
 from renyi.edges import ALIAS, Edges
 from renyi.errors import InputError
+from renyi.execution.threads import stream
 from renyi.independence import Crosses, Prepared, Shuffles
 from renyi.scales import levels_scales, number_scales
 from renyi.stacks import Values
 from renyi.summaries import Coder
 from renyi.sums import Sums, reaches_beyond_corner
 from renyi.survey import Counted, part_of
-from renyi.tiles import Found, compare, groups, pair_of_sums, tiles_of
+from renyi.tiles import Found, compare, pair_of_sums, tiles_of
 
 __all__ = ["FoldedEdges", "Plan"]
 
@@ -48,14 +49,8 @@ class _Elsewhere(Variable):
     @classmethod
     def of(cls, counted: Counted, settings: Settings, n_rows: int, /) -> "_Elsewhere":
         column = Column(counted.name, counted.kind, np.empty(0), None, counted.levels)
-        if counted.cells is None or counted.smallest is None:
-            scales = levels_scales(counted.counts)
-            coder, prepared = None, Prepared(scales.basis, scales)
-        else:
-            projection = settings.scalar_projection(counted.n_observed, _SEED)
-            coder = Coder.of(counted.smallest, counted.counts)
-            prepared = Prepared(copula_basis(counted.cells, projection), number_scales(counted.cells))
-        return cls(column, ready(prepared), counted, coder, n_rows)
+        coder = None if counted.smallest is None else Coder.of(counted.smallest, counted.counts)
+        return cls(column, partial(_prepared, counted, settings), counted, coder, n_rows)
 
     @property
     def n_rows(self) -> int:
@@ -72,7 +67,7 @@ class _Elsewhere(Variable):
     @property
     def n_cells(self) -> int:
         """Cells, and the code of a missing row."""
-        return len(self.prepared.basis.table)
+        return len(self.counted.counts)
 
     def rows(self, data: Any, /) -> tuple[Codes, Array]:
         """The cell of every row of a batch, and its values, roughly standardised, 0 where missing."""
@@ -96,6 +91,30 @@ class _Elsewhere(Variable):
         if self.coder is None and len(codes) and codes.min() < 0:
             raise _changed(self.column.name)
         return codes, standard
+
+
+def _prepared(counted: Counted, settings: Settings, _: Column) -> Prepared:
+    """A column on its grid."""
+    if counted.cells is None:
+        scales = levels_scales(counted.counts)
+        return Prepared(scales.basis, scales)
+    projection = settings.scalar_projection(counted.n_observed, _SEED)
+    return Prepared(copula_basis(counted.cells, projection), number_scales(counted.cells))
+
+
+def _groups(variables: Sequence[_Elsewhere]) -> list[Alike]:
+    """Columns by what they have in common; their tables are stacked, and then let go of, one column at a time."""
+
+    def single(position: int) -> tuple[Hashable, Alike]:
+        variable = variables[position]
+        found = variable.signature, Alike.elsewhere(position, variable)
+        variable.forget()
+        return found
+
+    by_signature: dict[Hashable, list[Alike]] = {}
+    for signature, group in stream(single, range(len(variables))):
+        by_signature.setdefault(signature, []).append(group)
+    return [Alike.joined(group) for group in by_signature.values()]
 
 
 def _changed(name: str) -> InputError:
@@ -145,8 +164,8 @@ class Plan:
         return [_Elsewhere.of(column, self.settings, self.n_rows) for column in counted]
 
     def _tiles(self) -> list[tuple[Alike, Alike]]:
-        own = groups(self.x, stack=Alike.elsewhere)
-        other = groups(self.y, stack=Alike.elsewhere) if self.targets else None
+        own = _groups(self.x)
+        other = _groups(self.y) if self.targets else None
         most = max(len(group.positions) for group in own)
         while True:
             tiles = list(tiles_of(own, other, most=most))
@@ -169,11 +188,6 @@ class Plan:
     @property
     def _variables_of_tiles(self) -> set[_Elsewhere]:
         return {v for tile in self.tiles for side in tile for v in side.variables if isinstance(v, _Elsewhere)}
-
-    def prepare(self) -> None:
-        """Make all tables once, before threads share them."""
-        for variable in self._variables_of_tiles:
-            _ = variable.prepared
 
     @property
     def n_bytes(self) -> int:
@@ -220,17 +234,18 @@ class Plan:
                 f"the first pass saw {self.n_rows:,} rows and the second {folded.n_rows:,}: pass the same rows in both"
             )
         for variable in self._variables_of_tiles:
-            counts = variable.prepared.basis.cell_counts
-            if counts is None or not np.array_equal(folded.counts[variable.column.name][:-1], counts):
+            if not np.array_equal(folded.counts[variable.column.name][:-1], variable.counted.counts):
                 raise _changed(variable.column.name)
 
     def edges(self, folded: "Folded", shuffles: Shuffles, /) -> "FoldedEdges":
         """All pairs, from the sums over all rows."""
         self.check(folded)
-        parts = [
-            self._edges(x, y, sums, compare(x, y, shuffles, sums=sums))
-            for (x, y), sums in zip(self.tiles, folded.sums, strict=True)
-        ]
+        parts = []
+        for k, ((x, y), sums) in enumerate(zip(self.tiles, folded.sums, strict=True)):
+            parts.append(self._edges(x, y, sums, compare(x, y, shuffles, sums=sums)))
+            needed = {variable for tile in self.tiles[k + 1 : k + 2] for side in tile for variable in side.variables}
+            for variable in {*x.variables, *y.variables} - needed:
+                variable.forget()
         return FoldedEdges.joined(parts)
 
     def _edges(self, x: Alike, y: Alike, sums: Sums, found: Found) -> "FoldedEdges":

@@ -6,6 +6,7 @@ from typing import Any
 from renyi.accumulator import Accumulator, bytes_of
 from renyi.dependence import DependenceMatrix, Screening
 from renyi.errors import InputError
+from renyi.execution.allocator import give_back
 from renyi.execution.cluster import folded_over, is_dask, partitions
 from renyi.execution.progress import watched_rows
 from renyi.execution.threads import ahead
@@ -15,6 +16,8 @@ __all__ = ["at_hand", "in_batches", "is_away"]
 
 # Rows of the first partition that are looked at before all others.
 _GLANCE = 2**18
+# What is free between arrays is given back after so many batches: a percent of the time, and a tenth of the memory.
+_BATCHES_PER_TURN = 4
 
 
 def is_away(table: Any, /) -> bool:
@@ -37,11 +40,15 @@ def in_batches(table: Any, first: Accumulator, memory: str | int, /, *, progress
     rows = as_stream(table, bytes_of(memory))
     for batch in watched_rows(ahead(rows.batches()), rows.n_rows, "Counting values", shown=progress):
         first.update(batch)
-    passes = first.second_passes()
+    passes, n_rows = first.second_passes(), first.n_rows
+    del first  # its counts are not needed any more
     for number, second in enumerate(passes, 1):
+        give_back()
         turn = f" ({number} of {len(passes)})" if len(passes) > 1 else ""
-        for _ in watched_rows(second.folded(rows.batches()), first.n_rows, f"Adding products{turn}", shown=progress):
-            pass
+        batches = watched_rows(second.folded(rows.batches()), n_rows, f"Adding products{turn}", shown=progress)
+        for k, _ in enumerate(batches, 1):
+            if k % _BATCHES_PER_TURN == 0:
+                give_back()
     return passes[0].result(*passes[1:])
 
 

@@ -68,12 +68,29 @@ class Stack:
             codes.append(_codes(basis, gaps, n_rows))
         return cls(tuple(parts), tuple(codes), n_rows, len(parts[0]))
 
+    @classmethod
+    def joined(cls, stacks: Sequence["Stack"], /) -> "Stack":
+        """The columns of several, one after the other, with all tables packed; these are in memory once."""
+        tables = [table for stack in stacks for table in stack.tables]
+        rows = np.ascontiguousarray(np.concatenate([table.T for table in tables]))
+        ends = np.cumsum([table.shape[1] for table in tables])
+        views = tuple(part.T for part in np.split(rows, ends[:-1]))
+        codes = tuple(codes for stack in stacks for codes in stack.codes)
+        found = cls(views, codes, stacks[0].n_rows, stacks[0].rank)
+        found.__dict__["packed"] = _as_items(rows)
+        return found
+
     def __len__(self) -> int:
         return len(self.tables)
 
     def part(self, columns: slice, /) -> "Stack":
         """Some of the columns."""
-        return Stack(self.tables[columns], self.codes[columns], self.n_rows, self.rank)
+        part = Stack(self.tables[columns], self.codes[columns], self.n_rows, self.rank)
+        if "packed" in self.__dict__:
+            first = columns.indices(len(self))[0]
+            before, within = (sum(t.shape[1] for t in tables) for tables in (self.tables[:first], part.tables))
+            part.__dict__["packed"] = self.packed[before : before + within]
+        return part
 
     def leading(self, size: int, /) -> "Stack":
         """The first columns of every basis."""
@@ -82,8 +99,7 @@ class Stack:
     @cached_property
     def packed(self) -> NDArray[Any]:
         """All tables, one after the other, with the functions of a cell as one item: gathered four times as fast."""
-        rows = np.ascontiguousarray(np.concatenate([table.T for table in self.tables]))
-        return rows.view(np.dtype((np.void, rows.itemsize * self.rank))).ravel()
+        return _as_items(np.ascontiguousarray(np.concatenate([table.T for table in self.tables])))
 
     def packed_places(self, codes: Sequence[NDArray[Any]], /) -> NDArray[np.intp]:
         """Where the rows of all columns lie in packed tables; those of stacks of the same columns are the same."""
@@ -115,6 +131,11 @@ class Stack:
                 # "clip" spares a second look at the codes, which are all within the table.
                 np.take(table, codes[rows], axis=1, out=functions, mode="clip")
         return stacked.reshape(-1, stacked.shape[2])
+
+
+def _as_items(rows: NDArray[Any]) -> NDArray[Any]:
+    """Every row as one item."""
+    return rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
 
 
 def is_exact(bases: Sequence[Basis], n_rows: int, /) -> bool:

@@ -24,7 +24,7 @@ _BYTES_OF_CELL = 8
 # What gzip makes of text at most, usually, and bytes of text that are read at once at least.
 _PACKED_TO, _LEAST_BLOCK = 8, 2**20
 # Parts of a budget that one batch may take, of which some are under way; rows of one at most and at least.
-_BATCHES, _MOST_ROWS, _FEWEST_ROWS = 32, 2**17, 1024
+_BATCHES, _MOST_ROWS, _FEWEST_ROWS = 48, 2**17, 1024
 # Bytes of every column that Arrow reads ahead, and batches that Polars reads at once, since it skips pages anew.
 _BUFFER, _BATCHES_OF_SLICE = 2**16, 2
 _PARQUET = (".parquet", ".pq")

@@ -30,7 +30,6 @@ Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 Ranks: TypeAlias = NDArray[np.int32]
-Stacking: TypeAlias = Callable[[Sequence[int], Sequence[Variable]], Alike]
 
 # Products of a tile, and columns of one side: enough for BLAS, little enough to run several at once, and for the
 # allocator to hand out the same memory again, which is much faster than fresh pages.
@@ -57,12 +56,12 @@ class Found:
     is_shuffled: NDArray[np.bool_]
 
 
-def groups(variables: Sequence[Variable], /, *, stack: Stacking = Alike.of) -> list[Alike]:
-    """Columns by what they have in common; `stack` puts those of a group together."""
+def groups(variables: Sequence[Variable], /) -> list[Alike]:
+    """Columns by what they have in common."""
     by_signature: dict[Hashable, list[int]] = {}
     for position, variable in enumerate(variables):
         by_signature.setdefault(variable.signature, []).append(position)
-    return [stack(positions, [variables[p] for p in positions]) for positions in by_signature.values()]
+    return [Alike.of(positions, [variables[p] for p in positions]) for positions in by_signature.values()]
 
 
 def tiles_of(

@@ -1,11 +1,12 @@
-"""Memory that a process would give back at once, kept while work asks for it again and again."""
+"""Memory that is free: kept while work asks for it again and again, or given back to the system."""
 
 import ctypes
 import os
+import sys
 import threading
 from typing import Any
 
-__all__ = ["memory_kept"]
+__all__ = ["give_back", "memory_kept"]
 
 _ASKED = "MALLOC_TRIM_THRESHOLD_"
 # Numbers by which glibc knows them: free memory at the end of its own that it keeps, and the size from which an array
@@ -29,25 +30,36 @@ class _MemoryKept:
     def __enter__(self) -> None:
         with self._lock:
             self._n_tasks += 1
-            if self._n_tasks == 1 and (glibc := _glibc()) is not None:
+            if self._n_tasks == 1 and _is_asked_for() and (glibc := _glibc()) is not None:
                 glibc.mallopt(_TRIM, _KEPT)
                 glibc.mallopt(_OWN_PAGES, _LARGEST_SHARED)
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._n_tasks -= 1
-            if self._n_tasks == 0 and (glibc := _glibc()) is not None:
+            if self._n_tasks == 0 and _is_asked_for() and (glibc := _glibc()) is not None:
                 glibc.mallopt(_TRIM, int(os.environ[_ASKED]))
                 glibc.mallopt(_OWN_PAGES, _OWN_PAGES_BY_DEFAULT)
-                glibc.malloc_trim(0)
+                give_back()
 
 
 memory_kept = _MemoryKept()
 
 
+def give_back() -> None:
+    """Give the system what arrays have left between others; elsewhere than with glibc that is not known to help."""
+    if (glibc := _glibc()) is not None:
+        glibc.malloc_trim(0)
+
+
+def _is_asked_for() -> bool:
+    """Whether this process was started to give memory back at once."""
+    return os.environ.get(_ASKED, "").isdigit()
+
+
 def _glibc() -> Any:
-    """The allocator where it was asked to give memory back, else None."""
-    if not os.environ.get(_ASKED, "").isdigit():
+    """The allocator, None if it is another one."""
+    if sys.platform != "linux":
         return None
     library = ctypes.CDLL(None)
     return library if hasattr(library, "mallopt") and hasattr(library, "malloc_trim") else None

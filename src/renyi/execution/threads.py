@@ -77,12 +77,15 @@ def map_in_threads(function: Callable[[Item], Outcome], items: Iterable[Item], /
         return list(pool.map(function, work))
 
 
-def stream(function: Callable[[Item], Outcome], items: Iterable[Item], /, *, at_once: int = 1) -> Iterator[Outcome]:
+def stream(
+    function: Callable[[Item], Outcome], items: Iterable[Item], /, *, at_once: int = 1, most: int | None = None
+) -> Iterator[Outcome]:
     """The outcomes for all items in their order, worked on in threads that are never far ahead.
 
     Every thread has one core: libraries that would use several of their own are held back meanwhile. An interruption,
     or an error, lets go of what has not begun. Handing work over takes 0.1 ms, and more where threads wait for one
     another: each takes several items `at_once` where these are short, and no threads are begun for less than that.
+    Where outcomes are large, at `most` so many are under way or wait to be taken.
     """
     from threadpoolctl import threadpool_limits
 
@@ -90,7 +93,8 @@ def stream(function: Callable[[Item], Outcome], items: Iterable[Item], /, *, at_
         with threadpool_limits(1):
             yield from map(function, items)
         return
-    n_threads, stopped = available_cores(), threading.Event()
+    most = 2 * available_cores() + 1 if most is None else most
+    n_threads, stopped = min(available_cores(), most), threading.Event()
 
     def begin() -> None:
         _worker.stopped = stopped
@@ -108,7 +112,7 @@ def stream(function: Callable[[Item], Outcome], items: Iterable[Item], /, *, at_
         try:
             while some := list(islice(left, at_once)):
                 pending.append(pool.submit(work, some))
-                if len(pending) > 2 * n_threads:
+                if len(pending) == most:
                     yield from _outcome(pending.popleft())
             while pending:
                 yield from _outcome(pending.popleft())
