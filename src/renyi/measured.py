@@ -54,18 +54,23 @@ class MeasuredEdges(Edges):
     """Pairs by another measure: nothing is known of its bias, and pairs are ranked by the size of the coefficient.
 
     `itself` is what every column of a square table has with itself, and `reasons` say for each pair why it has no
-    coefficient; they are empty where it has one.
+    coefficient; they are empty where it has one. `whole` has all coefficients as a matrix, where they came as one.
     """
 
     by: Measure[Any]
     test: Callable[[], _Tested]
     itself: Array
     reasons: Reasons
+    whole: Array | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # Tests that are still to be made would take all prepared columns with them, as would those of trends.
         state = {name: value for name, value in self.__dict__.items() if name != "_trends"}
-        return state | {"test": partial(_Tested, *self._tested)}
+        return state | {"test": partial(_Tested, *self._tested), "whole": None}
+
+    def spread(self, name: str, /) -> Array | None:
+        """All coefficients as they came."""
+        return self.whole if name == "coefficient" else None
 
     @property
     def measure(self) -> str:
@@ -191,7 +196,7 @@ def measured(
             found = _found(i, j, np.full(len(i), len(x[0].column)), values[i, j])
             test, reasons = partial(pairs.tested, found, progress), np.broadcast_to(_NO_REASON, i.shape)
             itself = _whole(np.diag(values)) if y is None else np.empty(0)
-            return MeasuredEdges(x, others, found, by=measure, test=test, itself=itself, reasons=reasons)
+            return MeasuredEdges(x, others, found, by=measure, test=test, itself=itself, reasons=reasons, whole=values)
     itself = np.empty(0) if y is not None else _with_themselves(measure, x, prepared, progress)
     n, coefficient, log_pvalues, reasons = pairs.measured(progress)
     found = _found(i, j, n, coefficient)

@@ -5,9 +5,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 __all__ = ["Abandoned", "ahead", "alone", "available_cores", "in_threads", "keep_going", "map_in_threads", "stream"]
 
@@ -71,10 +72,22 @@ def map_in_threads(function: Callable[[Item], Outcome], items: Iterable[Item], /
     work = list(items)
     if n_threads == 1 or len(work) < 2:
         return [function(item) for item in work]
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:
+    with _one_core_each(), ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(function, work))
+
+
+def _one_core_each() -> AbstractContextManager[Any]:
+    """Within, libraries for linear algebra use one core for each thread that calls them."""
+    held_back: AbstractContextManager[Any] = _libraries().limit(limits=1)
+    return held_back
+
+
+@cache
+def _libraries() -> Any:
+    """Those that are loaded when threads are first begun, as NumPy's and SciPy's are; to look for them takes 2 ms."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
 
 
 def stream(
@@ -87,10 +100,8 @@ def stream(
     another: each takes several items `at_once` where these are short, and no threads are begun for less than that.
     Where outcomes are large, at `most` so many are under way or wait to be taken.
     """
-    from threadpoolctl import threadpool_limits
-
     if isinstance(items, Sequence) and len(items) <= at_once:
-        with threadpool_limits(1):
+        with _one_core_each():
             yield from map(function, items)
         return
     most = 2 * available_cores() + 1 if most is None else most
@@ -106,7 +117,7 @@ def stream(
             outcomes.append(function(item))
         return outcomes
 
-    with threadpool_limits(1), ThreadPoolExecutor(n_threads, initializer=begin) as pool:
+    with _one_core_each(), ThreadPoolExecutor(n_threads, initializer=begin) as pool:
         pending: deque[Future[list[Outcome]]] = deque()
         left = iter(items)
         try:
