@@ -164,11 +164,11 @@ class Ranked:
         bases, nested = [one.basis for one in prepared], [one.scales.basis for one in prepared]
         kinds = [torch.float64 if is_exact(side, n_rows) else torch.float32 for side in (bases, nested)]
         # They answer whatever is asked of stacks in memory.
-        coefficient: Any = ResidentStack.of(bases, codes, columns=slice(None), dtype=kinds[0])
-        corner: Any = ResidentStack.of(nested, codes, columns=slice(CORNER), dtype=kinds[1])
+        coefficient: Any = ResidentStack.of([one.table for one in bases], codes, dtype=kinds[0])
+        corner: Any = ResidentStack.of([one.table[:, :CORNER] for one in nested], codes, dtype=kinds[1])
         rest: Any = None
         if nested[0].rank > CORNER:
-            rest = ResidentStack.of(nested, codes, columns=slice(CORNER, None), dtype=kinds[1])
+            rest = ResidentStack.of([one.table[:, CORNER:] for one in nested], codes, dtype=kinds[1])
         values: Any = ResidentValues.of(numbers)
         variables = tuple(self.variables[place] for place in places.tolist())
         return Alike(places.astype(np.intp), variables, coefficient, corner, rest, values, ())
