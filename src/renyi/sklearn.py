@@ -264,7 +264,8 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         by = self.measure if isinstance(self.measure, Measure) else named(self.measure)
         if device is not None:
             raise InputError(
-                f"measure={by.name!r} is not for a device ('{device}'): pass measure=None, or NumPy arrays and device=None"
+                f"measure={by.name!r} is not for a device: pass measure=None to search on '{device}', or NumPy arrays "
+                "and device=None"
             )
         if not by.statement.takes_vectors:
             raise InputError(
