@@ -12,7 +12,7 @@ from renyi.inference.blocks import largest_root
 
 torch = pytest.importorskip("torch")
 
-from renyi import candidates, devicewise, resident  # noqa: E402
+from renyi import candidates, devicewise, held, resident  # noqa: E402
 from renyi.execution import devices, fetching  # noqa: E402
 from renyi.execution.devices import device_of, halves, multiplied, paired  # noqa: E402
 from renyi.sklearn import RDCSelector  # noqa: E402
@@ -336,6 +336,28 @@ def test_features_of_other_types_are_selected_from_as_arrays_are(kind, rng):
     assert_same_search(found, expected, 1e-9)
 
 
+def test_declared_categories_of_a_tensor_are_read_in_memory(rng):
+    X, y = features(900, rng)
+    X[:, 7] = rng.integers(0, 6, 900)
+    y += 2.0 * np.isin(X[:, 7], [1, 4])
+    X[:, 8] = np.nan
+    settings = {"categorical_features": [7, 3]}
+    found, expected = RDCSelector(**settings).fit(torch.tensor(X), y), RDCSelector(**settings).fit(X, y)
+    assert_same_search(found, expected, 1e-9)
+    assert found.skipped_ == {"x8": "no observed value"}
+    assert 7 in [step.feature for step in found.path_]
+    assert (found.ranking_ == expected.ranking_).all()
+
+
+def test_equal_values_that_float32_has_by_chance_change_no_selection(rng):
+    X, y = features(20_000, rng)
+    X = X.astype(np.float32)
+    assert any(len(np.unique(column)) < 20_000 for column in X[:, 7:].T)
+    expected = RDCSelector().fit(X, y)
+    # Ranks move by less than products are rounded, and the logarithms of p-values with them.
+    assert_same_search(RDCSelector().fit(torch.tensor(X), torch.tensor(y)), expected, 1e-3)
+
+
 def as_halves(numbers):
     """What a GPU does with single precision."""
     return halves(numbers) if numbers.dtype == torch.float32 else (numbers,)
@@ -357,8 +379,10 @@ def test_blocks_of_features_select_as_all_at_once(are_kept, rng, monkeypatch):
     y = np.sign(X[:, 8] * X[:, 9]) + 0.1 * y
     expected = RDCSelector().fit(X, y)
     # Room for three columns.
-    monkeypatch.setattr(candidates, "_SHARE_AT_ONCE", 3.5 * 8 * 5000 / 2**29)
+    monkeypatch.setattr(held, "_SHARE_AT_ONCE", 3.5 * 8 * 5000 / 2**29)
+    monkeypatch.setattr(candidates, "_SHARE_AT_ONCE", 5.5 * 24 * 5000 / 2**29)
     if not are_kept:
+        monkeypatch.setattr(held, "_SHARE_KEPT", 0.0)
         monkeypatch.setattr(candidates, "_SHARE_KEPT", 0.0)
     assert_same_search(RDCSelector().fit(torch.tensor(X), torch.tensor(y)), expected, 1e-4)
 
@@ -420,6 +444,10 @@ def test_what_a_selector_cannot_do_on_a_device_is_refused(rng, monkeypatch):
         RDCSelector(measure="dcor").fit(torch.tensor(X), y)
     with pytest.raises(renyi.InputError, match="X is a tensor that is no array"):
         RDCSelector().fit(torch.tensor(np.nan_to_num(X)).to_sparse(), y)
+    with pytest.raises(renyi.InputError, match=r"shape \(80, 0\): pass at least one feature"):
+        RDCSelector().fit(torch.tensor(X[:, :0]), y)
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        RDCSelector().fit(torch.tensor(X[:, 0]), y)
     with pytest.raises(renyi.InputError, match="device='gpu' is unknown"):
         RDCSelector(device="gpu").fit(X, y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

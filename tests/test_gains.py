@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.linalg import qr
 
-from renyi import candidates as held
+from renyi import held
 from renyi.candidates import as_candidates
 from renyi.columns import Column
 from renyi.gains import Gains

@@ -18,9 +18,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.candidates import Candidate, Held, HeldInMemory, HeldOnDevice, Rows, scales_of
+from renyi.candidates import Candidate, scales_of
 from renyi.columns import Column
 from renyi.execution.arrays import in_memory, like, namespace
+from renyi.held import Held, HeldInMemory, HeldOnDevice, Rows
 from renyi.inference import blocks as scale_blocks
 from renyi.inference.blocks import Block
 from renyi.inference.roy import log_sf, log_sf_of_many

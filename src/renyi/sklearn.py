@@ -12,7 +12,7 @@ from renyi.candidates import as_candidates
 from renyi.coefficient import Settings, is_integer
 from renyi.columns import Column, count
 from renyi.errors import InputError
-from renyi.execution.arrays import in_memory, is_tensor
+from renyi.execution.arrays import in_memory, is_tensor, namespace
 from renyi.execution.devices import device_of, relieved
 from renyi.execution.threads import available_cores
 from renyi.extras import load
@@ -22,7 +22,7 @@ from renyi.peers.protocol import Measure
 from renyi.peers.registry import measure as named
 from renyi.selection import ByGain, Criterion, Step, forward
 from renyi.setwise import Setwise
-from renyi.supervised import Categorical, TargetKind, is_frame, read_features, read_target, with_labels
+from renyi.supervised import Categorical, TargetKind, as_numbers, is_frame, read_features, read_target, with_labels
 from renyi.table import matrix
 
 load("sklearn", extra="sklearn")
@@ -171,14 +171,14 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             return self._fit(X, y, device)
 
     def _fit(self, X: Any, y: Any, device: Any) -> "RDCSelector":  # noqa: N803
-        X, y = _checked(self, _as_array(X, "X"), _as_array(y, "y"))  # noqa: N806
+        X, y = _checked(self, X, _as_array(y, "y"), device)  # noqa: N806
         if not isinstance(self.alpha, Real) or not 0.0 < self.alpha < 1.0:
             raise InputError(f"alpha={self.alpha!r} makes no sense: pass an error rate between 0 and 1")
         names, columns, self.skipped_ = read_features(X, self.categorical_features)
         target = read_target(y, self.target)
-        most = self._most(len(names), columns)
-        places = list(columns)
+        places, most = list(columns), self._most(len(names), len(columns))
         criterion = self._criterion(list(columns.values()), target, device)
+        del X, columns  # on a device their room is wanted
         steps, left = forward(
             criterion,
             [names[place] for place in places],
@@ -190,7 +190,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         )
         self.path_ = tuple(step.at(places[step.feature]) for step in steps)
         order = [step.feature for step in self.path_] + [places[j] for j in left]
-        order += [place for place in range(len(names)) if place not in columns]
+        order += sorted(set(range(len(names))).difference(places))
         self.ranking_ = np.empty(len(names), dtype=np.intp)
         self.ranking_[order] = np.arange(1, len(names) + 1)
         self.support_ = self.ranking_ <= len(steps)
@@ -231,7 +231,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
 
         return plot_path(self.path_)
 
-    def _most(self, n_features: int, columns: dict[int, Column]) -> int | None:
+    def _most(self, n_features: int, n_columns: int) -> int | None:
         """How many features to choose; None where that is for the data to say."""
         wanted = self.n_features_to_select
         if isinstance(wanted, str) and wanted == "auto":
@@ -248,10 +248,10 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             )
         if most > n_features:
             raise InputError(f"n_features_to_select={wanted!r} and X has {count(n_features, 'feature')}: pass fewer")
-        if most > len(columns):
+        if most > n_columns:
             name, reason = next(iter(self.skipped_.items()))
             raise InputError(
-                f"n_features_to_select={wanted!r} and only {len(columns):,} of {count(n_features, 'feature')} can be "
+                f"n_features_to_select={wanted!r} and only {n_columns:,} of {count(n_features, 'feature')} can be "
                 f"chosen ({name!r}: {reason}): pass fewer, or 'auto'"
             )
         return most
@@ -259,7 +259,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     def _criterion(self, columns: list[Column], target: Column, device: Any) -> Criterion:
         n_threads = _n_threads(self.n_jobs)
         if self.measure is None:
-            candidates = as_candidates(columns, n_threads=n_threads)
+            candidates = as_candidates(columns, n_threads=n_threads, device=device)
             return ByGain(Gains(candidates, target, n_threads=n_threads, device=device), pairs=bool(self.pairs))
         by = self.measure if isinstance(self.measure, Measure) else named(self.measure)
         if device is not None:
@@ -440,12 +440,17 @@ class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return features.sines_and_cosines(self.projection_, ranks)
 
 
-def _checked(estimator: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803
-    """Features and target as scikit-learn demands them; frames stay what they are."""
+def _checked(estimator: Any, X: Any, y: Any, device: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803
+    """Features and target as scikit-learn demands them; frames and tensors of floats stay what they are."""
     y = with_labels(y)
-    if not is_frame(X):
+    if is_tensor(X) and X.is_floating_point() and X.ndim == 2 and X.layout == namespace(X).strided:
+        if X.shape[1] == 0:
+            raise InputError(f"X is a tensor of the shape {tuple(X.shape)}: pass at least one feature")
+        X = as_numbers(X, device)  # noqa: N806
+    elif not is_frame(X):
+        X = _as_array(X, "X")  # noqa: N806
         X, y = validate_data(estimator, X, y, multi_output=True, ensure_all_finite="allow-nan", ensure_min_samples=2)  # noqa: N806
-        return X, np.asarray(y)
+        return (X if device is None else as_numbers(X, device)), np.asarray(y)
     validate_data(estimator, X, y, skip_check_array=True)
     y = check_array(y, ensure_2d=False, dtype=None, input_name="y", ensure_min_samples=2)
     check_consistent_length(X, y)
@@ -456,11 +461,12 @@ def _as_array(data: Any, argument: str) -> Any:
     """A tensor as an array in memory; all else as it is."""
     if not is_tensor(data):
         return data
-    data = data.detach()
     try:
-        return in_memory(data.float() if data.dtype.itemsize == 2 and data.is_floating_point() else data)
+        return in_memory(data.detach())
     except TypeError as error:
-        raise InputError(f"{argument} is a tensor that is no array ({error}): pass a dense one") from error
+        raise InputError(
+            f"{argument} is a tensor that is no array ({error}): pass a dense one of a type that NumPy has"
+        ) from error
 
 
 def _weighted_ranks(column: Array, weights: Array) -> tuple[Array, Array]:

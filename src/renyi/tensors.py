@@ -29,7 +29,17 @@ from renyi.resident import ResidentStack, ResidentValues
 from renyi.scales import number_scales
 from renyi.stacks import ROWS_FOR_FLOAT32, is_exact
 
-__all__ = ["OnDevice", "Ranked", "has_tensors", "ranked", "read_tensors", "tensors_of", "upload", "without_gaps"]
+__all__ = [
+    "OnDevice",
+    "Ranked",
+    "has_tensors",
+    "on_device",
+    "ranked",
+    "read_tensors",
+    "tensors_of",
+    "upload",
+    "without_gaps",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 Tensor: TypeAlias = Any
@@ -110,6 +120,20 @@ def upload(table: Table, device: Any, /) -> OnDevice:
     are_single = all(part.dtype == np.float32 for part in values)
     numbers = np.stack(values if are_single else [as_floats(part) for part in values])
     return OnDevice(table, torch.as_tensor(numbers, device=device))
+
+
+def on_device(columns: Sequence[Column], device: Any, /) -> OnDevice:
+    """Complete columns of floats on a device, whether they are there or not."""
+    import torch
+
+    # Read-only arrays would be warned of if they were not copied.
+    values = [part if is_tensor(part := column.values) else torch.tensor(part, device=device) for column in columns]
+    kind = torch.float32 if all(part.dtype == torch.float32 for part in values) else torch.float64
+    numbers = torch.empty((len(columns), len(values[0])), dtype=kind, device=device)
+    for row, part in zip(numbers, values, strict=True):
+        row.copy_(part)
+    types = dict.fromkeys((column.name for column in columns), "number")
+    return OnDevice(Table(tuple(columns), types, {}, {}, len(values[0]), as_dict), numbers)
 
 
 @dataclass(frozen=True, eq=False)
