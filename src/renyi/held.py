@@ -154,15 +154,19 @@ class HeldOnDevice:
         return within_room(multiplied, self._at_once, self._device, f"one column of {self._n:,} rows")
 
     def pair_scores(self, which: Sequence[int], residuals: Rows, n_factors: int, /) -> Array:
+        def stack(block: Sequence[int]) -> ResidentStack:
+            # Few functions are not filled up with zeros: all pairs of them are multiplied.
+            return self._stack([which[place] for place in block], n_factors).leading(n_factors)
+
         def scored(at_once: int) -> Array:
             self._resize(at_once)
             scores = np.zeros((len(which), len(which)))
             blocks = _blocks(range(len(which)), self._at_once)
             for k, block in enumerate(blocks):
-                left = self._stack([which[place] for place in block], n_factors)
+                left = stack(block)
                 weighted = [Weighted.of(left, residual) for residual in residuals]
                 for later in blocks[k:]:
-                    right = left if later is block else self._stack([which[place] for place in later], n_factors)
+                    right = left if later is block else stack(later)
                     squares = sum(((one.products(right) * one.size) ** 2).sum((2, 3)) for one in weighted)
                     scores[np.ix_(block, later)] = in_memory(squares)
             return scores
@@ -201,7 +205,7 @@ class HeldOnDevice:
                 starts[id(table)] = sum(map(len, tables))
                 tables.append(np.pad(table[:, :width], ((0, 0), (0, max(0, width - table.shape[1])))))
             places[:, column] = self._cells(j) + starts[id(table)]
-        return ResidentStack.of(tables, places, dtype=self._dtype).leading(width)
+        return ResidentStack.of(tables, places, dtype=self._dtype)
 
 
 def _blocks(which: Sequence[int], size: int) -> list[list[int]]:
