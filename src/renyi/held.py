@@ -148,7 +148,8 @@ class HeldOnDevice:
             for block in _blocks(self._groups[one.signature], self._at_once):
                 # Those that were chosen are few: it is quicker to multiply them as well than to leave them out.
                 if not wanted.isdisjoint(block):
-                    found[block] = in_memory(self._kept_stack(block).products(right)[..., 0].double()).swapaxes(1, 2)
+                    sums = self._kept_stack(block).products(right)[:, : len(others), :, 0]
+                    found[block] = in_memory(sums.double()).swapaxes(1, 2)
             return found[list(members)] * right.sizes
 
         return within_room(multiplied, self._at_once, self._device, f"one column of {self._n:,} rows")

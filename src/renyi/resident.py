@@ -241,7 +241,7 @@ class ResidentValues(Resident):
 
 @dataclass(frozen=True, eq=False)
 class ResidentRows(Resident):
-    """Functions by their values: `sizes`, powers of two, times `numbers` (rows, functions)."""
+    """Functions by their values: `sizes`, powers of two, times `numbers` (rows, functions), zeros beyond the last."""
 
     numbers: Tensor
     sizes: Array
@@ -252,8 +252,10 @@ class ResidentRows(Resident):
         """Functions (functions, rows)."""
         exponents = np.frexp(functions.abs().amax(1).cpu().numpy())[1]
         sizes = np.ldexp(1.0, exponents - _LOG_SIZE)
-        scaled = functions / functions.new_tensor(sizes)[:, None]
-        return cls(scaled.to(dtype).T.contiguous(), sizes)
+        count = len(functions)
+        numbers = functions.new_zeros((functions.shape[1], -(-count // _EASY_WIDTH) * _EASY_WIDTH), dtype=dtype)
+        numbers[:, :count] = functions.T / functions.new_tensor(sizes)
+        return cls(numbers, sizes)
 
     def __len__(self) -> int:
         return int(self.numbers.shape[1])
