@@ -373,20 +373,6 @@ def test_halves_of_digits_select_as_single_precision(rng, monkeypatch):
     assert_same_search(found, expected, 3e-4)
 
 
-@pytest.mark.parametrize("are_kept", [True, False])
-def test_blocks_of_features_select_as_all_at_once(are_kept, rng, monkeypatch):
-    X, y = features(5000, rng)
-    y = np.sign(X[:, 8] * X[:, 9]) + 0.1 * y
-    expected = RDCSelector().fit(X, y)
-    # Room for three columns.
-    monkeypatch.setattr(held, "_SHARE_AT_ONCE", 3.5 * 8 * 5000 / 2**29)
-    monkeypatch.setattr(candidates, "_SHARE_AT_ONCE", 5.5 * 24 * 5000 / 2**29)
-    if not are_kept:
-        monkeypatch.setattr(held, "_SHARE_KEPT", 0.0)
-        monkeypatch.setattr(candidates, "_SHARE_KEPT", 0.0)
-    assert_same_search(RDCSelector().fit(torch.tensor(X), torch.tensor(y)), expected, 1e-4)
-
-
 def full_beyond(most, sizes):
     """Products that run out of memory for more columns than there is room for."""
     multiply = resident.ResidentStack.products
@@ -398,6 +384,23 @@ def full_beyond(most, sizes):
         return multiply(stack, other)
 
     return products
+
+
+@pytest.mark.parametrize("are_kept", [True, False])
+def test_blocks_of_features_select_as_all_at_once(are_kept, rng, monkeypatch):
+    X, y = features(5000, rng)
+    y = np.sign(X[:, 8] * X[:, 9]) + 0.1 * y
+    expected = RDCSelector().fit(X, y)
+    # Room for few columns at a time, whose cells and tables take 100 kB each.
+    monkeypatch.setattr(held, "_SHARE_AT_ONCE", 4e5 / 2**29)
+    monkeypatch.setattr(candidates, "_SHARE_AT_ONCE", 5.5 * 24 * 5000 / 2**29)
+    if not are_kept:
+        monkeypatch.setattr(held, "_SHARE_KEPT", 0.0)
+        monkeypatch.setattr(candidates, "_SHARE_KEPT", 0.0)
+    sizes = []
+    monkeypatch.setattr(resident.ResidentStack, "products", full_beyond(len(X), sizes))
+    assert_same_search(RDCSelector().fit(torch.tensor(X), torch.tensor(y)), expected, 1e-4)
+    assert 1 < max(sizes) <= 4
 
 
 def test_a_full_device_holds_fewer_features_at_a_time(rng, monkeypatch):

@@ -115,8 +115,10 @@ class HeldOnDevice:
 
         self._candidates, self._n, self._device = candidates, n_rows, device
         self._dtype = torch.float32 if n_rows >= _MANY_ROWS else torch.float64
-        # The cells of a column take 4 bytes a row, and as much while they come.
-        self._at_once = max(1, int(_SHARE_AT_ONCE * free_bytes(device) / (8 * n_rows)))
+        cells = {id(one.table): len(one.table) for one in candidates}
+        # The cell of a row takes 4 bytes, and as much while it comes; a cell of the table has 8 numbers at least.
+        bytes_of_column = 8 * n_rows + 64 * sum(cells.values()) / max(1, len(candidates))
+        self._at_once = max(1, min(len(candidates), int(_SHARE_AT_ONCE * free_bytes(device) / bytes_of_column)))
         self._groups: dict[Any, list[int]] = {}
         for j, one in enumerate(candidates):
             self._groups.setdefault(one.signature, []).append(j)
@@ -199,11 +201,13 @@ class HeldOnDevice:
 
         starts: dict[int, int] = {}
         tables: list[Array] = []
+        n_cells = 0
         places = torch.empty((self._n, len(block)), dtype=torch.int32, device=self._device)
         for column, j in enumerate(block):
             table = self._candidates[j].table
             if id(table) not in starts:
-                starts[id(table)] = sum(map(len, tables))
+                starts[id(table)] = n_cells
+                n_cells += len(table)
                 tables.append(np.pad(table[:, :width], ((0, 0), (0, max(0, width - table.shape[1])))))
             places[:, column] = self._cells(j) + starts[id(table)]
         return ResidentStack.of(tables, places, dtype=self._dtype)
