@@ -1,4 +1,4 @@
-"""Tables and shuffles on a GPU: agreement with NumPy, times beside what the card can do, and where the time goes.
+"""Tables, shuffles and selection on a GPU: agreement with NumPy, times beside what the card can do, and where they go.
 
 `python benchmarks/gpu.py` takes about five minutes on a large card and writes results/gpu.json; a part that fails says
 so in its place. `--device cpu --small` runs all of it in a minute where there is no card.
@@ -22,14 +22,19 @@ import torch
 
 import renyi
 from renyi import devicewise, resident, tensors
+from renyi.candidates import as_candidates
 from renyi.coefficient import Settings
 from renyi.execution.arrays import gathered
 from renyi.execution.devices import halves, multiplied, paired
+from renyi.execution.threads import available_cores
 from renyi.features import DEFAULT_SCALE
+from renyi.gains import Gains
 from renyi.inference.blocks import NestedProducts, family, largest_root
 from renyi.inference.shuffles import orders_on_device
 from renyi.pairwise import CompletePairs
+from renyi.selection import ByGain, Step, forward
 from renyi.sums import Sums
+from renyi.supervised import as_numbers, read_features, read_target
 
 RESULTS = Path(__file__).parent / "results" / "gpu.json"
 
@@ -312,6 +317,41 @@ class Bench:
         values = self.normal(self.size(10_000, 100), self.size(10_000, 5000))
         return {"seconds": self.seconds(lambda: renyi.screen(values, "x0").pvalues)}
 
+    def selection(self) -> dict[str, Any]:
+        """Ten of many features, five of which say something, two of these by their product alone; float32.
+
+        "seconds": tensors on the device; "without pairs": the same, with `pairs=False`; "from an array": features in
+        memory; "by NumPy": all of it on the processor, once, with all cores. "same features" says whether NumPy chose
+        the same in the same order, "log p" and "dependence" have the largest differences along the path, the former
+        relative and of p-values above 1e-290, and "relevant first" says whether the five were the first.
+        """
+        n, n_features = self.size(100_000, 5000), self.size(2000, 60)
+        X = self.normal(n_features, n).contiguous()
+        generator = torch.Generator(self.device).manual_seed(1)
+        noise = torch.randn(n, device=self.device, generator=generator)
+        y = (X[:, 5] + torch.sin(2 * X[:, 6]) + X[:, 7] ** 2 + X[:, 8] * X[:, 9] + noise).cpu().numpy()
+        host = X.cpu().numpy()
+        if self.is_cuda:
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats(self.device)
+        found: dict[str, Any] = {"features": n_features, "rows": n}
+        found["seconds"] = self.seconds(lambda: chosen(X, y, self.device), repeats=2)
+        if self.is_cuda:
+            found["peak, GiB"] = torch.cuda.max_memory_allocated(self.device) / 2**30
+        once = partial(self.seconds, repeats=1, warm_up=False)
+        found["without pairs"] = once(lambda: chosen(X, y, self.device, pairs=False))
+        found["from an array"] = once(lambda: chosen(as_numbers(host, self.device), y, self.device))
+        paths = [chosen(X, y, self.device)]
+        found["by NumPy"] = once(lambda: paths.append(chosen(host, y, None)))
+        pairs = list(zip(*paths, strict=True))
+        logs = [np.log((one.pvalue, other.pvalue)) for one, other in pairs if min(one.pvalue, other.pvalue) > 1e-290]
+        return found | {
+            "same features": all(one.feature == other.feature for one, other in pairs),
+            "relevant first": {step.feature for step in paths[0][:5]} == {5, 6, 7, 8, 9},
+            "log p": max(abs(float(one - other)) / max(abs(float(other)), 1e-12) for one, other in logs),
+            "dependence": max(abs(one.dependence - other.dependence) for one, other in pairs),
+        }
+
     def full(self) -> dict[str, Any]:
         """What a device does that has little room."""
         if not self.is_cuda:
@@ -342,9 +382,18 @@ class Bench:
         return found
 
 
+def chosen(X: Any, y: Any, device: Any, *, pairs: bool = True) -> list[Step]:
+    """What `RDCSelector(n_features_to_select=10, n_jobs=-1)` chooses, without scikit-learn, which may not be there."""
+    names, columns, _ = read_features(X, None)
+    n_threads = available_cores()
+    candidates = as_candidates(list(columns.values()), n_threads=n_threads, device=device)
+    gains = Gains(candidates, read_target(y, "auto"), n_threads=n_threads, device=device)
+    return forward(ByGain(gains, pairs=pairs), names, range(len(names)), most=10, alpha=0.01, stops=False)[0]
+
+
 PARTS = (
     *("machine", "agreement", "rates", "sorting", "accuracy_of_products"),
-    *("stages", "wide", "long", "shuffles", "screening", "full", "profile"),
+    *("stages", "wide", "long", "shuffles", "screening", "selection", "full", "profile"),
 )
 
 

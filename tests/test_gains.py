@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 from scipy.linalg import qr
 
-from renyi import gains
+from renyi import held
+from renyi.candidates import as_candidates
 from renyi.columns import Column
-from renyi.gains import Gains, as_candidates
+from renyi.gains import Gains
 from renyi.inference import blocks as scale_blocks
 from renyi.inference.roy import log_sf
 
@@ -120,7 +121,7 @@ def test_float32_serves_on_many_rows(monkeypatch):
     y = x[:, 0] + 0.2 * x[:, 1] ** 2 + rng.normal(size=5000)
     columns, target = [number("x", values) for values in x.T], number("y", y)
     fast = searched(columns, target, [0]).of_singles([1, 2, 3, 4])
-    monkeypatch.setattr(gains, "_MANY_ROWS", 10**6)
+    monkeypatch.setattr(held, "_MANY_ROWS", 10**6)
     exact = searched(columns, target, [0]).of_singles([1, 2, 3, 4])
     assert fast != pytest.approx(exact, rel=1e-13)
     assert fast == pytest.approx(exact, rel=1e-4)
@@ -131,7 +132,7 @@ def test_functions_that_find_no_room_are_read_again(monkeypatch):
     x = rng.normal(size=(300, 3))
     columns, target = [number("x", values) for values in x.T], number("y", x[:, 1] + rng.normal(size=300))
     kept = searched(columns, target, [1]).of_singles([0, 2])
-    monkeypatch.setattr(gains, "_MOST_BYTES", 0)
+    monkeypatch.setattr(held, "_MOST_BYTES", 0)
     assert searched(columns, target, [1]).of_singles([0, 2]) == pytest.approx(kept, rel=1e-12)
 
 

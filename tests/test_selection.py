@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from renyi.candidates import as_candidates
 from renyi.columns import Column
-from renyi.gains import Gains, as_candidates
+from renyi.gains import Gains
 from renyi.selection import ByGain, forward
 
 

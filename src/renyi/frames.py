@@ -172,6 +172,8 @@ def parts_of(data: Any, argument: str = "the table", /) -> tuple[dict[str, Any],
 
 def names_of(data: Any, argument: str = "the table", /) -> list[str]:
     """Names of all columns of a table."""
+    if isinstance(data, np.ndarray) and data.ndim == 2:
+        data = data[:0]  # nothing is transposed
     return list(_parts(data, argument)[0])
 
 

@@ -12,30 +12,28 @@ the span, and nothing is ranked or projected twice.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi import features
+from renyi.candidates import Candidate, scales_of
 from renyi.columns import Column
-from renyi.execution.threads import map_in_threads
-from renyi.independence import prepare
+from renyi.execution.arrays import in_memory, like, namespace
+from renyi.held import Held, HeldInMemory, HeldOnDevice, Rows
 from renyi.inference import blocks as scale_blocks
 from renyi.inference.blocks import Block
 from renyi.inference.roy import log_sf, log_sf_of_many
-from renyi.scales import Scales
 
-__all__ = ["Candidate", "Gains", "as_candidates"]
+__all__ = ["Gains"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 
-# Leading functions of a number, and the sizes of the blocks that are looked at; of a target that is a number as well.
-_SIZES, _TARGET_SIZES = (1, 3, 6), (1, 2, 6)
+# Sizes of the blocks of functions of a target that is a number.
+_TARGET_SIZES = (1, 2, 6)
 # Functions of a column that are multiplied with those of another one, and the chosen columns whose functions are.
 _FACTORS, _MOST_PARTNERS = 2, 8
 # A function of which the chosen leave a smaller share of its variance says nothing new.
@@ -44,80 +42,12 @@ _CUT = 1e-2
 _EXPLAINED = 1e-10
 # The span of the chosen takes a quarter of the rows at most.
 _ROWS_PER_DIMENSION = 4
-# Numbers worked on by a thread at once, and bytes of functions that are kept between steps.
-_BATCH, _MOST_BYTES = 2**21, 2**30
-_MANY_ROWS = 4096
 # Where no law holds: shuffles of the rows, and multiplications and additions that these may take.
 _N_SHUFFLES, _SHUFFLES_AT_ONCE, _MOST_WORK = 999, 64, 2e11
+_NUMBERS_AT_ONCE = 2**21
 # Of all pairs, those with the largest plain products of functions are tested.
 _TESTED_PAIRS = 64
 _MOST_COLUMNS_TO_PAIR = 2000
-(_SEED,) = features.seeds(None, n_draws=1)
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """Functions of a column, smooth to rough: the value of function a at row i is `table[codes[i], a]`.
-
-    Rows where the column is missing have a cell of zeros, the mean of every function. `leverages` has the largest share
-    of one row in the leading 1, 2, … functions, `log_arrangements` the logarithm of how many orders of its rows differ.
-    """
-
-    table: Array
-    codes: NDArray[np.integer[Any]]
-    sizes: tuple[int, ...]
-    leverages: Array
-    has_levels: bool
-    log_arrangements: float
-    observed: Mask | None = None
-
-    @property
-    def width(self) -> int:
-        """How many functions there are."""
-        return int(self.table.shape[1])
-
-    @property
-    def n_observed(self) -> int:
-        """Rows that have a value, which is the squared length of every function."""
-        return len(self.codes) if self.observed is None else int(np.count_nonzero(self.observed))
-
-    def functions(self, size: int | None = None, /) -> Array:
-        """The functions, or the leading ones, at the data rows (functions, rows)."""
-        return np.take(self.table, self.codes, axis=0)[:, :size].T
-
-
-def as_candidates(columns: Sequence[Column], /, *, n_threads: int = 1) -> list[Candidate]:
-    """The functions of numbers and categories, each on its own observed rows."""
-    # Columns without ties share their table, and so do their leading functions.
-    leading: dict[int, tuple[Array, Array]] = {}
-    return map_in_threads(lambda column: _candidate(column, leading), columns, n_threads=n_threads)
-
-
-def _candidate(column: Column, leading: dict[int, tuple[Array, Array]]) -> Candidate:
-    scales = _scales(column)
-    basis, is_number = scales.basis, scales.kind == "number"
-    if basis.codes is None:
-        raise ValueError("a candidate is a number or a category")
-    width = min(_SIZES[-1], basis.rank) if is_number else basis.rank
-    sizes = tuple(dict.fromkeys(min(size, width) for size in (_SIZES if is_number else scales.sizes)))
-    if basis.ordered is None:
-        table = np.ascontiguousarray(basis.table[:, :width])
-    else:
-        if id(basis.table) not in leading:
-            # With the table itself, so that its number stays its own.
-            leading[id(basis.table)] = np.ascontiguousarray(basis.table[:, :width]), basis.table
-        table = leading[id(basis.table)][0]
-    leverages = scales.leverages[:width]
-    if column.missing is None:
-        return Candidate(table, basis.codes, sizes, leverages, scales.has_levels, scales.log_arrangements)
-    codes = np.full(len(column), len(table), dtype=np.intp)
-    codes[~column.missing] = basis.codes
-    table = np.concatenate((table, np.zeros((1, width))))
-    return Candidate(table, codes, sizes, leverages, scales.has_levels, scales.log_arrangements, ~column.missing)
-
-
-def _scales(column: Column) -> Scales:
-    return prepare(column, _SEED).scales
 
 
 class Gains:
@@ -130,28 +60,33 @@ class Gains:
     target : Column
         Complete: a number, a category or a vector.
     n_threads : int
-        Batches of candidates worked on at a time.
+        Batches of candidates worked on at a time, in memory.
+    device : torch.device, optional
+        Where functions are kept and multiplied, if not in memory.
     """
 
-    def __init__(self, candidates: Sequence[Candidate], target: Column, /, *, n_threads: int = 1) -> None:
-        scales = _scales(target)
+    def __init__(
+        self, candidates: Sequence[Candidate], target: Column, /, *, n_threads: int = 1, device: Any = None
+    ) -> None:
+        self._candidates, self._n = candidates, len(target)
+        self._held: Held = (
+            HeldInMemory(candidates, self._n, n_threads=n_threads)
+            if device is None
+            else HeldOnDevice(candidates, self._n, device)
+        )
+        scales = scales_of(target)
         sizes = _TARGET_SIZES if scales.kind == "number" else scales.sizes
         self._sizes = tuple(dict.fromkeys(min(size, scales.basis.rank) for size in sizes))
-        self._target = scales.basis.rows(0, len(target)).T[: self._sizes[-1]] / np.sqrt(len(target))
+        self._target = self._held.placed(scales.basis.rows(0, self._n).T[: self._sizes[-1]] / np.sqrt(self._n))
         self._has_levels = scales.has_levels
         self._log_arrangements = scales.log_arrangements
-        self._candidates, self._n, self._n_threads = candidates, len(target), n_threads
-        self._span = np.full((1, self._n), self._n**-0.5)
-        self._partners = np.empty((0, self._n))
+        self._span = self._held.placed(np.full((1, self._n), self._n**-0.5))
+        self._partners = self._target[:0]
         self._n_partners = 0
         self._residual = self._target
-        self._products = np.empty((0, self._n))
+        self._products = self._target[:0]
         # Of every candidate, what the span leaves of the products of its functions; the span as far as they know it.
         self._grams: dict[int, Array] = {}
-        # As in tables, float32 serves on many rows.
-        self._dtype = np.float32 if self._n >= _MANY_ROWS else np.float64
-        self._kept_functions: dict[int, NDArray[Any]] = {}
-        self._n_bytes = self._n * np.dtype(self._dtype).itemsize * sum(one.width for one in candidates)
         self._n_projected = 0
         # Candidates of the last look in which single rows weigh too much for the law of some block.
         self.doubtful: list[int] = []
@@ -161,7 +96,7 @@ class Gains:
         """Largest correlation of a function of the target with one in the span of the chosen; it never falls."""
         if len(self._span) == 1:
             return 0.0
-        cross = self._span @ self._target.T
+        cross = in_memory(self._span @ self._target.T)
         return float(np.sqrt(np.clip(np.linalg.eigvalsh(cross.T @ cross)[-1], 0.0, 1.0)))
 
     @property
@@ -187,8 +122,7 @@ class Gains:
         """Places of candidates that have as many functions, looked at in the same parts."""
         alike: dict[tuple[Any, ...], list[int]] = {}
         for place, j in enumerate(which):
-            one = self._candidates[j]
-            alike.setdefault((one.width, one.has_levels, one.sizes), []).append(place)
+            alike.setdefault(self._candidates[j].signature, []).append(place)
         return list(alike.values())
 
     def _by_parts(
@@ -210,22 +144,23 @@ class Gains:
         if self.is_explained or 2.0 * n_functions * n_others * self._n * _N_SHUFFLES > _MOST_WORK:
             return None
         looks = [(places, [which[place] for place in places]) for places in self._alike(which)]
-        functions = [np.stack([self._candidates[j].functions() for j in members]) for _, members in looks]
-        others = np.concatenate((self._span, self._residual, self._products)).T
+        functions = [_joined(*map(self._held.functions, members)) for _, members in looks]
+        others = _joined(self._span, self._residual, self._products)
 
         def evidence(orders: Index) -> Array:
             """Of all candidates in every order of the rows (orders, candidates)."""
-            moved = others[orders]
+            moved = others[:, like(orders, others)].reshape(-1, self._n)
             log_p = np.empty((len(orders), len(which)))
             for (places, members), values in zip(looks, functions, strict=True):
-                log_p[:, places] = self._as_if_lawful(members, values @ moved[:, np.newaxis], orders)
+                found = in_memory(values @ moved.T).reshape(len(members), -1, len(others), len(orders))
+                log_p[:, places] = self._as_if_lawful(members, np.moveaxis(found, -1, 0), orders)
             return log_p
 
         (found,) = evidence(np.arange(self._n)[np.newaxis])
         best = int(np.argmin(found))
         rng = np.random.default_rng([len(self._span), self._n])
         enough = 2 * alpha * (1 + _N_SHUFFLES) + 5
-        at_once = max(1, min(_SHUFFLES_AT_ONCE, _BATCH // (others.size + n_functions * others.shape[1])))
+        at_once = max(1, min(_SHUFFLES_AT_ONCE, _NUMBERS_AT_ONCE // (len(others) * (self._n + n_functions))))
         n_reached = n_drawn = 0
         while n_drawn < _N_SHUFFLES and 1 + n_reached <= enough:
             orders = np.stack([rng.permutation(self._n) for _ in range(min(at_once, _N_SHUFFLES - n_drawn))])
@@ -263,70 +198,51 @@ class Gains:
 
     def add(self, which: int, /) -> None:
         """Choose a candidate: its functions and products widen the span, and the target's residual shrinks."""
-        own = self._candidates[which].functions()
+        own = self._held.functions(which)
         self._grams.pop(which, None)
-        self._kept_functions.pop(which, None)
+        self._held.forget(which)
         factors = own[:_FACTORS]
         products = (factors[:, np.newaxis] * self._partners).reshape(-1, self._n)
         room = max(self._n // _ROWS_PER_DIMENSION - len(self._span), 0)
-        added = _orthonormal(np.concatenate((own, products)), self._span, cut=_CUT)[:room]
-        self._span = np.concatenate((self._span, added))
+        added = _orthonormal(_joined(own, products), self._span, cut=_CUT)[:room]
+        self._span = _joined(self._span, added)
         self._residual = _orthonormal(self._target, self._span, cut=_EXPLAINED)
         if self._n_partners < _MOST_PARTNERS:
-            self._partners = np.concatenate((self._partners, factors))
+            self._partners = _joined(self._partners, factors)
             self._n_partners += 1
         # Nothing is left to interact with once the target is explained.
-        leading = np.repeat(self._residual[:1], len(self._partners), axis=0)
-        self._products = _orthonormal(self._partners[: len(leading)] * leading, self._span, cut=_CUT)
+        partners = self._partners[:0] if self.is_explained else self._partners * self._residual[0]
+        self._products = _orthonormal(partners, self._span, cut=_CUT)
 
     def _whitened(self, members: list[int]) -> tuple[Array, Mask]:
         """Products of candidates with as many functions with residuals and products, as in `_log_pvalues`."""
         new = self._span[self._n_projected :]
-        others = np.ascontiguousarray(np.concatenate((new, self._residual, self._products)).T, dtype=self._dtype)
-        width = self._candidates[members[0]].width
-        step = max(1, _BATCH // (self._n * width))
-        batches = [members[start : start + step] for start in range(0, len(members), step)]
-        found = np.concatenate(
-            map_in_threads(lambda batch: self._projected(batch, others), batches, n_threads=self._n_threads)
-        )
+        found = self._held.products(members, _joined(new, self._residual, self._products))
         inner, cross = found[:, :, : len(new)], np.ascontiguousarray(found[:, :, len(new) :])
         lengths = np.array([float(self._candidates[j].n_observed) for j in members])
         grams = np.stack(
-            [self._grams.get(j, length * np.eye(width)) for j, length in zip(members, lengths, strict=True)]
+            [self._grams.get(j, length * np.eye(found.shape[1])) for j, length in zip(members, lengths, strict=True)]
         )
         grams -= inner @ inner.swapaxes(1, 2)
         self._grams.update(zip(members, grams, strict=True))
         return cross, _eliminate(grams.copy(), cross, np.broadcast_to(_CUT * lengths[:, np.newaxis], grams.shape[:2]))
 
-    def _projected(self, members: list[int], others: NDArray[Any]) -> Array:
-        """Products of the functions of candidates with others (candidates, functions, others)."""
-        return np.stack([self._functions(j) @ others for j in members]).astype(np.float64)
-
-    def _functions(self, j: int) -> NDArray[Any]:
-        """Functions of a candidate at the data rows, kept if there is room for those of all."""
-        if j in self._kept_functions:
-            return self._kept_functions[j]
-        found = np.ascontiguousarray(self._candidates[j].functions(), dtype=self._dtype)
-        if self._n_bytes <= _MOST_BYTES:
-            self._kept_functions[j] = found
-        return found
-
     def _pair(self, i: int, j: int) -> float:
         """Logarithm of the p-value of the products of two candidates' functions, beyond those of either."""
         first, second = self._candidates[i], self._candidates[j]
         width, rows = first.width + second.width, _common(first.observed, second.observed)
-        own = np.concatenate((first.functions(), second.functions()))
+        own = _joined(self._held.functions(i), self._held.functions(j))
         factors = own[:_FACTORS][: first.width], own[first.width :][:_FACTORS]
         products = (factors[0][:, np.newaxis] * factors[1]).reshape(-1, self._n)
         if rows is not None:
-            products[:, rows] -= products[:, rows].mean(axis=1, keepdims=True)
-        own = np.concatenate((own, products))
-        inner, cross = own @ self._span.T, own @ self._residual.T
-        gram = own @ own.T
+            there = like(rows, products)
+            products[:, there] -= products[:, there].mean(axis=1, keepdims=True)
+        own = _joined(own, products)
+        inner, cross, gram = (in_memory(own @ others.T) for others in (self._span, self._residual, own))
         lengths = np.diagonal(gram).copy()
         gram, cross = (gram - inner @ inner.T)[np.newaxis], cross[np.newaxis]
         kept = _eliminate(gram, cross, _CUT * lengths[np.newaxis])
-        products /= np.sqrt(np.where(lengths[width:] > 0.0, lengths[width:], 1.0))[:, np.newaxis]
+        products /= like(np.sqrt(np.where(lengths[width:] > 0.0, lengths[width:], 1.0)), products)[:, np.newaxis]
         leverage = np.array([_height(products)])
         has_levels = first.has_levels or second.has_levels
         part = slice(width, len(own)), leverage
@@ -336,14 +252,7 @@ class Gains:
         """The pairs whose products of functions correlate most with the residual, as if these were orthonormal."""
         if len(which) * (len(which) - 1) // 2 <= _TESTED_PAIRS:
             return list(combinations(which, 2))
-        values = np.zeros((len(which), _FACTORS, self._n), dtype=np.float32)
-        for out, j in zip(values, which, strict=True):
-            out[: self._candidates[j].width] = self._candidates[j].functions(_FACTORS)
-        flat = values.reshape(-1, self._n)
-        scores = np.zeros((len(which), len(which)))
-        for residual in self._residual[:_FACTORS].astype(np.float32):
-            products = ((flat * residual) @ flat.T).reshape(len(which), _FACTORS, len(which), _FACTORS)
-            scores += np.sum(products**2, axis=(1, 3))
+        scores = self._held.pair_scores(which, self._residual[:_FACTORS], _FACTORS)
         rows, columns = np.triu_indices(len(which), 1)
         best = np.argsort(-scores[rows, columns], kind="stable")[:_TESTED_PAIRS]
         return [(which[rows[k]], which[columns[k]]) for k in best]
@@ -402,7 +311,8 @@ class Gains:
             start = 0
             for residuals in (self._residual, self._products)[: 1 + (found.shape[1] > len(self._residual))]:
                 stop = start + len(residuals)
-                found[:, start:stop] = np.linalg.solve(_spread(residuals[:, rows]), found[:, start:stop].T).T
+                spread = _spread(residuals[:, like(rows, residuals)])
+                found[:, start:stop] = np.linalg.solve(spread, found[:, start:stop].T).T
                 start = stop
 
 
@@ -413,10 +323,10 @@ def _common(first: Mask | None, second: Mask | None) -> Mask | None:
     return np.asarray(first & second)
 
 
-def _spread(residuals: Array) -> Array:
+def _spread(residuals: Rows) -> Array:
     """Triangular factor of how residuals vary on some rows, the identity on all."""
     part = residuals - residuals.mean(axis=1, keepdims=True)
-    return np.asarray(np.linalg.cholesky(part @ part.T + 1e-9 * np.eye(len(part))))
+    return np.asarray(np.linalg.cholesky(in_memory(part @ part.T) + 1e-9 * np.eye(len(part))))
 
 
 def _eliminate(gram: Array, cross: Array, least: Array) -> Mask:
@@ -457,15 +367,20 @@ def _log_sf(roots: Array, rank: int, size: int, freedom: Index) -> Array:
     return log_sf_of_many(roots, rank, size, freedom)
 
 
-def _height(residuals: Array) -> float:
+def _height(residuals: Rows) -> float:
     """Largest leverage of a row."""
-    return float(np.sum(residuals**2, axis=0).max())
+    return float((residuals**2).sum(axis=0).max())
 
 
-def _orthonormal(functions: Array, span: Array, *, cut: float) -> Array:
+def _joined(*parts: Rows) -> Rows:
+    """Functions (functions, rows), one after the other."""
+    return namespace(parts[0]).concatenate(parts)
+
+
+def _orthonormal(functions: Rows, span: Rows, *, cut: float) -> Rows:
     """What functions (functions, rows) add to an orthonormal span, in their order."""
-    found = np.empty((0, functions.shape[1]))
-    lengths = np.sum(functions**2, axis=1)
+    found = functions[:0]
+    lengths = (functions**2).sum(axis=1).tolist()
     for _ in range(2):  # once more removes what rounding left
         functions = functions - (functions @ span.T) @ span
     for function, length in zip(functions, lengths, strict=True):
@@ -474,5 +389,5 @@ def _orthonormal(functions: Array, span: Array, *, cut: float) -> Array:
             rest = rest - (found @ rest) @ found
         square = float(rest @ rest)
         if square > cut * length and square > 0.0:
-            found = np.concatenate((found, rest[np.newaxis] / np.sqrt(square)))
+            found = _joined(found, rest[np.newaxis] / np.sqrt(square))
     return found

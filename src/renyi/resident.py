@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.basis import Basis
 from renyi.execution.devices import Operand, as_operand, free_bytes, multiplied, paired
 
-__all__ = ["Resident", "ResidentStack", "ResidentValues"]
+__all__ = ["Resident", "ResidentRows", "ResidentStack", "ResidentValues", "Weighted"]
 
+Array: TypeAlias = NDArray[np.float64]
 Tensor: TypeAlias = Any
 
 # Sums of products over more rows than this are added up in float64.
@@ -26,6 +26,8 @@ _EASY_WIDTH = 8
 _WHOLE = ((slice(None), slice(None)),)
 # The part of the free memory that functions of a chunk of rows take.
 _SHARE_OF_CHUNK = 0.15
+# Numbers are brought to this size before they are cut into halves, whose range is from 6e-8 to 65,504.
+_LOG_SIZE = 10
 
 
 class Resident:
@@ -119,11 +121,11 @@ class ResidentStack(Resident):
     dtype: Any = None
 
     @classmethod
-    def of(cls, bases: Sequence[Basis], places: Tensor, /, *, columns: slice, dtype: Any) -> "ResidentStack":
-        """Some columns of distinct bases, whose cells are numbered one after the other in `places` (rows, columns)."""
+    def of(cls, tables: Sequence[Array], places: Tensor, /, *, dtype: Any) -> "ResidentStack":
+        """Distinct tables of one rank, whose cells are numbered one after the other in `places` (rows, columns)."""
         import torch
 
-        table = np.concatenate([basis.table[:, columns] for basis in bases])
+        table = np.concatenate(tables)
         padded = np.zeros((len(table), -(-table.shape[1] // _EASY_WIDTH) * _EASY_WIDTH))
         padded[:, : table.shape[1]] = table
         return cls(as_operand(torch.as_tensor(padded, device=places.device).to(dtype)), places, table.shape[1], dtype)
@@ -173,13 +175,14 @@ class ResidentStack(Resident):
 
 
 def _gathered(table: Tensor, places: Tensor) -> Tensor:
-    """Rows of a table: those of 16 bytes as one number each, which is many times as fast."""
+    """Rows of a table: those of 4, 8 or 16 bytes as one number each, which is many times as fast."""
     import torch
 
-    if table.dtype == torch.float16 and table.shape[1] == _EASY_WIDTH:
-        items = table.contiguous().view(torch.complex128).view(-1)
-        return items.index_select(0, places).view(-1, 1).view(torch.float16)
-    return table.contiguous().index_select(0, places)
+    table = table.contiguous()
+    items = {2: torch.float32, 4: torch.float64, _EASY_WIDTH: torch.complex128}.get(int(table.shape[1]))
+    if table.dtype == torch.float16 and items is not None:
+        return table.view(items).view(-1).index_select(0, places).view(-1, 1).view(torch.float16)
+    return table.index_select(0, places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,3 +237,90 @@ class ResidentValues(Resident):
     def operand(self, rows: slice, /) -> Operand:
         standardised = (self.numbers[:, rows].double() / self.sizes - self.means) / self.deviations
         return (standardised.T[:, :, None],)
+
+
+@dataclass(frozen=True, eq=False)
+class ResidentRows(Resident):
+    """Functions by their values: `sizes`, powers of two, times `numbers` (rows, functions), zeros beyond the last."""
+
+    numbers: Tensor
+    sizes: Array
+    rank: int = 1
+
+    @classmethod
+    def of(cls, functions: Tensor, /, *, dtype: Any) -> "ResidentRows":
+        """Functions (functions, rows)."""
+        exponents = np.frexp(functions.abs().amax(1).cpu().numpy())[1]
+        sizes = np.ldexp(1.0, exponents - _LOG_SIZE)
+        count = len(functions)
+        numbers = functions.new_zeros((functions.shape[1], -(-count // _EASY_WIDTH) * _EASY_WIDTH), dtype=dtype)
+        numbers[:, :count] = functions.T / functions.new_tensor(sizes)
+        return cls(numbers, sizes)
+
+    def __len__(self) -> int:
+        return int(self.numbers.shape[1])
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Rows of the table."""
+        return len(self.numbers)
+
+    @property
+    def device(self) -> Any:
+        return self.numbers.device
+
+    @property
+    def dtype(self) -> Any:
+        return self.numbers.dtype
+
+    def operand(self, rows: slice, /) -> Operand:
+        return as_operand(self.numbers[rows, :, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted(Resident):
+    """Functions of columns times a weight of every row, which is `size` times `weights`."""
+
+    stack: ResidentStack
+    weights: Tensor
+    size: float
+
+    @classmethod
+    def of(cls, stack: ResidentStack, weights: Tensor, /) -> "Weighted":
+        """Weights (rows,), of any size."""
+        largest = max(float(table.abs().amax()) for table in stack.tables) * float(weights.abs().amax())
+        size = largest / 2.0**_LOG_SIZE
+        return cls(stack, (weights / size).to(stack.dtype), size)
+
+    def __len__(self) -> int:
+        return len(self.stack)
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        """Functions of a column."""
+        return self.stack.rank
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Rows of the table."""
+        return self.stack.n_rows
+
+    @property
+    def blocks(self) -> int:
+        return self.stack.blocks
+
+    @property
+    def width(self) -> int:
+        return self.stack.width
+
+    @property
+    def device(self) -> Any:
+        return self.stack.device
+
+    @property
+    def dtype(self) -> Any:
+        return self.stack.dtype
+
+    def operand(self, rows: slice, /) -> Operand:
+        whole = sum(part.to(self.dtype) for part in self.stack.operand(rows))
+        return as_operand(whole * self.weights[rows, None, None])

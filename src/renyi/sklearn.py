@@ -1,5 +1,6 @@
 """Feature selection and random features as scikit-learn knows them; needs `renyi[sklearn]`."""
 
+from contextlib import nullcontext
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -7,18 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi import features
+from renyi.candidates import as_candidates
 from renyi.coefficient import Settings, is_integer
 from renyi.columns import Column, count
 from renyi.errors import InputError
+from renyi.execution.arrays import in_memory, is_tensor, namespace
+from renyi.execution.devices import device_of, relieved
 from renyi.execution.threads import available_cores
 from renyi.extras import load
 from renyi.features import DEFAULT_SCALE, Frequencies
-from renyi.gains import Gains, as_candidates
+from renyi.gains import Gains
 from renyi.peers.protocol import Measure
 from renyi.peers.registry import measure as named
 from renyi.selection import ByGain, Criterion, Step, forward
 from renyi.setwise import Setwise
-from renyi.supervised import Categorical, TargetKind, is_frame, read_features, read_target, with_labels
+from renyi.supervised import Categorical, TargetKind, as_numbers, is_frame, read_features, read_target, with_labels
 from renyi.table import matrix
 
 load("sklearn", extra="sklearn")
@@ -67,6 +71,9 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         classes that is nearly the same, since all functions of few values are looked at.
     categorical_features : "from_dtype", None, or sequence of str, int or bool, default "from_dtype"
         Which features are categories: those of such a type in a frame, none, or these, by name, place or mask.
+    device : str or torch.device, optional
+        Where functions are multiplied: `"cuda"` (torch, `renyi[gpu]`) for a GPU. It takes every kind of feature and
+        target, but no `measure`. None is where the data are: on the device of tensors, else on the processor by NumPy.
     n_jobs : int, optional
         Threads; None is 1, -1 all cores.
     verbose : bool, default False
@@ -128,6 +135,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         pairs: bool = True,
         target: TargetKind = "auto",
         categorical_features: Categorical = "from_dtype",
+        device: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         random_state: RandomState = None,
@@ -138,6 +146,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         self.pairs = pairs
         self.target = target
         self.categorical_features = categorical_features
+        self.device = device
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -147,9 +156,9 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like, tensor or frame of shape (n_samples, n_features)
             Features; NaN is missing.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        y : array-like or tensor of shape (n_samples,) or (n_samples, n_outputs)
             Target.
 
         Returns
@@ -157,14 +166,19 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         RDCSelector
             Itself.
         """
-        X, y = _checked(self, X, y)  # noqa: N806
+        device = device_of(self.device, X, y)
+        with nullcontext() if device is None else relieved(device, "the functions of the chosen features"):
+            return self._fit(X, y, device)
+
+    def _fit(self, X: Any, y: Any, device: Any) -> "RDCSelector":  # noqa: N803
+        X, y = _checked(self, X, _as_array(y, "y"), device)  # noqa: N806
         if not isinstance(self.alpha, Real) or not 0.0 < self.alpha < 1.0:
             raise InputError(f"alpha={self.alpha!r} makes no sense: pass an error rate between 0 and 1")
         names, columns, self.skipped_ = read_features(X, self.categorical_features)
         target = read_target(y, self.target)
-        most = self._most(len(names), columns)
-        places = list(columns)
-        criterion = self._criterion(list(columns.values()), target)
+        places, most = list(columns), self._most(len(names), len(columns))
+        criterion = self._criterion(list(columns.values()), target, device)
+        del X, columns  # on a device their room is wanted
         steps, left = forward(
             criterion,
             [names[place] for place in places],
@@ -176,11 +190,33 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         )
         self.path_ = tuple(step.at(places[step.feature]) for step in steps)
         order = [step.feature for step in self.path_] + [places[j] for j in left]
-        order += [place for place in range(len(names)) if place not in columns]
+        order += sorted(set(range(len(names))).difference(places))
         self.ranking_ = np.empty(len(names), dtype=np.intp)
         self.ranking_[order] = np.arange(1, len(names) + 1)
         self.support_ = self.ranking_ <= len(steps)
         return self
+
+    def transform(self, X: Any) -> Any:  # noqa: N803
+        """The chosen features of other rows.
+
+        Parameters
+        ----------
+        X : array-like, tensor or frame of shape (n_samples, n_features)
+            Features; those of a tensor stay where they are.
+
+        Returns
+        -------
+        ndarray, tensor or frame of shape (n_samples, n_selected_features)
+        """
+        if not is_tensor(X):
+            return super().transform(X)
+        check_is_fitted(self)
+        if X.ndim != 2 or X.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X is a tensor of the shape {tuple(X.shape)}, and {count(self.n_features_in_, 'feature')} were "
+                "fitted: pass rows of these"
+            )
+        return X[:, self.get_support(indices=True).tolist()]
 
     def plot_path(self) -> "Figure":
         """Draw the dependence at each step, with the names of the features.
@@ -195,7 +231,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
 
         return plot_path(self.path_)
 
-    def _most(self, n_features: int, columns: dict[int, Column]) -> int | None:
+    def _most(self, n_features: int, n_columns: int) -> int | None:
         """How many features to choose; None where that is for the data to say."""
         wanted = self.n_features_to_select
         if isinstance(wanted, str) and wanted == "auto":
@@ -212,20 +248,25 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             )
         if most > n_features:
             raise InputError(f"n_features_to_select={wanted!r} and X has {count(n_features, 'feature')}: pass fewer")
-        if most > len(columns):
+        if most > n_columns:
             name, reason = next(iter(self.skipped_.items()))
             raise InputError(
-                f"n_features_to_select={wanted!r} and only {len(columns):,} of {count(n_features, 'feature')} can be "
+                f"n_features_to_select={wanted!r} and only {n_columns:,} of {count(n_features, 'feature')} can be "
                 f"chosen ({name!r}: {reason}): pass fewer, or 'auto'"
             )
         return most
 
-    def _criterion(self, columns: list[Column], target: Column) -> Criterion:
+    def _criterion(self, columns: list[Column], target: Column, device: Any) -> Criterion:
         n_threads = _n_threads(self.n_jobs)
         if self.measure is None:
-            candidates = as_candidates(columns, n_threads=n_threads)
-            return ByGain(Gains(candidates, target, n_threads=n_threads), pairs=bool(self.pairs))
+            candidates = as_candidates(columns, n_threads=n_threads, device=device)
+            return ByGain(Gains(candidates, target, n_threads=n_threads, device=device), pairs=bool(self.pairs))
         by = self.measure if isinstance(self.measure, Measure) else named(self.measure)
+        if device is not None:
+            raise InputError(
+                f"measure={by.name!r} is not for a device: pass measure=None to search on '{device}', or NumPy arrays "
+                "and device=None"
+            )
         if not by.statement.takes_vectors:
             raise InputError(
                 f"measure={by.name!r} takes no vectors, and a set of features is one: pass 'dcor' or 'rdc'"
@@ -399,16 +440,33 @@ class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return features.sines_and_cosines(self.projection_, ranks)
 
 
-def _checked(estimator: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803
-    """Features and target as scikit-learn demands them; frames stay what they are."""
+def _checked(estimator: Any, X: Any, y: Any, device: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803
+    """Features and target as scikit-learn demands them; frames and tensors of floats stay what they are."""
     y = with_labels(y)
-    if not is_frame(X):
+    if is_tensor(X) and X.is_floating_point() and X.ndim == 2 and X.layout == namespace(X).strided:
+        if X.shape[1] == 0:
+            raise InputError(f"X is a tensor of the shape {tuple(X.shape)}: pass at least one feature")
+        X = as_numbers(X, device)  # noqa: N806
+    elif not is_frame(X):
+        X = _as_array(X, "X")  # noqa: N806
         X, y = validate_data(estimator, X, y, multi_output=True, ensure_all_finite="allow-nan", ensure_min_samples=2)  # noqa: N806
-        return X, np.asarray(y)
+        return (X if device is None else as_numbers(X, device)), np.asarray(y)
     validate_data(estimator, X, y, skip_check_array=True)
     y = check_array(y, ensure_2d=False, dtype=None, input_name="y", ensure_min_samples=2)
     check_consistent_length(X, y)
     return X, y
+
+
+def _as_array(data: Any, argument: str) -> Any:
+    """A tensor as an array in memory; all else as it is."""
+    if not is_tensor(data):
+        return data
+    try:
+        return in_memory(data.detach())
+    except TypeError as error:
+        raise InputError(
+            f"{argument} is a tensor that is no array ({error}): pass a dense one of a type that NumPy has"
+        ) from error
 
 
 def _weighted_ranks(column: Array, weights: Array) -> tuple[Array, Array]:

@@ -9,13 +9,18 @@ from numpy.typing import NDArray
 
 from renyi.columns import Column, check_choice, count
 from renyi.errors import InputError
+from renyi.execution.arrays import in_memory, is_tensor, namespace
+from renyi.execution.devices import free_bytes
 from renyi.frames import as_table, names_of
 from renyi.kinds import SkipError, Wish, pool
 
-__all__ = ["Categorical", "TargetKind", "is_frame", "read_features", "read_target", "with_labels"]
+__all__ = ["Categorical", "TargetKind", "as_numbers", "is_frame", "read_features", "read_target", "with_labels"]
 
 TargetKind = Literal["auto", "number", "category"]
 Categorical: TypeAlias = Literal["from_dtype"] | Sequence[Any] | None
+
+# The part of a device's free memory that an array takes if it goes there whole.
+_SHARE_OF_ARRAY = 0.2
 
 
 def is_frame(data: Any, /) -> bool:
@@ -25,18 +30,56 @@ def is_frame(data: Any, /) -> bool:
     return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame)
 
 
+def as_numbers(data: Any, device: Any, /) -> Any:
+    """Floats on a device (rows, columns): of a tensor, and of an array if there is room; all else as it is."""
+    import torch
+
+    if is_tensor(data):
+        kind = data.dtype if data.dtype in (torch.float32, torch.float64) else torch.float32
+        return data.detach().to(device=device, dtype=kind)
+    has_room = data.dtype in (np.float32, np.float64) and data.nbytes <= _SHARE_OF_ARRAY * free_bytes(device)
+    return torch.tensor(data, device=device) if has_room else data
+
+
 def read_features(data: Any, categorical: Categorical, /) -> tuple[list[str], dict[int, Column], dict[str, str]]:
     """The names of all columns, those that can be measured by their place, and why others cannot."""
+    if is_tensor(data):
+        return _tensor_features(data, categorical)
     names = names_of(data, "X")
     types: dict[str, Wish] = dict.fromkeys(_categories(categorical, names), "category")
     if is_frame(data) and categorical is None:
         types = _no_categories(data, names)
+    columns, skipped = _read(data, types)
+    place = {name: j for j, name in enumerate(names)}
+    return names, {place[column.name]: column for column in columns}, skipped
+
+
+def _read(data: Any, types: dict[str, Wish]) -> tuple[Sequence[Column], dict[str, str]]:
+    """Columns that can be measured, and why others cannot; infinities are refused."""
     table = as_table(data, "X", types=types)
     for name, reason in table.skipped.items():
         if "infinite value" in reason:
             raise InputError(f"X contains infinity: column {name!r} {reason}")
+    return table.columns, table.skipped
+
+
+def _tensor_features(data: Any, categorical: Categorical) -> tuple[list[str], dict[int, Column], dict[str, str]]:
+    """Floats (rows, columns) on a device: complete columns that vary stay there, all others are read in memory."""
+    names = [f"x{j}" for j in range(data.shape[1])]
+    types: dict[str, Wish] = dict.fromkeys(_categories(categorical, names), "category")
+    numbers = data.T.contiguous()
+    lowest, highest = namespace(data).aminmax(numbers, dim=1)
+    # One that is not a number makes both so.
+    stays = in_memory((highest - lowest > 0) & (highest - lowest < np.inf))
+    stays &= [name not in types for name in names]
+    columns = {j: Column(names[j], "number", numbers[j]) for j in np.flatnonzero(stays).tolist()}
+    others = {names[j]: in_memory(numbers[j]) for j in np.flatnonzero(~stays).tolist()}
+    if not others:
+        return names, columns, {}
+    read, skipped = _read(others, types)
     place = {name: j for j, name in enumerate(names)}
-    return names, {place[column.name]: column for column in table.columns}, table.skipped
+    columns |= {place[column.name]: column for column in read}
+    return names, dict(sorted(columns.items())), skipped
 
 
 def _categories(categorical: Categorical, names: list[str]) -> list[str]:

@@ -29,7 +29,17 @@ from renyi.resident import ResidentStack, ResidentValues
 from renyi.scales import number_scales
 from renyi.stacks import ROWS_FOR_FLOAT32, is_exact
 
-__all__ = ["OnDevice", "Ranked", "has_tensors", "ranked", "read_tensors", "tensors_of", "upload", "without_gaps"]
+__all__ = [
+    "OnDevice",
+    "Ranked",
+    "has_tensors",
+    "on_device",
+    "ranked",
+    "read_tensors",
+    "tensors_of",
+    "upload",
+    "without_gaps",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 Tensor: TypeAlias = Any
@@ -112,6 +122,20 @@ def upload(table: Table, device: Any, /) -> OnDevice:
     return OnDevice(table, torch.as_tensor(numbers, device=device))
 
 
+def on_device(columns: Sequence[Column], device: Any, /) -> OnDevice:
+    """Complete columns of floats on a device, whether they are there or not."""
+    import torch
+
+    # Read-only arrays would be warned of if they were not copied.
+    values = [part if is_tensor(part := column.values) else torch.tensor(part, device=device) for column in columns]
+    kind = torch.float32 if all(part.dtype == torch.float32 for part in values) else torch.float64
+    numbers = torch.empty((len(columns), len(values[0])), dtype=kind, device=device)
+    for row, part in zip(numbers, values, strict=True):
+        row.copy_(part)
+    types = dict.fromkeys((column.name for column in columns), "number")
+    return OnDevice(Table(tuple(columns), types, {}, {}, len(values[0]), as_dict), numbers)
+
+
 @dataclass(frozen=True, eq=False)
 class _Away(Variable):
     """A column whose rows are on a device."""
@@ -164,11 +188,11 @@ class Ranked:
         bases, nested = [one.basis for one in prepared], [one.scales.basis for one in prepared]
         kinds = [torch.float64 if is_exact(side, n_rows) else torch.float32 for side in (bases, nested)]
         # They answer whatever is asked of stacks in memory.
-        coefficient: Any = ResidentStack.of(bases, codes, columns=slice(None), dtype=kinds[0])
-        corner: Any = ResidentStack.of(nested, codes, columns=slice(CORNER), dtype=kinds[1])
+        coefficient: Any = ResidentStack.of([one.table for one in bases], codes, dtype=kinds[0])
+        corner: Any = ResidentStack.of([one.table[:, :CORNER] for one in nested], codes, dtype=kinds[1])
         rest: Any = None
         if nested[0].rank > CORNER:
-            rest = ResidentStack.of(nested, codes, columns=slice(CORNER, None), dtype=kinds[1])
+            rest = ResidentStack.of([one.table[:, CORNER:] for one in nested], codes, dtype=kinds[1])
         values: Any = ResidentValues.of(numbers)
         variables = tuple(self.variables[place] for place in places.tolist())
         return Alike(places.astype(np.intp), variables, coefficient, corner, rest, values, ())

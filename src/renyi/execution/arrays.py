@@ -16,6 +16,7 @@ __all__ = [
     "as_places",
     "at_least",
     "gathered",
+    "in_memory",
     "interpolated",
     "is_tensor",
     "joined",
@@ -39,6 +40,11 @@ def namespace(array: Any, /) -> Any:
 def like(values: Any, array: Any, /) -> Any:
     """Numbers in the library and on the device of an array, in their own type."""
     return namespace(array).as_tensor(values, device=array.device) if is_tensor(array) else np.asarray(values)
+
+
+def in_memory(array: Any, /) -> Any:
+    """The same numbers as an array of NumPy."""
+    return array.cpu().numpy() if is_tensor(array) else array
 
 
 def as_floats(array: Any, /) -> Any:
