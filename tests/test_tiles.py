@@ -7,7 +7,7 @@ import renyi
 from renyi import tiles
 from renyi.independence import Shuffles
 from renyi.inference.blocks import CORNER
-from renyi.tiles import compare, groups, tiles_of
+from renyi.tiles import compare, groups, shared_tiles, tiles_of
 from tables import SEED, VECTORS, mixed, number, variables_of
 
 SHUFFLES = Shuffles(999, SEED, None)
@@ -93,3 +93,15 @@ def test_shuffles_speak_where_no_block_can_be_trusted(rng):
     expected = renyi.independence_test(x, y, n_resamples=999)
     assert expected.n_resamples is not None
     assert np.exp(found.log_pvalue[0]) == pytest.approx(expected.pvalue)
+
+
+def test_one_long_tile_is_shared_by_threads_and_gives_the_same(rng):
+    values = rng.standard_normal((5_000, 20))
+    values[:, 1] += values[:, 0] ** 2
+    variables = variables_of({f"x{j}": column for j, column in enumerate(values.T)})
+    whole, shared = list(tiles_of(groups(variables))), shared_tiles(groups(variables))
+    assert [len(tiles) for tiles in (whole, shared, shared_tiles(groups(variables[:9])))] == [1, 3, 1]
+    expected, *parts = (compare(*tile, SHUFFLES) for tile in (*whole, *shared))
+    found = {pair: value for part in parts for pair, value in zip(pairs_of(part), part.coefficient, strict=True)}
+    assert found.keys() == set(pairs_of(expected))
+    np.testing.assert_allclose([found[pair] for pair in pairs_of(expected)], expected.coefficient, atol=1e-7)

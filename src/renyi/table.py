@@ -33,7 +33,7 @@ from renyi.peers.registry import measure as named
 from renyi.results import TestResult
 from renyi.strongest import Strongest
 from renyi.tensors import OnDevice, Ranked, has_tensors, ranked, read_tensors, tensors_of, upload, without_gaps
-from renyi.tiles import SHUFFLES, Found, compare, groups, tiles_of
+from renyi.tiles import SHUFFLES, Found, compare, groups, shared_tiles
 
 __all__ = ["matrix", "pairs", "screen"]
 
@@ -478,7 +478,7 @@ def _prepared(columns: Sequence[Column], by: Rdc, *, progress: bool) -> list[Var
 def _found(x: Sequence[Variable], y: Sequence[Variable] | None, *, progress: bool) -> Iterator[Found]:
     """All pairs, a tile at a time."""
     own = [group if y else group.averaged() for group in groups(x)]
-    tiles = list(tiles_of(own, None if y is None else groups(y)))
+    tiles = shared_tiles(own, None if y is None else groups(y))
 
     def compare_one(tile: tuple[Alike, Alike]) -> Found:
         return compare(*tile, SHUFFLES)

@@ -24,7 +24,7 @@ from renyi.independence import Crosses, Prepared, Shuffles, on_every_scale, toge
 from renyi.pairwise import CommonPairs, CompletePairs
 from renyi.sums import Sums, reaches_beyond_corner
 
-__all__ = ["SHUFFLES", "Found", "by_itself", "compare", "groups", "pair_of_sums", "tiles_of"]
+__all__ = ["SHUFFLES", "Found", "by_itself", "compare", "groups", "pair_of_sums", "shared_tiles", "tiles_of"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -34,6 +34,8 @@ Ranks: TypeAlias = NDArray[np.int32]
 # Products of a tile, and columns of one side: enough for BLAS, little enough to run several at once, and for the
 # allocator to hand out the same memory again, which is much faster than fresh pages.
 _TILE_PRODUCTS, _MOST_COLUMNS = 2**22, 160
+# Columns and rows from which the work of one tile is shared.
+_FEWEST_TO_SHARE, _ROWS_TO_SHARE = 16, 2**12
 # How pairs without a law are shuffled.
 SHUFFLES = Shuffles(9999, features.seeds(None, n_draws=1)[0], None, are_many=True)
 
@@ -85,6 +87,18 @@ def tiles_of(
             for p, part in enumerate(parts):
                 for with_part in others[p:] if is_same else others:
                     yield part, with_part
+
+
+def shared_tiles(x: Sequence[Alike], y: Sequence[Alike] | None = None, /) -> list[tuple[Alike, Alike]]:
+    """Tiles as `tiles_of` makes them, but two halves of a side where one tile would be all the work, and a long one.
+
+    However many cores there are, so that sums are rounded alike.
+    """
+    tiles = list(tiles_of(x, y))
+    n_columns = len(tiles[0][0].positions)
+    if len(tiles) > 1 or n_columns < _FEWEST_TO_SHARE or tiles[0][0].n_rows < _ROWS_TO_SHARE:
+        return tiles
+    return list(tiles_of(x, y, most=-(-n_columns // 2)))
 
 
 def _parts(group: Alike, most: int) -> list[Alike]:
