@@ -251,3 +251,34 @@ def test_ranks_that_would_be_off_are_refused_with_the_way_out(rng):
     rows = [{name: crowded(300_000, 0.7, 1e-9) for name in "ab"}]
     with pytest.raises(renyi.InputError, match="131,072 parts: pass ranks in place of values"):
         renyi.matrix(rows)
+
+
+@pytest.mark.parametrize("draw", [lambda n: np.full(n, 2.5), lambda n: 1e15 + np.arange(n) % 7])
+def test_columns_of_few_neighbouring_values_are_counted_over_many_batches(draw, rng):
+    x = rng.normal(size=60_000)
+    batches = [{"x": part, "y": part**2, "c": draw(len(part))} for part in np.array_split(x, 10)]
+    found = renyi.matrix(batches, memory="8MB")
+    whole = renyi.matrix({name: np.concatenate([batch[name] for batch in batches]) for name in "xyc"})
+    assert found.names == whole.names
+    assert found.skipped.keys() == whole.skipped.keys()
+    np.testing.assert_allclose(found.values, whole.values, atol=1e-3)
+
+
+def test_second_passes_that_do_not_fit_together_are_not_merged(rng):
+    batch = {f"x{j}": rng.normal(size=200) for j in range(4)}
+    seconds = []
+    for memory in ("100MB", "50MB"):
+        first = renyi.Accumulator(memory=memory)
+        first.update(batch)
+        second = first.second_pass()
+        second.update(batch)
+        seconds.append(second)
+    with pytest.raises(renyi.InputError, match="with another budget"):
+        seconds[0].merge(seconds[1])
+
+
+def test_a_report_of_rows_that_are_gone_is_refused(rng, tmp_path):
+    found = renyi.matrix([{"x": rng.normal(size=200), "y": rng.normal(size=200)}])
+    with pytest.raises(renyi.InputError, match="read in batches"):
+        found.report(tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()

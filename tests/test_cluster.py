@@ -139,3 +139,12 @@ def test_a_closed_client_is_refused(rng, monkeypatch):
     monkeypatch.setattr(distributed, "get_client", Closed)
     with pytest.raises(renyi.InputError, match="client is closed"):
         renyi.matrix(lazily(frame(rng), 2))
+
+
+def test_an_index_of_numbers_is_no_place(rng):
+    table = frame(rng).set_index(pd.Index(rng.normal(size=3000)))
+    import dask.dataframe as dd
+
+    parts = [dask.delayed(table.iloc[:1000]), dask.delayed(table.iloc[1000:])]
+    with dask.config.set(scheduler="synchronous"):
+        check_same(renyi.matrix(dd.from_delayed(parts, meta=table.iloc[:0])), renyi.matrix(table))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import renyi
-from renyi.streams import as_stream, is_elsewhere, loaded
+from renyi.streams import as_stream, is_elsewhere, is_large, loaded
 
 pl = pytest.importorskip("polars")
 
@@ -141,3 +141,38 @@ def test_a_budget_too_small_for_a_batch_says_what_is_enough(frame):
 def test_an_iterator_without_batches_is_refused():
     with pytest.raises(renyi.InputError, match="no batch"):
         renyi.matrix(iter([]))
+
+
+def test_a_file_that_arrow_cannot_read_is_read_by_polars(tmp_path, rng):
+    x = rng.normal(size=9_000)
+    wide = pl.Series((100 * x).astype(np.int64)).cast(pl.Int128)
+    file = tmp_path / "wide.parquet"
+    pl.DataFrame({"x": x, "y": x**2, "wide": wide}).write_parquet(file)
+    assert pl.concat(as_stream(file, 2**22).batches())["wide"].equals(wide.alias("wide"))
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    broken = pa.Array.from_buffers(pa.string(), 2, [None, *pa.array([b"ok", b"\xff\xfe"], pa.binary()).buffers()[1:]])
+    pq.write_table(pa.table({"text": broken, "x": [1.0, 2.0]}), tmp_path / "broken.parquet")
+    with pytest.raises(renyi.InputError, match=r"broken\.parquet cannot be read"):
+        list(as_stream(tmp_path / "broken.parquet", 2**22).batches())
+
+
+def test_time_zones_that_nobody_knows_are_refused(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    moments = pa.array([0, 1], pa.timestamp("us", tz="+02:30"))
+    pq.write_table(pa.table({"t": moments, "x": [1.0, 2.0]}), tmp_path / "zone.parquet")
+    with pytest.raises(renyi.InputError, match=r"zone\.parquet cannot be read"):
+        as_stream(tmp_path / "zone.parquet", 2**22)
+
+
+def test_how_large_a_file_is_its_rows_tell_and_not_its_bytes(tmp_path):
+    pl.DataFrame({f"x{j}": np.zeros(200_000) for j in range(4)}).write_parquet(tmp_path / "zeros.parquet")
+    assert (tmp_path / "zeros.parquet").stat().st_size < 100_000
+    assert is_large(str(tmp_path / "zeros.parquet"), 2**25)
+    assert not is_large(str(tmp_path / "zeros.parquet"), 2**27)

@@ -5,6 +5,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from renyi.execution import threads
 from renyi.execution.threads import alone, available_cores, in_threads, keep_going, stream
@@ -182,3 +183,19 @@ def test_work_that_is_alone_has_one_core(monkeypatch):
         with ThreadPoolExecutor(1) as pool:
             assert pool.submit(available_cores).result() == 4
     assert available_cores() == 4
+
+
+def test_libraries_get_their_cores_back_after_work_that_overlaps():
+    def cores():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    with threadpool_limits(2):
+        before = cores()
+        first, second = stream(abs, range(50)), stream(abs, range(50))
+        next(first)
+        next(second)
+        assert set(cores()) == {1}
+        first.close()
+        assert set(cores()) == {1}
+        second.close()
+        assert cores() == before

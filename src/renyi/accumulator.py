@@ -195,7 +195,7 @@ class Accumulator:
         """Update the second pass with batches in several threads; they come back as they are done."""
         plan = self._plan
         if plan is None:
-            raise ValueError("batches are folded in the second pass")
+            raise InputError("batches are folded in the second pass: call second_pass() first")
 
         def fold(batch: Any) -> tuple[Any, Folded | None]:
             parts, _ = parts_of(batch, "the batch")
@@ -253,7 +253,12 @@ class Accumulator:
         self._check_names(list(other._columns))
         if self._new_frame is None:
             self._new_frame = other._new_frame
-        if self._plan is not None:
+        if self._plan is not None and other._plan is not None:
+            if self._plan.shape != other._plan.shape:
+                raise InputError(
+                    "the second passes are for other pairs, or were planned from other rows or with another budget: "
+                    "merge copies of one that second_pass() or second_passes() gave"
+                )
             if other._folded is not None:
                 self._folded = other._folded if self._folded is None else self._folded + other._folded
             return

@@ -92,7 +92,9 @@ def scan(
     _check_target("--csv", csv, file)
     _check_page(html, file)
     kinds = _kinds(types)
-    frame = _read_in_batches(file, memory, sep, null, encoding) or _read(file, sep, null, encoding)
+    frame = _read_in_batches(file, memory, sep, null, encoding, has_page=html is not None)
+    if frame is None:
+        frame = _read(file, sep, null, encoding)
     import renyi
 
     settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": kinds, "progress": True}
@@ -423,15 +425,26 @@ def _kinds(types: list[str] | None) -> dict[str, str]:
 
 
 def _read_in_batches(
-    file: str, memory: str, separator: str | None, nulls: list[str] | None, encoding: str | None
+    file: str,
+    memory: str,
+    separator: str | None,
+    nulls: list[str] | None,
+    encoding: str | None,
+    *,
+    has_page: bool,
 ) -> Any:
     """One file or many that are read in batches; None for one that is loaded."""
     from renyi.accumulator import bytes_of
+    from renyi.errors import InputError
     from renyi.streams import is_large, text_files
 
     budget = bytes_of(memory)
     if file == "-" or not is_large(file, budget):
         return None
+    if has_page:
+        raise InputError(
+            f"--html shows rows, and {file} is read in batches within --memory {memory}: pass more, or leave --html out"
+        )
     texts = text_files(file, budget, separator=separator, null_values=nulls or (), encoding=encoding)
     _print_notes(() if texts is None else texts.notes)
     return texts or file

@@ -118,6 +118,12 @@ class _OfTable:
         from renyi.report.document import Wishes
         from renyi.report.page import write_report
 
+        if any(len(variable.column) == 0 for variable in self.edges.x):
+            raise InputError(
+                "a report shows rows, and those of this table were read in batches: load a sample of them, or write "
+                "the pairs by to_edges()"
+            )
+
         return write_report(self, path, Wishes(self.rate(q), title, pairs, rows))  # type: ignore[arg-type]
 
     def _frame(self, which: Index) -> Any:

@@ -181,6 +181,12 @@ class Plan:
         return tiles if self.which is None else [tiles[k] for k in self.which]
 
     @property
+    def shape(self) -> tuple[Any, ...]:
+        """What plans have in common whose sums can be added."""
+        cells = tuple((column.name, len(column.counts)) for column in (*self.counted, *self.targets))
+        return self.which, self.most_bytes, self.n_rows, cells
+
+    @property
     def n_tiles(self) -> int:
         """Tiles of all pairs, also of those that this plan is not for."""
         return len(self._once("tiles", self._tiles))

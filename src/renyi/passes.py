@@ -64,7 +64,8 @@ def _on_cluster(parts: Sequence[Any], first: Accumulator) -> DependenceMatrix | 
 
 def _glanced(accumulator: Accumulator, rows: Any) -> Accumulator:
     """One that has seen nothing yet either, but knows from a few rows where values lie, and need not sort them."""
-    return _seen(accumulator, rows[:_GLANCE]).begun()
+    # An index of pandas may be of numbers, by which slices of a frame would go.
+    return _seen(accumulator, getattr(rows, "iloc", rows)[:_GLANCE]).begun()
 
 
 def _seen(accumulator: Accumulator, rows: Any) -> Accumulator:

@@ -82,8 +82,6 @@ def is_large(data: str, memory: int, /) -> bool:
         return False
     if not _is_parquet(path):
         return Request.of(path).is_text and _is_large_text([path], memory)
-    if path.stat().st_size * _COPIES < memory // 8:
-        return False
     stream = _Parquet([path], memory)
     return stream.n_rows * stream.n_columns * _BYTES_OF_CELL * _COPIES > memory
 
@@ -176,7 +174,7 @@ class _Parquet:
             try:
                 schemas[file] = self._pl.read_parquet_schema(file)
                 self._lengths[file] = self._pl.scan_parquet(file).select(self._pl.len()).collect().item()
-            except Exception as error:
+            except (Exception, self._pl.exceptions.PanicException) as error:
                 raise self._broken(file, None, error) from error
         _check_schemas(schemas)
         self.schema = schemas[files[0]]
@@ -216,10 +214,20 @@ class _Parquet:
             import pyarrow.parquet as pq
         except ImportError:
             return None
-        pages = pq.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
-        if self._pl.from_arrow(pages.schema_arrow.empty_table()).schema != self.schema:
+        try:
+            pages = pq.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
+            schema = self._pl.from_arrow(pages.schema_arrow.empty_table()).schema
+        except Exception:  # what is wrong with a file Polars says as well
             return None
-        return map(self._pl.from_arrow, pages.iter_batches(self._rows))
+        return self._frames(pages) if schema == self.schema else None
+
+    def _frames(self, pages: Any) -> Iterator[Any]:
+        texts = [name for name, dtype in self.schema.items() if dtype == self._pl.String]
+        for batch in pages.iter_batches(self._rows):
+            # Arrow takes any bytes for text, and Polars believes it.
+            for name in texts:
+                batch.column(name).validate(full=True)
+            yield self._pl.from_arrow(batch)
 
     def _by_slices(self, file: Path) -> Iterator[Any]:
         """Some rows after the other: asked for all of them, Polars would read far ahead, hundreds of megabytes."""
@@ -242,6 +250,8 @@ def _broken_group(file: Path) -> str:
         return ""
     try:
         groups = pq.ParquetFile(file)
+    except FileNotFoundError:
+        return " any more"
     except Exception:
         return ", its footer is damaged"
     for group in range(groups.num_row_groups):

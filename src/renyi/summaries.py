@@ -279,7 +279,7 @@ class _Counter:
         bits = _bits(values)
         parts = bits >> np.uint64(self.shift)
         # Parts below the first run, or beyond the last, have no place.
-        run = (parts >> self._low_bits).view(np.int64) - (int(self._runs[0]) - 1)
+        run = ((parts >> self._low_bits) - self._runs[0]).view(np.int64) + 1
         places = np.take(self._places, np.clip(run, 0, len(self._places) - 1, out=run))
         if places.min() < 0:
             known = places >= 0

@@ -5,7 +5,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
@@ -72,14 +72,34 @@ def map_in_threads(function: Callable[[Item], Outcome], items: Iterable[Item], /
     work = list(items)
     if n_threads == 1 or len(work) < 2:
         return [function(item) for item in work]
-    with _one_core_each(), ThreadPoolExecutor(n_threads) as pool:
+    with _one_core_each, ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(function, work))
 
 
-def _one_core_each() -> AbstractContextManager[Any]:
-    """Within, libraries for linear algebra use one core for each thread that calls them."""
-    held_back: AbstractContextManager[Any] = _libraries().limit(limits=1)
-    return held_back
+class _OneCoreEach:
+    """Within, libraries for linear algebra use one core for each thread that calls them.
+
+    They are held back from the first of several that overlap until the last.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._n_within = threading.Lock(), 0
+        self._limits: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._n_within += 1
+            if self._n_within == 1:
+                self._limits = _libraries().limit(limits=1)
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._n_within -= 1
+            if self._n_within == 0:
+                self._limits.restore_original_limits()
+
+
+_one_core_each = _OneCoreEach()
 
 
 @cache
@@ -101,7 +121,7 @@ def stream(
     Where outcomes are large, at `most` so many are under way or wait to be taken.
     """
     if isinstance(items, Sequence) and len(items) <= at_once:
-        with _one_core_each():
+        with _one_core_each:
             yield from map(function, items)
         return
     most = 2 * available_cores() + 1 if most is None else most
@@ -117,7 +137,7 @@ def stream(
             outcomes.append(function(item))
         return outcomes
 
-    with _one_core_each(), ThreadPoolExecutor(n_threads, initializer=begin) as pool:
+    with _one_core_each, ThreadPoolExecutor(n_threads, initializer=begin) as pool:
         pending: deque[Future[list[Outcome]]] = deque()
         left = iter(items)
         try:
