@@ -360,3 +360,18 @@ def test_a_table_of_categories_alone_names_the_measures_that_take_it():
     with pytest.raises(renyi.InputError, match=r"measure by 'rdc' or 'dcor', or .*types=\{name: 'number'\}"):
         renyi.matrix(table, measure="spearman")
     assert renyi.matrix(table, measure="dcor").names == ("a", "b")
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, np.asfortranarray, lambda values: dict(enumerate(values.T.copy()))])
+def test_what_is_asked_for_later_is_of_the_data_as_they_were(make, rng):
+    values = rng.standard_normal((200, 4))
+    values[:, 1] += values[:, 0] ** 2
+    table = make(values.copy())
+    found, expected = (renyi.matrix(data, measure="dcor") for data in (table, values))
+    if isinstance(table, pd.DataFrame):
+        table.iloc[::2] = 0.0
+    else:
+        for column in table.values() if isinstance(table, dict) else table.T:
+            column[::2] = 0.0
+    np.testing.assert_allclose(found.pearson, expected.pearson, atol=1e-12)
+    np.testing.assert_allclose(found.spearman, expected.spearman, atol=1e-12)

@@ -255,8 +255,7 @@ def _array_parts(data: NDArray[Any], argument: str) -> dict[str, Any]:
 
 
 def _rows_of_transpose(data: NDArray[Any]) -> NDArray[Any]:
-    if data.T.flags.c_contiguous:
-        return data.T
+    """The columns as rows of their own memory: what results look at later is not the caller's to change."""
     # One transposition is much faster than a strided copy for each column, and rows that fit into a cache thrice again.
     rows = np.empty(data.shape[::-1], dtype=data.dtype)
     for start in range(0, len(data), _ROWS_AT_ONCE):
@@ -272,7 +271,7 @@ def _one_column(data: Any) -> Any:
     if isinstance(data, (list, tuple, range)):
         return _list_array(data)
     wrapped = nw.from_native(as_series(data), allow_series=True, pass_through=True)
-    return wrapped if isinstance(wrapped, nw.Series) else np.asarray(data) if hasattr(data, "__array__") else data
+    return wrapped if isinstance(wrapped, nw.Series) else np.array(data) if hasattr(data, "__array__") else data
 
 
 def _list_array(data: Sequence[Any]) -> NDArray[Any]:
