@@ -1,13 +1,16 @@
 import os
 import subprocess
 import sys
+from unittest import mock
 
 import pytest
+
+from renyi.execution import allocator
 
 # Pages that a process asks for anew while it makes and drops arrays of 1 MB, as in the passes over partitions: before
 # and within; and pages that it holds in the end beyond those at the beginning, after it had 200 such arrays at once.
 PROGRAM = """
-import contextlib, resource
+import resource
 import numpy as np
 from renyi.execution.allocator import memory_kept
 
@@ -34,7 +37,7 @@ print(held() - at_first)
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="an allocator of Linux")
 
 
-def pages(**environment):
+def pages(environment):
     others = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
     command = [sys.executable, "-c", PROGRAM]
     done = subprocess.run(command, env=others | environment, check=True, capture_output=True, text=True)
@@ -42,13 +45,36 @@ def pages(**environment):
 
 
 def test_memory_is_kept_while_work_needs_it_and_given_back_after():
-    before, within, left = pages(MALLOC_TRIM_THRESHOLD_="65536")
+    before, within, left = pages({"MALLOC_TRIM_THRESHOLD_": "65536"})
     assert before > 20_000
     assert within < 2_000
     assert left < 2_000
 
 
-@pytest.mark.parametrize("asked", [{}, {"MALLOC_TRIM_THRESHOLD_": "much"}])
-def test_nothing_is_done_where_nothing_was_asked_for(asked):
-    before, within, _ = pages(**asked)
-    assert abs(before - within) < 2_000
+@pytest.mark.parametrize("asked", [None, "much"])
+def test_nothing_is_done_where_nothing_was_asked_for(monkeypatch, asked):
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
+    if asked is not None:
+        monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", asked)
+    touched = []
+    monkeypatch.setattr(allocator, "_glibc", lambda: touched.append("the allocator"))
+    with allocator.memory_kept:
+        pass
+    assert not touched
+
+
+def test_what_was_asked_for_is_asked_for_again_by_the_last_task_alone(monkeypatch):
+    monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
+    glibc = mock.Mock()
+    monkeypatch.setattr(allocator, "_glibc", lambda: glibc)
+    with allocator.memory_kept:
+        begun = glibc.mock_calls.copy()
+        with allocator.memory_kept:
+            pass
+        assert glibc.mock_calls == begun
+    # Numbers of M_TRIM_THRESHOLD and M_MMAP_THRESHOLD, and the default of the latter.
+    assert glibc.mock_calls[len(begun) :] == [
+        mock.call.mallopt(-1, 65536),
+        mock.call.mallopt(-3, 131072),
+        mock.call.malloc_trim(0),
+    ]
