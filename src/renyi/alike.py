@@ -112,8 +112,7 @@ class Alike:
     @classmethod
     def of(cls, positions: Sequence[int], variables: Sequence[Variable], /) -> "Alike":
         missing = [variable.column.missing for variable in variables]
-        values = Values(np.stack([_standardised(variable.column) for variable in variables]))
-        return cls._of(positions, variables, missing, values)
+        return cls._of(positions, variables, missing, _all_standardised(variables))
 
     @classmethod
     def elsewhere(cls, position: int, variable: Variable, /) -> "Alike":
@@ -146,16 +145,16 @@ class Alike:
         n_rows = variables[0].n_rows
         bases, nested = [v.prepared.basis for v in variables], [v.scales.basis for v in variables]
         edge = CORNER if variables[0].scales.kind == "number" else nested[0].rank
-        nested_stack = Stack.of(nested, missing, n_rows, columns=slice(edge))
-        rest = Stack.of(nested, missing, n_rows, columns=slice(edge, None)) if nested[0].rank > edge else None
+        corner = Stack.of(nested, missing, n_rows, columns=slice(edge))
+        has_more = nested[0].rank > edge
         return cls(
             np.array(positions, dtype=np.intp),
             tuple(variables),
-            Stack.of(bases, missing, n_rows, columns=slice(None)),
-            nested_stack,
-            rest,
+            Stack.of(bases, missing, n_rows, columns=slice(None), beside=corner),
+            corner,
+            Stack.of(nested, missing, n_rows, columns=slice(edge, None), beside=corner) if has_more else None,
             values,
-            tuple(codes for codes in nested_stack.codes if codes is not None),
+            corner.codes,
         )
 
     def over(self, codes: Sequence[NDArray[Any]], values: Values, /) -> "Alike":
@@ -247,6 +246,14 @@ class Alike:
         return replace(self, averages=Averages.of(self.moments, self.smooth, self.codes, missing, self.n_rows))
 
 
+def _all_standardised(variables: Sequence[Variable]) -> Values:
+    """Standardised values of all columns."""
+    numbers = np.empty((len(variables), variables[0].n_rows))
+    for own, variable in zip(numbers, variables, strict=True):
+        own[:] = _standardised(variable.column)
+    return Values(numbers)
+
+
 def _standardised(column: Column) -> Array:
     """Values with mean 0 and variance 1, 0 where missing; all NaN where they have no order."""
     if column.kind == "vector" or (column.kind == "category" and len(np.unique(column.complete().values)) > 2):
@@ -254,8 +261,8 @@ def _standardised(column: Column) -> Array:
     numbers = as_floats(column.complete().values)
     with np.errstate(over="ignore", invalid="ignore"):
         numbers = numbers / max(np.abs(numbers).max(), np.finfo(np.float64).tiny)
-        numbers = numbers - numbers.mean()
-        numbers /= numbers.std()
+        numbers -= numbers.mean()
+        numbers /= np.sqrt(numbers @ numbers / len(numbers))
     if column.missing is None:
         return np.asarray(numbers)
     spread = np.zeros(len(column))

@@ -21,7 +21,8 @@ __all__ = [
     "tied_cells",
 ]
 
-_LONG_COLUMN = 2**14
+_SHORT_COLUMN, _LONG_COLUMN = 2**11, 2**17
+_QUARTILES, _KEYS, _KEYS_PER_ROW = 64, 2**32, 16
 _BINS = 2**16
 _SAMPLE = 4096
 _RUN = 2**16
@@ -80,7 +81,8 @@ def quantise(values: NDArray[Any], /, *, n_cells: int | None = None) -> Copula:
     else:
         ranks, counts = tie_free_cells(n, n_cells)
     codes = np.empty(n, dtype=np.min_scalar_type(len(ranks) - 1))
-    codes[order] = np.repeat(np.arange(len(ranks), dtype=codes.dtype), counts)
+    cells = np.arange(len(ranks), dtype=codes.dtype)
+    codes[order] = cells if len(cells) == n else np.repeat(cells, counts)
     return Copula(ranks, counts, has_ties, n_cells, codes)
 
 
@@ -99,16 +101,48 @@ def _differs_from_next(ordered: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _sorting_order(values: NDArray[Any]) -> NDArray[np.intp]:
-    """The order that sorts `values`; long columns are first spread over bins by a radix sort, then finished by merging.
+    """The order that sorts `values`.
 
-    NumPy sorts 16-bit integers by radix, and its stable sort runs through nearly ordered data: together half the time
-    of `np.argsort` at a million rows. The bins come from a monotone map, so the order is exact whatever the spread.
+    NumPy sorts 16-bit integers by radix. Two such passes over a monotone map to 32 bits take a third of the time of
+    `np.argsort` at ten thousand rows; for a million one pass, finished by merging within the cache, takes half of it.
+    The order is exact whatever the map.
     """
-    bins = _coarse_bins(values) if len(values) >= _LONG_COLUMN else None
+    order = None
+    if len(values) >= _LONG_COLUMN:
+        order = _by_runs(values)
+    elif len(values) >= _SHORT_COLUMN:
+        order = _by_two_passes(values)
+    return np.argsort(values) if order is None else order
+
+
+def _by_two_passes(values: NDArray[Any]) -> NDArray[np.intp] | None:
+    """By the lower half of the key and then by the upper one; None if the range of the values defeats a linear map."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        low = values.min()
+        span = np.float64(values.max()) - np.float64(low)
+        sample = np.sort(values[:: len(values) // _QUARTILES].astype(np.float64))
+        scale = (_KEYS - 1) / span if span > 0.0 else 0.0
+        # Far outliers leave too few keys for the rest; values of which half are equal need few.
+        keys_of_half = (sample[-1 - len(sample) // 4] - sample[len(sample) // 4]) * scale
+        if not 0.0 < scale < np.inf or 0.0 < keys_of_half < _KEYS_PER_ROW * len(values):
+            return None
+        position: NDArray[np.float64] = np.subtract(values, low, dtype=np.float64)
+        position *= scale
+    keys = position.astype(np.uint32)
+    order = np.argsort(keys.astype(np.uint16), kind="stable")
+    order = order[np.argsort((keys >> 16).astype(np.uint16)[order], kind="stable")]
+    ordered = values[order]
+    # Few values share a key with a different one.
+    return order[np.argsort(ordered, kind="stable")] if np.any(ordered[1:] < ordered[:-1]) else order
+
+
+def _by_runs(values: NDArray[Any]) -> NDArray[np.intp] | None:
+    """By 16-bit bins and then within runs of whole bins; None if the range of the values defeats a linear map."""
+    bins = _coarse_bins(values)
     if bins is None:
-        return np.argsort(values)
+        return None
     order = np.argsort(bins, kind="stable")
-    # Runs of whole bins, each small enough for the cache.
+    # Each run is small enough for the cache, and nearly ordered, which a stable sort runs through.
     ends = np.cumsum(np.bincount(bins, minlength=_BINS))
     start = 0
     while start < len(values):

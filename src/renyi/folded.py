@@ -276,7 +276,7 @@ def _bytes_of_tile(x: Alike, y: Alike) -> int:
     cells = 0
     if not (x.is_complete and y.is_complete):
         nested = ranks[0] * ranks[1]
-        cells = sum(table.shape[1] for side in (x, y) for table in side.corner.tables)
+        cells = sum(sum(side.corner.sizes) for side in (x, y))
         cells *= max(len(x.positions), len(y.positions))
     return 8 * (n_pairs * (x.coefficient.rank * y.coefficient.rank + nested + sum(ranks) + 5) + cells)
 

@@ -166,7 +166,7 @@ def _moments(values: Values) -> Array:
 def _observed(side: Alike) -> Array:
     """Which rows (rows, columns) the columns of a side have."""
     return np.stack(
-        [codes < table.shape[1] - 1 for table, codes in zip(side.corner.tables, side.codes, strict=True)], axis=1
+        [codes < size - 1 for size, codes in zip(side.corner.sizes, side.codes, strict=True)], axis=1
     ).astype(np.float64)
 
 
@@ -181,9 +181,7 @@ def _common_counts(stack: Stack, observed: Array) -> tuple[NDArray[np.int64], ..
     n_rows, counted = len(observed), []
     # One entry a row, at its cell: the product adds up whole rows of masks.
     starts, ones = np.arange(n_rows + 1, dtype=np.int32), np.ones(n_rows)
-    for table, codes in zip(stack.tables, stack.codes, strict=True):
-        if codes is None:
-            raise ValueError("rows that are elsewhere have codes")
-        cells = csc_array((ones, codes.astype(np.int32), starts), shape=(table.shape[1], n_rows))
+    for size, codes in zip(stack.sizes, stack.codes, strict=True):
+        cells = csc_array((ones, codes.astype(np.int32), starts), shape=(size, n_rows))
         counted.append((cells @ observed)[:-1].astype(np.int64))
     return tuple(counted)
