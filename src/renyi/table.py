@@ -42,8 +42,9 @@ Types: TypeAlias = Mapping[Any, Wish] | None
 Vectors: TypeAlias = Mapping[str, Sequence[str]] | None
 
 _DEFAULT_TOP = 1000
-# Short columns are prepared one after the other: threads would wait for the interpreter, and for one another.
-_SHORT_COLUMN, _ROWS_AT_ONCE = 2**14, 2**17
+# Short columns are prepared one after the other, since threads would wait for the interpreter, and for one another;
+# those with gaps take longer, as they have functions of their own.
+_SHORT_COLUMN, _SHORT_WITH_GAPS, _ROWS_AT_ONCE = 2**14, 2**11, 2**17
 (_SEED,) = features.seeds(None, n_draws=1)
 
 
@@ -472,8 +473,9 @@ def _prepared(columns: Sequence[Column], by: Rdc, *, progress: bool) -> list[Var
 
     # Columns without ties and with as many rows share their functions, of which few are kept: one after the other.
     order = sorted(range(len(columns)), key=lambda k: 0 if (gaps := columns[k].missing) is None else int(gaps.sum()))
-    n_rows = len(columns[0])
-    at_once = len(columns) if n_rows < _SHORT_COLUMN else max(1, _ROWS_AT_ONCE // n_rows)
+    n_rows, has_gaps = len(columns[0]), any(column.missing is not None for column in columns)
+    are_short = n_rows < (_SHORT_WITH_GAPS if has_gaps else _SHORT_COLUMN)
+    at_once = len(columns) if are_short else max(1, _ROWS_AT_ONCE // n_rows)
     made = stream(variable, [columns[k] for k in order], at_once=at_once)
     found = dict(zip(order, watched(made, len(columns), "Preparing columns", shown=progress), strict=True))
     return [found[k] for k in range(len(columns))]

@@ -66,6 +66,11 @@ def ordered_whitening(factor: Array, /, *, cut: float) -> tuple[Array, Array]:
     """
     means = factor[0, 1:] / factor[0, 0]
     centred = factor[1:, 1:]
+    own = np.diag(centred)
+    if 0 < len(own) == centred.shape[1] and np.abs(own).min() > cut:
+        # Nothing is passed over, and the factor says what each feature adds to those before it.
+        weights = np.triu(np.linalg.inv(centred * np.sign(own)[:, np.newaxis]))
+        return weights, -means @ weights
     kept: list[int] = []
     basis = np.zeros_like(centred)
     for j, feature in enumerate(centred.T):

@@ -8,7 +8,10 @@ steps and the others go on by themselves. A device is asked rarely who is done, 
 
 from typing import Any
 
+import numpy as np
+
 from renyi.execution.arrays import is_tensor, namespace
+from renyi.execution.workspace import workspace
 
 __all__ = ["largest_eigenvalue", "products_of_rows"]
 
@@ -19,10 +22,13 @@ _NOTHING = {4: 1e-9, 8: 1e-18}
 
 
 def products_of_rows(planes: Any, /) -> Any:
-    """Inner products (a, a, …) of the rows of matrices (a, b, …)."""
+    """Inner products (a, a, …) of the rows of matrices (a, b, …); of NumPy until the next call in this thread."""
+    if not is_tensor(planes):
+        gram = workspace("products of rows", (len(planes), len(planes), *planes.shape[2:]))
+        return np.einsum("ik...,jk...->ij...", planes, planes, out=gram)
     gram = planes[:, None, 0] * planes[None, :, 0]
     for k in range(1, planes.shape[1]):
-        _add_product(gram, planes[:, None, k], planes[None, :, k])
+        gram.addcmul_(planes[:, None, k], planes[None, :, k])
     return gram
 
 
@@ -44,17 +50,16 @@ def _tridiagonal(planes: Any) -> tuple[list[Any], list[Any]]:
     squares = []
     for k in range(size - 2):
         mirror, rest = planes[k + 1 :, k], planes[k + 1 :, k + 1 :]
-        square = (mirror**2).sum(0)
+        square = _sum_of_products(mirror, mirror)
         squares.append(square)
         length = xp.copysign(xp.sqrt(square), mirror[0])
         mirror[0] += length
         # Twice over the squared length of the mirror; nothing is to be mirrored where that is 0.
         norm = length * mirror[0]
         factor = xp.where(norm > 0.0, 1.0 / xp.where(norm > 0.0, norm, xp.ones_like(norm)), xp.zeros_like(norm))
-        image = (rest * mirror[None]).sum(1) * factor
-        image -= mirror * ((mirror * image).sum(0) * factor / 2)
-        _add_product(rest, -mirror[:, None], image[None])
-        _add_product(rest, -image[:, None], mirror[None])
+        image = _sums_of_products(rest, mirror) * factor
+        image -= mirror * (_sum_of_products(mirror, image) * factor / 2)
+        _subtract_products(rest, mirror, image)
     squares.append(planes[size - 1, size - 2] ** 2)
     return [planes[k, k] for k in range(size)], squares
 
@@ -109,9 +114,25 @@ def _bytes(array: Any) -> int:
     return int(array.element_size() if is_tensor(array) else array.itemsize)
 
 
-def _add_product(target: Any, x: Any, y: Any) -> None:
-    """Add a product in place."""
+# What NumPy would write to memory in between costs it more than the sums.
+
+
+def _sum_of_products(x: Any, y: Any) -> Any:
+    """Inner products of vectors (m, …)."""
+    return (x * y).sum(0) if is_tensor(x) else np.einsum("i...,i...->...", x, y)
+
+
+def _sums_of_products(rows: Any, y: Any) -> Any:
+    """Inner products of the rows of matrices (a, m, …) with vectors (m, …)."""
+    return (rows * y[None]).sum(1) if is_tensor(rows) else np.einsum("ij...,j...->i...", rows, y)
+
+
+def _subtract_products(target: Any, x: Any, y: Any) -> None:
+    """Take the outer products of x with y and of y with x from matrices (m, m, …), in place."""
     if is_tensor(target):
-        target.addcmul_(x, y)
-    else:
-        target += x * y
+        target.addcmul_(-x[:, None], y[None])
+        target.addcmul_(-y[:, None], x[None])
+        return
+    for k in range(len(target)):
+        target[k] -= x[k] * y
+        target[k] -= y[k] * x

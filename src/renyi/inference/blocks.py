@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from renyi.execution.arrays import as_floats, at_least, interpolated, is_tensor, like, namespace, stacked
 from renyi.execution.spectra import largest_eigenvalue, products_of_rows
+from renyi.execution.workspace import workspace
 from renyi.inference.pairings import log_heavier
 from renyi.inference.roy import LARGEST_RANK, log_sf
 from renyi.scales import Scales, leverages_without_ties
@@ -246,13 +247,20 @@ def largest_root(block: Array, /) -> Array:
         return _largest_root_of(products_of_rows(planes))
     if block.ndim == 3 and block.shape[1] > 2 and len(block) >= _PAIRS_BY_PLANES:
         parts = np.array_split(block, -(-len(block) // _MOST_BY_PLANES))
-        planes = (np.ascontiguousarray(np.moveaxis(part, 0, -1)) for part in parts)
-        return np.concatenate([_largest_root_of(products_of_rows(part)) for part in planes])
+        return np.concatenate([_largest_root_of(products_of_rows(_planes(part))) for part in parts])
     block = np.ascontiguousarray(block)
     gram = block @ block.swapaxes(-1, -2)
     if len(gram.T) <= 2:
         return _largest_root_of(np.moveaxis(gram, (-2, -1), (0, 1)))
     return np.asarray(np.linalg.eigvalsh(gram)[..., -1])
+
+
+def _planes(matrices: Array) -> Array:
+    """Matrices (m, a, b) as planes (a, b, m), until the next call in this thread."""
+    moved = np.moveaxis(matrices, 0, -1)
+    planes = workspace("planes", moved.shape)
+    planes[:] = moved
+    return planes
 
 
 def _largest_root_of(gram: Array) -> Array:
