@@ -463,6 +463,18 @@ def test_every_column_is_prepared_once(monkeypatch, rng):
     assert sorted(prepared) == sorted(found.names)
 
 
+def test_what_is_constant_on_common_rows_has_no_correlation(rng):
+    n = 300
+    table = {f"c{k}": 10.0 ** rng.uniform(-3, 6) + rng.standard_normal(n) for k in range(40)}
+    for values in table.values():
+        values[:150] = values[200]
+    table["x"] = np.where(np.arange(n) < 150, rng.standard_normal(n), np.nan)
+    for found in (renyi.matrix(table), renyi.matrix([pd.DataFrame(table)])):
+        of_x = list(found.names).index("x")
+        for values in (found.values, found.pearson, found.spearman, found.pvalues):
+            assert np.isnan(np.delete(values[of_x], of_x)).all()
+
+
 def test_an_outlier_on_a_row_that_the_partner_lacks_leaves_pearson(rng):
     x = rng.standard_normal(300)
     y = x + rng.standard_normal(300)

@@ -131,7 +131,8 @@ class CommonPairs:
         self._index = i, j
         self.n = self._sides[0].n
         self.coefficient, self.ranks = self._coefficients()
-        self.pearson = self._pearson()
+        # What rounding leaves of the variance of a constant is no variance.
+        self.pearson = np.where((self.ranks > 0).all(axis=1), self._pearson(), np.nan)
         of_x, of_y = _both_whitened(self._sides, lambda side, place: side.whitened_nested(place))
         nested = self._nested(of_x, of_y)
         self.first = np.where(of_x.is_regular & of_y.is_regular, nested.corner[:, 0, 0], np.nan)
