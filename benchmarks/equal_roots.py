@@ -122,15 +122,15 @@ def jackknifed(x: Array, y: Array, rng: np.random.Generator) -> float:
 
 
 def sample(make: Make, rng: np.random.Generator) -> dict[str, float]:
-    bases = [prepare(column, SEED).basis for column in make(N_ROWS, rng)]
-    largest = float(canonical_correlations(cross_products(*bases))[0])
-    rows = [basis.rows(0, N_ROWS) for basis in bases]
+    of_x, of_y = (prepare(column, SEED).basis for column in make(N_ROWS, rng))
+    largest = float(canonical_correlations(cross_products(of_x, of_y))[0])
+    x, y = of_x.rows(0, N_ROWS), of_y.rows(0, N_ROWS)
     return {
         "coefficient": largest,
-        "closed form": debias(largest, null_level(*bases)),
-        "cross-fitted": cross_fitted(*rows, rng),
-        "bootstrap": bootstrapped(*rows, rng),
-        "jackknife": jackknifed(*rows, rng),
+        "closed form": debias(largest, null_level(of_x, of_y)),
+        "cross-fitted": cross_fitted(x, y, rng),
+        "bootstrap": bootstrapped(x, y, rng),
+        "jackknife": jackknifed(x, y, rng),
     }
 
 

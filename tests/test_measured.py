@@ -375,3 +375,23 @@ def test_what_is_asked_for_later_is_of_the_data_as_they_were(make, rng):
             column[::2] = 0.0
     np.testing.assert_allclose(found.pearson, expected.pearson, atol=1e-12)
     np.testing.assert_allclose(found.spearman, expected.spearman, atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, lambda columns: {name: pd.Series(c) for name, c in columns.items()}])
+def test_dates_and_series_may_be_written_to_afterwards(make, rng):
+    x = rng.standard_normal(200)
+    columns = {
+        "date": np.datetime64("2020-01-01", "s") + (1e6 * x).astype("timedelta64[s]"),
+        "gaps": pd.array(np.round(x, 1), dtype="Float64"),
+        "x": x + rng.standard_normal(200),
+    }
+    table = make(columns)
+    found = renyi.matrix(table, measure="xi")
+    expected = renyi.matrix(make(columns), measure="xi").pearson
+    for name in columns:
+        turned = table[name].iloc[::-1].array.copy()
+        if isinstance(table, pd.DataFrame):
+            table.loc[:, name] = turned
+        else:
+            table[name].iloc[:] = turned
+    np.testing.assert_array_equal(found.pearson, expected)

@@ -66,7 +66,9 @@ def read(data: Any, name: str, wish: Wish | None) -> Typed:
             return replace(_category(*encoded, name), kind="number"), "ordered"
         if isinstance(dtype, (nw.List, nw.Struct)):
             raise SkipError(f"holds values of the type {dtype}, which are neither numbers nor labels")
-        column, kind = _from_cells(*read_cells(data), name)
+        cells, missing = read_cells(data)
+        # What pandas hands out is the caller's to change; other libraries never change a column.
+        column, kind = _from_cells(cells.copy() if data.implementation.is_pandas() else cells, missing, name)
     except (InputError, SkipError):
         raise
     except Exception as error:
