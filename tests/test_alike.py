@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from renyi.alike import Alike, _standardised
-from renyi.columns import Column
+from renyi.alike import Alike
 from renyi.inference.blocks import CORNER
 from renyi.tiles import groups
 from tables import category, mixed, number, variables_of
@@ -57,7 +56,7 @@ def test_a_part_of_a_group_is_the_group_of_its_columns(rng):
     part = whole.part(slice(1, 3))
     assert part.positions.tolist() == [1, 2]
     assert part.variables == alone.variables
-    for name in ("coefficient", "corner", "rest", "nested", "standardised"):
+    for name in ("coefficient", "corner", "rest", "nested"):
         np.testing.assert_array_equal(dense(getattr(part, name), 80), dense(getattr(alone, name), 80))
     assert len(part.codes) == 2
     np.testing.assert_array_equal(part.leverages, alone.leverages)
@@ -85,43 +84,3 @@ def test_two_levels_rise_from_the_first_to_the_second(codes, trend):
     assert np.sign(first[3] - first[0]) == trend
     assert np.isnan(category([0, 1, 2, 2]).trend)
     assert number([1.0, 3.0, 2.0]).trend == 1
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        np.array([3.0, -1.0, 2.5, 0.0]),
-        np.array([3e307, -9e307, 1e308, 0.0]),
-        np.array([3e-310, 1e-310, 2e-310, 0.0]),
-        np.array([2**62 + 1, 2**62 + 5, 2**62 + 2, 2**62]),
-        np.array([250, 3, 7, 0], dtype=np.uint8),
-        np.array([100, 3, 7, -100], dtype=np.int8),
-        np.array([2**62, 3, 2**61, -(2**63)]),
-        np.array([2**64 - 1, 2**63, 2**62, 0], dtype=np.uint64),
-        np.array(["2020-01-01", "2021-05-05", "2020-02-01", "1999-01-01"], dtype="datetime64[ns]"),
-    ],
-)
-def test_standardised_values_have_mean_0_and_variance_1_and_keep_their_order(values):
-    found = _standardised(Column("x", "number", values))
-    assert found.mean() == pytest.approx(0, abs=1e-12)
-    assert found.std() == pytest.approx(1)
-    assert np.argsort(found).tolist() == np.argsort(values).tolist()
-
-
-def test_large_whole_numbers_keep_their_digits():
-    values = 2**62 + np.array([0, 1, 2, 3, 40])
-    expected = (values - 2**62 - np.mean([0, 1, 2, 3, 40])) / np.std([0, 1, 2, 3, 40])
-    assert _standardised(Column("x", "number", values)) == pytest.approx(expected.astype(float))
-
-
-def test_missing_cells_are_zero_and_levels_without_order_nan(rng):
-    gaps = np.array([False, True, False, False])
-    found = _standardised(Column("x", "number", np.array([1.0, 99.0, 2.0, 3.0]), gaps))
-    assert found.tolist() == pytest.approx([-(1.5**0.5), 0.0, 0.0, 1.5**0.5])
-    assert np.isnan(_standardised(Column("c", "category", np.array([0, 1, 2]), None, ("a", "b", "c")))).all()
-    assert np.isnan(_standardised(Column("v", "vector", rng.random((3, 2))))).all()
-    # Of three levels two are left where the third is missing.
-    two = _standardised(
-        Column("c", "category", np.array([0, 1, 2, 1]), np.array([0, 0, 1, 0], dtype=bool), tuple("abc"))
-    )
-    assert two[0] < 0 < two[1]

@@ -100,6 +100,17 @@ def test_columns_of_few_values_lose_nothing_to_float32(rng):
     np.testing.assert_allclose(products(left, right)[0, 0] / n, expected, atol=1e-6)
 
 
+def test_few_products_are_as_exact_as_many(rng):
+    n = ROWS_FOR_FLOAT32
+    values = np.where(np.arange(n) < n // 2, 0.0, rng.standard_normal((3, n)))
+    bases = [number(column).scales.basis for column in values]
+    stack = Stack.of(bases, [None] * 3, n, columns=slice(8))
+    assert stack.packed.dtype == np.float32
+    expected = np.concatenate([dense(basis, None, n)[:8] for basis in bases])
+    one = stack.part(slice(0, 1))
+    np.testing.assert_allclose(products(one, one)[0, 0] / n, expected[:8] @ expected[:8].T / n, atol=2e-7)
+
+
 def test_long_tables_are_summed_in_chunks_that_cover_all_rows():
     for n in (1, 4095, 4096, 4097, 10_000):
         rows = np.concatenate([np.arange(n)[chunk] for chunk in stacks.fine_chunks(n, 1)])

@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import stats
 
 import renyi
 from renyi import independence, table, tiles
@@ -461,6 +462,50 @@ def test_every_column_is_prepared_once(monkeypatch, rng):
     monkeypatch.setattr(table, "prepare", prepare)
     found = renyi.matrix(mixed(80, rng, gaps=0.2)[SOME])
     assert sorted(prepared) == sorted(found.names)
+
+
+def test_pvalues_are_those_of_the_pair_where_common_rows_leave_little_of_a_column():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(200)
+    table = {"x": x}
+    # On the lower rows of x its functions are nearly dependent, and rounding is magnified.
+    for k in range(12):
+        table[f"y{k}"] = np.where(x > np.quantile(x, 0.55 + 0.02 * k), np.nan, rng.standard_normal(200) + 0.3 * x)
+    found = renyi.matrix(table)
+    for k in range(12):
+        place = found.names.index(f"y{k}")
+        expected = renyi.independence_test(x, table[f"y{k}"], missing="pairwise")
+        assert found.pvalues[0, place] == pytest.approx(expected.pvalue, abs=1e-7)
+        assert found.values[0, place] == pytest.approx(expected.coefficient, abs=1e-7)
+
+
+def test_spearmans_correlation_needs_no_other_function(rng):
+    x, y = rng.standard_normal((2, 200))
+    lower = x < np.quantile(x, 0.2)
+    found = renyi.matrix({"x": x, "y": np.where(lower, y, np.nan), "z": np.where(lower, np.nan, y)})
+    ranks = stats.rankdata(x)[lower], stats.rankdata(y[lower])
+    assert found.spearman[0, 1] == pytest.approx(np.corrcoef(*ranks)[0, 1], abs=1e-12)
+
+
+def test_numbers_far_from_zero_have_their_pearson(rng):
+    z = rng.standard_normal(300)
+    far = 2e15 + 2 * np.round(2 * z)
+    assert renyi.matrix({"a": z, "b": far}).pearson[0, 1] == pytest.approx(np.corrcoef(z, far - 2e15)[0, 1], abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [25, 35, 49])
+def test_wide_vectors_on_few_rows_are_compared(n, rng):
+    table = {f"c{k}": rng.standard_normal(n) for k in range(5)}
+    found = renyi.matrix(table, vectors={"v": ["c0", "c1", "c2"]})
+    assert found.names == ("v", "c3", "c4")
+
+
+def test_settings_that_leave_nothing_of_a_column_are_refused_by_its_name(rng):
+    table = {name: rng.standard_normal(80) for name in "ab"}
+    by = renyi.measure("rdc", s=1e-6)
+    for data in (table, [pd.DataFrame(table)]):
+        with pytest.raises(renyi.InputError, match=r"a.* does not vary enough .* pass a larger s"):
+            renyi.matrix(data, measure=by)
 
 
 def test_what_is_constant_on_common_rows_has_no_correlation(rng):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.averages import Averages
-from renyi.columns import Column, as_floats
+from renyi.columns import Column
 from renyi.independence import Prepared
 from renyi.inference.blocks import CORNER
 from renyi.moments import Moments, moments_of, recipes_of
@@ -98,26 +98,30 @@ def _same(prepared: Prepared, _: Column) -> Prepared:
 
 @dataclass(frozen=True, eq=False)
 class Alike:
-    """Columns of one group: where they stand in the table, and their stacked bases."""
+    """Columns of one group: where they stand in the table, and their stacked bases.
+
+    `values` are standardised ones, where Pearson's correlation has to be found together with the rest since the rows
+    will be gone, or are on a device.
+    """
 
     positions: Index
     variables: tuple[Variable, ...]
     coefficient: Stack
     corner: Stack
     rest: Stack | None
-    standardised: Values
     codes: tuple[NDArray[Any], ...]
+    values: Values | None = None
     averages: Averages | None = None
 
     @classmethod
     def of(cls, positions: Sequence[int], variables: Sequence[Variable], /) -> "Alike":
         missing = [variable.column.missing for variable in variables]
-        return cls._of(positions, variables, missing, _all_standardised(variables))
+        return cls._of(positions, variables, missing)
 
     @classmethod
     def elsewhere(cls, position: int, variable: Variable, /) -> "Alike":
         """A column whose rows are elsewhere: `over` has them a batch at a time."""
-        return cls._of([position], [variable], [None], Values(np.empty((1, 0))))
+        return cls._of([position], [variable], [None])
 
     @classmethod
     def joined(cls, groups: Sequence["Alike"], /) -> "Alike":
@@ -130,7 +134,6 @@ class Alike:
             Stack.joined([group.coefficient for group in groups]),
             Stack.joined([group.corner for group in groups]),
             Stack.joined(rests) if rests else None,
-            Values(np.empty((len(variables), 0))),
             (),
         )
 
@@ -140,7 +143,6 @@ class Alike:
         positions: Sequence[int],
         variables: Sequence[Variable],
         missing: Sequence[NDArray[np.bool_] | None],
-        values: Values,
     ) -> "Alike":
         n_rows = variables[0].n_rows
         bases, nested = [v.prepared.basis for v in variables], [v.scales.basis for v in variables]
@@ -153,7 +155,6 @@ class Alike:
             Stack.of(bases, missing, n_rows, columns=slice(None), beside=corner),
             corner,
             Stack.of(nested, missing, n_rows, columns=slice(edge, None), beside=corner) if has_more else None,
-            values,
             corner.codes,
         )
 
@@ -165,8 +166,8 @@ class Alike:
             coefficient=self.coefficient.over(codes, places),
             corner=self.corner.over(codes, places),
             rest=None if self.rest is None else self.rest.over(codes, places),
-            standardised=values,
             codes=tuple(codes),
+            values=values,
         )
 
     @property
@@ -233,8 +234,8 @@ class Alike:
             self.coefficient.part(columns),
             self.corner.part(columns),
             rest,
-            self.standardised.part(columns),
             self.codes[columns],
+            None if self.values is None else self.values.part(columns),
             None if self.averages is None else self.averages.part(columns),
         )
 
@@ -244,27 +245,3 @@ class Alike:
             return self
         missing = [variable.column.missing for variable in self.variables]
         return replace(self, averages=Averages.of(self.moments, self.smooth, self.codes, missing, self.n_rows))
-
-
-def _all_standardised(variables: Sequence[Variable]) -> Values:
-    """Standardised values of all columns."""
-    numbers = np.empty((len(variables), variables[0].n_rows))
-    for own, variable in zip(numbers, variables, strict=True):
-        own[:] = _standardised(variable.column)
-    return Values(numbers)
-
-
-def _standardised(column: Column) -> Array:
-    """Values with mean 0 and variance 1, 0 where missing; all NaN where they have no order."""
-    if column.kind == "vector" or (column.kind == "category" and len(np.unique(column.complete().values)) > 2):
-        return np.full(len(column), np.nan)
-    numbers = as_floats(column.complete().values)
-    with np.errstate(over="ignore", invalid="ignore"):
-        numbers = numbers / max(np.abs(numbers).max(), np.finfo(np.float64).tiny)
-        numbers -= numbers.mean()
-        numbers /= np.sqrt(numbers @ numbers / len(numbers))
-    if column.missing is None:
-        return np.asarray(numbers)
-    spread = np.zeros(len(column))
-    spread[~column.missing] = numbers
-    return spread

@@ -282,7 +282,7 @@ def _test_pair(picked: _Picked) -> "PairFound":
         given = tuple(column.name for column in picked.given)
         return PairFound(x, y, table.types, result, table.n_rows, given)
     result = renyi.independence_test(x, y, missing="pairwise")
-    linear = renyi.matrix({x.name: x, y.name: y}).edges.found
+    linear = renyi.matrix({x.name: x, y.name: y}).edges
     return PairFound(
         x, y, table.types, result, table.n_rows, pearson=float(linear.pearson[0]), spearman=float(linear.spearman[0])
     )

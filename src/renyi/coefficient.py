@@ -288,15 +288,19 @@ def _basis(column: Column, settings: Settings, seed: Seed) -> Basis:
 
 def check_freedom(pair: tuple[Column, Column], bases: tuple[Basis, Basis], /) -> None:
     """Refuse bases that are empty, or so large that they correlate perfectly whatever the data."""
-    n = bases[0].n_samples
     for column, basis in zip(pair, bases, strict=True):
-        if basis.rank == 0:
-            is_short = n < len(column) or column.kind == "category"
-            remedy = (
-                "pass more rows" if is_short else "pass a larger s (to renyi.rdc), or declare it by renyi.categorical"
-            )
-            raise InputError(f"{column.label} does not vary enough to be measured on the {n:,} rows used: {remedy}")
-    check_ranks(bases[0].rank, bases[1].rank, n)
+        check_basis(column, basis)
+    check_ranks(bases[0].rank, bases[1].rank, bases[0].n_samples)
+
+
+def check_basis(column: Column, basis: Basis, /) -> None:
+    """Refuse an empty basis."""
+    if basis.rank > 0:
+        return
+    n = basis.n_samples
+    is_short = n < len(column) or column.kind == "category"
+    remedy = "pass more rows" if is_short else "pass a larger s (to renyi.rdc), or declare it by renyi.categorical"
+    raise InputError(f"{column.label} does not vary enough to be measured on the {n:,} rows used: {remedy}")
 
 
 def check_ranks(rank_x: int, rank_y: int, n: int, /) -> None:

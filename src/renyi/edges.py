@@ -13,6 +13,7 @@ from renyi.basis import Basis
 from renyi.independence import together
 from renyi.inference.bias import debias_all, largest_leverage, null_level
 from renyi.inference.roy import null_median
+from renyi.linear import pearson_of
 from renyi.spectrum import canonical_correlations, cross_products
 from renyi.tiles import Found
 
@@ -43,7 +44,7 @@ class Edges:
     @classmethod
     def of(cls, x: Sequence[Variable], y: Sequence[Variable], parts: Sequence[Found], /) -> "Edges":
         """From what the tiles have found; pairs of one table have their columns in its order."""
-        values = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS}
+        values = {name: _joined([getattr(part, name) for part in parts]) for name in _FIELDS}
         if y is x:
             values["i"], values["j"] = np.minimum(values["i"], values["j"]), np.maximum(values["i"], values["j"])
         return cls(x, y, Found(**values))
@@ -56,7 +57,7 @@ class Edges:
         return Edges(self.x, self.y, self._found_at(which), known=self.debiased[which])
 
     def _found_at(self, which: NDArray[Any]) -> Found:
-        return Found(**{name: getattr(self.found, name)[which] for name in _FIELDS})
+        return Found(**{name: _taken(getattr(self.found, name), which) for name in _FIELDS})
 
     def spread(self, name: str, /) -> Array | None:
         """What was found as a matrix of all pairs, if that is how it is kept; its diagonal has no meaning."""
@@ -77,10 +78,13 @@ class Edges:
         """What every column of x has with itself."""
         return 1.0
 
-    @property
+    @cached_property
     def pearson(self) -> Array:
-        """Pearson's correlation, NaN where one of the two has no order."""
-        return self.found.pearson
+        """Pearson's correlation, NaN where one of the two has no order or is constant on the rows of both."""
+        known = self.found.pearson
+        found = pearson_of(self.x, self.y, self.found.i, self.found.j) if known is None else known
+        # What rounding leaves of the variance of a constant is no variance.
+        return np.where((self.found.ranks > 0).all(axis=1), found, np.nan)
 
     @property
     def spearman(self) -> Array:
@@ -161,7 +165,7 @@ class Edges:
     @cached_property
     def is_nonlinear(self) -> Mask:
         """Where Pearson's and Spearman's coefficients would have missed what is there."""
-        linear = np.fmax(np.abs(self.found.pearson), np.abs(self.found.spearman))
+        linear = np.fmax(np.abs(self.pearson), np.abs(self.found.spearman))
         return np.asarray(linear <= MISSED * self.debiased)
 
     def is_alias(self, edge: int, /) -> bool:
@@ -185,7 +189,7 @@ class Edges:
             "y": np.array([self.y[j].column.name for j in self.found.j.tolist()], dtype=str),
             "coefficient": self.found.coefficient,
             "debiased": self.debiased,
-            "pearson": self.found.pearson,
+            "pearson": self.pearson,
             "spearman": self.found.spearman,
             "nonlinear": self.is_nonlinear,
             "p": self.pvalues,
@@ -196,6 +200,16 @@ class Edges:
     def to_frame(self, new_frame: Callable[[dict[str, Any]], Any], /, *, qvalues: Array) -> Any:
         """The pairs as rows of a frame."""
         return new_frame(self.columns(qvalues))
+
+
+def _joined(parts: Sequence[NDArray[Any] | None]) -> Any:
+    """What tiles have found, one after the other, unless it waits until it is asked for."""
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known) if len(known) == len(parts) else None
+
+
+def _taken(values: NDArray[Any] | None, which: NDArray[Any]) -> Any:
+    return None if values is None else values[which]
 
 
 _FIELDS = tuple(field.name for field in fields(Found))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from renyi import features
 from renyi.alike import Alike, Variable
 from renyi.basis import Basis, copula_basis
-from renyi.coefficient import Settings
+from renyi.coefficient import Settings, check_basis
 from renyi.columns import Column
 from renyi.edges import ALIAS, Edges
 from renyi.errors import InputError
@@ -93,13 +93,14 @@ class _Elsewhere(Variable):
         return codes, standard
 
 
-def _prepared(counted: Counted, settings: Settings, _: Column) -> Prepared:
+def _prepared(counted: Counted, settings: Settings, column: Column) -> Prepared:
     """A column on its grid."""
     if counted.cells is None:
         scales = levels_scales(counted.counts)
         return Prepared(scales.basis, scales)
-    projection = settings.scalar_projection(counted.n_observed, _SEED)
-    return Prepared(copula_basis(counted.cells, projection), number_scales(counted.cells))
+    basis = copula_basis(counted.cells, settings.scalar_projection(counted.n_observed, _SEED))
+    check_basis(column, basis)
+    return Prepared(basis, number_scales(counted.cells))
 
 
 def _groups(variables: Sequence[_Elsewhere]) -> list[Alike]:

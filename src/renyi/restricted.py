@@ -53,9 +53,9 @@ class Restricted:
         sums = np.zeros((len(stack) * stack.rank, masks.shape[1]))
         squares = np.zeros((len(stack) * len(lower[0]), masks.shape[1]))
         for rows in fine_chunks(stack.n_rows, len(stack) * len(lower[0]) * kind.itemsize):
-            values, mask = stack.rows(rows), masks[rows].astype(kind)
-            sums += values @ mask
-            split = values.reshape(len(stack), stack.rank, -1)
+            mask = masks[rows].astype(kind)
+            split = np.ascontiguousarray(stack.rows(rows)).reshape(len(stack), stack.rank, -1)
+            sums += split.reshape(len(sums), -1) @ mask
             pairs = workspace("pairs", (len(lower[0]), len(stack), split.shape[2]), kind)
             for k, (i, j) in enumerate(zip(*lower, strict=True)):
                 np.multiply(split[:, i], split[:, j], out=pairs[k])
@@ -157,6 +157,7 @@ class Whitened:
             self.means[:, columns, masks],
             factor,
             self.distance[:, columns, masks],
+            self.gram[0, 0, columns, masks],
             self.is_regular[columns, masks],
             lambda which: self.gram[:, :, columns[which], masks[which]],
         )
@@ -164,11 +165,15 @@ class Whitened:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """One side of pairs: means, factors, how far the Gram matrices (`gram`, for some pairs) are from the identity."""
+    """One side of pairs: means, factors, how far the Gram matrices (`gram`, for some pairs) are from the identity.
+
+    `variance` is that of the first function, whatever became of the others.
+    """
 
     means: Array
     factor: Array
     distance: Array
+    variance: Array
     is_regular: Mask
     gram: Callable[[Index], Array]
 
@@ -178,6 +183,7 @@ class Pairs:
             self.means[:, which],
             self.factor[:, :, which],
             self.distance[:, which],
+            self.variance[which],
             self.is_regular[which],
             lambda those: self.gram(which[those]),
         )
@@ -190,6 +196,16 @@ class Pairs:
             smallest = np.linalg.eigvalsh(np.moveaxis(self.gram(doubtful), -1, 0))[:, 0]
             is_full[doubtful] = smallest > RESTRICTED_CUT**2
         return np.asarray(is_full)
+
+    def is_accurate(self, most: float, /) -> Mask:
+        """Whether rounding is magnified by at most so much: the trace of the inverse of the Gram matrix."""
+        is_near = np.asarray(self.is_regular & (self.distance[-1] < 0.5))
+        doubtful = np.flatnonzero(self.is_regular & ~is_near)
+        if len(doubtful):
+            factor = self.factor[:, :, doubtful]
+            inverse = forward(factor, np.broadcast_to(np.eye(len(factor))[:, :, np.newaxis], factor.shape))
+            is_near[doubtful] = np.einsum("ijp,ijp->p", inverse, inverse) <= most
+        return is_near
 
     def principal(self, which: Index, /) -> tuple[Array, NDArray[np.intp]]:
         """Principal directions (pairs, rank, rank), orthonormal on the rows, 0 where they fall below the cut."""

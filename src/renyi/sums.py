@@ -29,16 +29,17 @@ _LEAST_VARIANCE = 1e-20
 class Sums:
     """Sums of products of the functions of columns x and y (columns of x, columns of y, …), over some rows.
 
-    `nested` has what `NestedProducts` wants, `values` the products of standardised values. Rows that are elsewhere
-    leave more behind: `moments`, for either side sums and sums of squares of values (2, columns, columns of the other
-    side) over the rows that the other has, since those are standardised only roughly; and, where cells are missing,
-    `counts`, for either side and each of its columns the rows of every cell that the columns of the other side have.
+    `nested` has what `NestedProducts` wants, `values` the products of standardised values, where Pearson's correlation
+    cannot wait until it is asked for. Rows that are elsewhere leave more behind: `moments`, for either side sums and
+    sums of squares of values (2, columns, columns of the other side) over the rows that the other has, since those are
+    standardised only roughly; and, where cells are missing, `counts`, for either side and each of its columns the rows
+    of every cell that the columns of the other side have.
     """
 
     n_rows: int
     coefficient: Array
     nested: tuple[Array, Array, Array]
-    values: Array
+    values: Array | None = None
     moments: tuple[Array, Array] | None = None
     counts: tuple[tuple[NDArray[np.int64], ...], tuple[NDArray[np.int64], ...]] | None = None
 
@@ -49,20 +50,22 @@ class Sums:
             x.coefficient.n_rows,
             products(x.coefficient, y.coefficient),
             _nested_products(x, y),
-            products(x.standardised, y.standardised)[..., 0, 0],
+            None if x.values is None or y.values is None else products(x.values, y.values)[..., 0, 0],
         )
 
     @classmethod
     def of_batch(cls, x: Alike, y: Alike, /) -> "Sums":
         """Over some of the rows."""
+        if x.values is None or y.values is None:
+            raise ValueError("a batch has values")
         coefficient = products(x.coefficient, y.coefficient)
-        values = products(x.standardised, y.standardised)[..., 0, 0]
+        values = products(x.values, y.values)[..., 0, 0]
         n_rows = x.coefficient.n_rows
         if x.is_complete and y.is_complete:
             shapes = (len(x.positions), len(y.positions)), (len(y.positions), len(x.positions))
             moments = [
-                np.broadcast_to(_moments(side.standardised)[:, :, np.newaxis], (2, *shape)).copy()
-                for side, shape in zip((x, y), shapes, strict=True)
+                np.broadcast_to(_moments(side)[:, :, np.newaxis], (2, *shape)).copy()
+                for side, shape in zip((x.values, y.values), shapes, strict=True)
             ]
             return cls(n_rows, coefficient, _nested_products(x, y), values, (moments[0], moments[1]))
         # A function may drop out on common rows, and the next one takes its place: all products may be needed.
@@ -73,12 +76,14 @@ class Sums:
             coefficient,
             (whole, whole[..., 0], whole[..., 0, :]),
             values,
-            (_common_moments(x.standardised, of_y), _common_moments(y.standardised, of_x)),
+            (_common_moments(x.values, of_y), _common_moments(y.values, of_x)),
             (_common_counts(x.corner, of_y), _common_counts(y.corner, of_x)),
         )
 
     def __add__(self, other: "Sums") -> "Sums":
-        moments = counts = None
+        values = moments = counts = None
+        if self.values is not None and other.values is not None:
+            values = self.values + other.values
         if self.moments is not None and other.moments is not None:
             moments = self.moments[0] + other.moments[0], self.moments[1] + other.moments[1]
         if self.counts is not None and other.counts is not None:
@@ -88,7 +93,7 @@ class Sums:
             self.n_rows + other.n_rows,
             self.coefficient + other.coefficient,
             (corner, of_x, of_y),
-            self.values + other.values,
+            values,
             moments,
             counts,
         )
@@ -96,20 +101,22 @@ class Sums:
     def common_rows(self) -> Array:
         """Rows that a column of x and one of y have in common."""
         if self.counts is None:
-            return np.full(self.values.shape, float(self.n_rows))
+            return np.full(self.coefficient.shape[:2], float(self.n_rows))
         return np.stack([counts.sum(axis=0) for counts in self.counts[0]]).astype(np.float64)
 
-    def pearson(self, i: Index, j: Index, n: Index | int, *known: tuple[Array, Array]) -> Array:
-        """Pearson's correlation of pairs that have n rows; `known` are means and variances there of both sides."""
+    def pearson(self, i: Index, j: Index, n: Index | int, /) -> Array | None:
+        """Pearson's correlation of pairs that have n rows; None where it waits until it is asked for."""
+        if self.values is None:
+            return None
         mean: Array = gathered(self.values, i, j) / np.maximum(n, 1)
-        if self.moments is None and not known:
+        if self.moments is None:
             plain: Array = namespace(mean).clip(mean, -1.0, 1.0)
             return plain
-        if self.moments is not None:
-            sides = self.moments[0][:, i, j], self.moments[1][:, j, i]
-            means = [side[0] / np.maximum(n, 1) for side in sides]
-            known = tuple((m, s[1] / np.maximum(n, 1) - m**2) for m, s in zip(means, sides, strict=True))
-        (mean_x, variance_x), (mean_y, variance_y) = known
+        sides = self.moments[0][:, i, j], self.moments[1][:, j, i]
+        mean_x, mean_y = (side[0] / np.maximum(n, 1) for side in sides)
+        variance_x, variance_y = (
+            side[1] / np.maximum(n, 1) - mean**2 for side, mean in zip(sides, (mean_x, mean_y), strict=True)
+        )
         # What an outlier on a row that the other side lacks leaves is small, but it is there.
         scale = np.sqrt(np.maximum(variance_x, 0.0) * np.maximum(variance_y, 0.0))
         is_there = np.minimum(variance_x, variance_y) > _LEAST_VARIANCE
@@ -127,7 +134,8 @@ class Sums:
     @property
     def n_bytes(self) -> int:
         """Memory that these take."""
-        arrays = [self.coefficient, *self.nested, self.values, *(self.moments or ())]
+        arrays = [self.coefficient, *self.nested, *(self.moments or ())]
+        arrays += [] if self.values is None else [self.values]
         return sum(array.nbytes for array in (*arrays, *(part for side in self.counts or () for part in side)))
 
 

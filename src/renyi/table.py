@@ -11,7 +11,7 @@ from renyi import features
 from renyi.accumulator import DEFAULT_MEMORY, Accumulator
 from renyi.alignment import Missing
 from renyi.alike import Alike, Variable, ready
-from renyi.coefficient import Settings
+from renyi.coefficient import Settings, check_basis
 from renyi.columns import Column, check_choice, count
 from renyi.conditional import conditional_test
 from renyi.dependence import DependenceMatrix, Screening, rate_for
@@ -469,7 +469,9 @@ def _prepared(columns: Sequence[Column], by: Rdc, *, progress: bool) -> list[Var
     settings = Settings(by.k, by.s, by.frequencies)
 
     def variable(column: Column) -> Variable:
-        return Variable(column, ready(prepare(column, _SEED, settings)))
+        prepared = prepare(column, _SEED, settings)
+        check_basis(column, prepared.basis)
+        return Variable(column, ready(prepared))
 
     # Columns without ties and with as many rows share their functions, of which few are kept: one after the other.
     order = sorted(range(len(columns)), key=lambda k: 0 if (gaps := columns[k].missing) is None else int(gaps.sum()))

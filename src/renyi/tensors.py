@@ -195,7 +195,7 @@ class Ranked:
             rest = ResidentStack.of([one.table[:, CORNER:] for one in nested], codes, dtype=kinds[1])
         values: Any = ResidentValues.of(numbers)
         variables = tuple(self.variables[place] for place in places.tolist())
-        return Alike(places.astype(np.intp), variables, coefficient, corner, rest, values, ())
+        return Alike(places.astype(np.intp), variables, coefficient, corner, rest, (), values)
 
 
 def _rows_at(tensor: Tensor, places: NDArray[np.intp]) -> Tensor:

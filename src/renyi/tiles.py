@@ -44,7 +44,8 @@ SHUFFLES = Shuffles(9999, features.seeds(None, n_draws=1)[0], None, are_many=Tru
 class Found:
     """What was found on pairs of columns, by their positions in the table.
 
-    `ranks` (pairs, 2) are those of the two bases on the common rows.
+    `ranks` (pairs, 2) are those of the two bases on the common rows. Pearson's correlation may wait until it is asked
+    for.
     """
 
     i: Index
@@ -53,7 +54,7 @@ class Found:
     ranks: Ranks
     coefficient: Array
     log_pvalue: Array
-    pearson: Array
+    pearson: Array | None
     spearman: Array
     is_shuffled: NDArray[np.bool_]
 

@@ -58,7 +58,7 @@ def n_by_pearson(matrix: DependenceMatrix, /, *, q: float = 0.05) -> int:
     """Dependences that Pearson's correlation finds at the same false discovery rate, by its t-test."""
     from scipy.special import stdtr
 
-    r, n = matrix.edges.found.pearson, matrix.edges.found.n
+    r, n = matrix.edges.pearson, matrix.edges.found.n
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.abs(r) * np.sqrt((n - 2) / (1 - r**2))
     return int(np.count_nonzero(adjust(2 * stdtr(n - 2, -t)) <= q))

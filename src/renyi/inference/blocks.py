@@ -164,7 +164,9 @@ def leverages_on_few_rows(leverages: Array, n: int, /) -> Array:
     """Largest leverages (rank, …). Ties spread them over more rows, but on few rows a block gains no law by that."""
     if n >= FEW_ROWS:
         return leverages
-    fewest = leverages_without_ties(n)[: len(leverages)]
+    fewest = np.zeros(len(leverages))  # beyond the functions of a number there is nothing to compare with
+    known = leverages_without_ties(n)[: len(leverages)]
+    fewest[: len(known)] = known
     found: Array = at_least(leverages, like(fewest.reshape(-1, *(1,) * (leverages.ndim - 1)), leverages))
     return found
 

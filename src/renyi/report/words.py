@@ -66,7 +66,7 @@ def _what_was_found(result: Result, q: float) -> list[str]:
                 f"{n_missed:,} of these would have been missed by linear coefficients: Pearson's and Spearman's see "
                 "less than half of what is there. They are marked with a diamond."
             )
-        elif np.isfinite(edges.found.pearson).any():
+        elif np.isfinite(edges.pearson).any():
             said.append("Linear coefficients see at least half of each of these that they can be computed for.")
     return said
 
