@@ -15,7 +15,7 @@ Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 
 # Numbers of one side that are looked at together, and columns of it.
-_NUMBERS_AT_ONCE, _MOST_COLUMNS = 2**23, 512
+_NUMBERS_AT_ONCE, _MOST_COLUMNS = 2**24, 512
 # Of values with variance 1 over their own rows; what rounding leaves of a constant is below.
 _LEAST_VARIANCE = 1e-20
 
@@ -23,10 +23,14 @@ _LEAST_VARIANCE = 1e-20
 def pearson_of(x: Sequence[Variable], y: Sequence[Variable], i: Index, j: Index, /) -> Array:
     """Correlations of columns i of x with columns j of y, NaN where one of the two has no order or is constant."""
     found = np.full(len(i), np.nan)
-    for pairs in _tiles(i, j, max(1, min(_MOST_COLUMNS, _NUMBERS_AT_ONCE // x[0].n_rows))):
-        (of_x, place_x), (of_y, place_y) = (np.unique(side[pairs], return_inverse=True) for side in (i, j))
-        tile = _correlations([x[k].column for k in of_x.tolist()], [y[k].column for k in of_y.tolist()])
-        found[pairs] = tile[place_x, place_y]
+    size = max(1, min(_MOST_COLUMNS, _NUMBERS_AT_ONCE // x[0].n_rows))
+    for pairs in _tiles(i, j, size):
+        of_x, of_y = np.unique(i[pairs]), np.unique(j[pairs])
+        if x is y and of_x[0] // size == of_y[0] // size:
+            of_x = of_y = np.union1d(of_x, of_y)
+        left = [x[k].column for k in of_x.tolist()]
+        right = left if of_y is of_x else [y[k].column for k in of_y.tolist()]
+        found[pairs] = _correlations(left, right)[np.searchsorted(of_x, i[pairs]), np.searchsorted(of_y, j[pairs])]
     return found
 
 
@@ -41,10 +45,12 @@ def _tiles(i: Index, j: Index, size: int) -> Iterator[Index]:
 
 def _correlations(x: Sequence[Column], y: Sequence[Column]) -> Array:
     """Those of all columns of x with all of y."""
-    a, b = (np.stack([standardised(column) for column in side]) for side in (x, y))
+    a = np.stack([standardised(column) for column in x])
+    b = a if y is x else np.stack([standardised(column) for column in y])
     if all(column.missing is None for column in (*x, *y)):
         return np.asarray(np.clip(a @ b.T / a.shape[1], -1.0, 1.0))
-    has_a, has_b = _observed(x), _observed(y)
+    has_a = _observed(x)
+    has_b = has_a if y is x else _observed(y)
     n = np.maximum(has_a @ has_b.T, 1.0)
     mean_a, mean_b = a @ has_b.T / n, has_a @ b.T / n
     variances = (a**2) @ has_b.T / n - mean_a**2, has_a @ (b**2).T / n - mean_b**2
