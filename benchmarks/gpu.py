@@ -254,7 +254,7 @@ class Bench:
         timed("functions of one chunk", lambda: x.coefficient.operand(slice(0, min(x.n_rows, resident._MOST_ROWS))))
         timed("products of the coefficient", lambda: x.coefficient.products(y.coefficient))
         timed("products of the coefficient, diagonal", lambda: x.coefficient.products(x.coefficient))
-        timed("products of values", lambda: x.standardised.products(y.standardised))
+        timed("products of values", lambda: x.values.products(y.values))
         sums = timed("all products", lambda: Sums.of(x, y))
         i, j = (k.ravel() for k in torch.meshgrid(*(torch.arange(most, device=self.device),) * 2, indexing="ij"))
         cross = timed("what is taken of the sums", lambda: gathered(sums.coefficient, i, j) / x.n_rows)
