@@ -5,7 +5,7 @@ import nox
 nox.options.error_on_missing_interpreters = False
 
 # As stated in pyproject.toml; the wheels of these versions exist for the oldest supported Python.
-OLDEST = ["numpy==1.26.*", "scipy==1.12.*", "narwhals==2.0.*", "lazy-loader==0.4"]
+OLDEST = ["numpy==2.0.*", "scipy==1.13.*", "narwhals==2.0.*", "lazy-loader==0.4"]
 
 
 @nox.session(python=["3.11", "3.12", "3.13", "3.14"])
@@ -16,5 +16,5 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(python="3.11")
 def oldest(session: nox.Session) -> None:
-    session.install(".[all,test]", *OLDEST, "pandas==2.2.*", "pyarrow==16.*")
+    session.install(".[all,test]", *OLDEST, "pandas==2.2.*", "polars==1.34.*", "pyarrow==16.*")
     session.run("pytest", "-n", "2", "tests")

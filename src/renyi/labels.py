@@ -41,7 +41,8 @@ def encode_series(text: Any, /) -> Encoded:
     import narwhals.stable.v2 as nw
 
     missing = np.array(text.is_null().to_numpy())
-    observed = text.filter(~text.is_null())
+    # A Series of pandas may have no name, by which older narwhals replaces.
+    observed = text.filter(~text.is_null()).alias("text")
     # Sorted here and not by the library, so that the order is the same for all of them.
     levels = sorted(observed.unique().to_list())
     codes = np.zeros(len(missing), dtype=np.intp)
