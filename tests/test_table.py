@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import renyi
-from renyi import independence, table, tiles
+from renyi import comparing, independence, tiles
 from renyi.stacks import ROWS_FOR_FLOAT32
 from tables import VECTORS, columns_of, mixed, of_pair
 
@@ -411,7 +411,7 @@ def test_what_makes_no_sense_is_refused_with_a_reason(call, message, rng):
 
 
 def test_settings_are_refused_before_any_work_is_done(monkeypatch, rng):
-    monkeypatch.setattr(table, "prepare", lambda *_: pytest.fail("a column was prepared"))
+    monkeypatch.setattr(comparing, "prepare", lambda *_: pytest.fail("a column was prepared"))
     with pytest.raises(renyi.InputError, match="q=2"):
         renyi.pairs(small(rng), q=2)
     with pytest.raises(renyi.InputError, match="target"):
@@ -429,7 +429,7 @@ def test_an_error_within_a_tile_comes_out_as_itself_and_leaves_no_thread(error, 
         seen.append(tile)
         raise error("within a tile")
 
-    monkeypatch.setattr(table, "compare", fail)
+    monkeypatch.setattr(comparing, "compare", fail)
     with pytest.raises(error, match="within a tile"):
         renyi.matrix(mixed(60, rng), vectors=VECTORS)
     assert seen
@@ -459,7 +459,7 @@ def test_every_column_is_prepared_once(monkeypatch, rng):
         prepared.append(column.name)
         return independence.prepare(column, seed, settings)
 
-    monkeypatch.setattr(table, "prepare", prepare)
+    monkeypatch.setattr(comparing, "prepare", prepare)
     found = renyi.matrix(mixed(80, rng, gaps=0.2)[SOME])
     assert sorted(prepared) == sorted(found.names)
 

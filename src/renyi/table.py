@@ -1,39 +1,31 @@
 """The path for many columns: `matrix`, `screen` and `pairs`."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi import features
 from renyi.accumulator import DEFAULT_MEMORY, Accumulator
 from renyi.alignment import Missing
-from renyi.alike import Alike, Variable, ready
-from renyi.coefficient import Settings, check_basis
+from renyi.coefficient import Settings
 from renyi.columns import Column, check_choice, count
-from renyi.conditional import conditional_test
+from renyi.comparing import every_pair, given_others, in_tiles, prepared
 from renyi.dependence import DependenceMatrix, Screening, rate_for
 from renyi.devicewise import compared
 from renyi.edges import Edges
 from renyi.errors import InputError
 from renyi.execution.devices import device_of
-from renyi.execution.progress import watched
-from renyi.execution.threads import stream
 from renyi.frames import Table, as_table, check_known, checked_wishes, names_of, observed
-from renyi.independence import Prepared, prepare
 from renyi.inference.discovery import Correction
 from renyi.kinds import Wish
-from renyi.measured import measured
 from renyi.passes import at_hand, in_batches, is_away
 from renyi.peers.protocol import Measure
 from renyi.peers.rdc import Rdc
 from renyi.peers.registry import measure as named
-from renyi.results import TestResult
 from renyi.strongest import Strongest
 from renyi.tensors import OnDevice, Ranked, has_tensors, ranked, read_tensors, tensors_of, upload, without_gaps
-from renyi.tiles import SHUFFLES, Found, compare, groups, shared_tiles
 
 __all__ = ["matrix", "pairs", "screen"]
 
@@ -42,10 +34,6 @@ Types: TypeAlias = Mapping[Any, Wish] | None
 Vectors: TypeAlias = Mapping[str, Sequence[str]] | None
 
 _DEFAULT_TOP = 1000
-# Short columns are prepared one after the other, since threads would wait for the interpreter, and for one another;
-# those with gaps take longer, as they have functions of their own.
-_SHORT_COLUMN, _SHORT_WITH_GAPS, _ROWS_AT_ONCE = 2**14, 2**11, 2**17
-(_SEED,) = features.seeds(None, n_draws=1)
 
 
 def matrix(
@@ -138,13 +126,13 @@ def matrix(
     by = _checked(measure, correction)
     if other is None:
         rows = _comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), by, at_least=2)
-        edges = _every_pair(by, rows.columns, None, progress=progress)
+        edges = every_pair(by, rows.columns, None, progress=progress)
         return DependenceMatrix.of(rows, None, edges, correction=correction)
     rows, columns = (
         _comparable(observed(part, missing=missing), by, at_least=1)
         for part in _side_by_side(table, other, types, vectors, missing)
     )
-    edges = _every_pair(by, rows.columns, columns.columns, progress=progress)
+    edges = every_pair(by, rows.columns, columns.columns, progress=progress)
     return DependenceMatrix.of(rows, columns, edges, correction=correction)
 
 
@@ -212,12 +200,12 @@ def pairs(
     rows = _comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), by, at_least=2)
     most = _DEFAULT_TOP if top is None and threshold is None else top
     if not isinstance(by, Rdc):
-        every = _every_pair(by, rows.columns, None, progress=progress)
+        every = every_pair(by, rows.columns, None, progress=progress)
         whole = DependenceMatrix.of(rows, None, every, correction=correction)
         return whole.strongest(top=most, threshold=threshold, q=q)
-    variables = _prepared(rows.columns, by, progress=progress)
+    variables = prepared(rows.columns, by, progress=progress)
     strongest = Strongest(variables, top=most, threshold=threshold, q=rate, correction=correction)
-    for found in _found(variables, None, progress=progress):
+    for found in in_tiles(variables, None, progress=progress):
         strongest.update(found)
     edges, rates = strongest.result()
     return edges.to_frame(rows.new_frame, qvalues=rates)
@@ -301,12 +289,12 @@ def screen(
     if by.refusal(targets[0]):
         raise InputError(f"target {goal!r} is {by.refusal(targets[0])}")
     if not fixed:
-        edges = _every_pair(by, candidates.columns, targets, progress=progress)
+        edges = every_pair(by, candidates.columns, targets, progress=progress)
         return Screening.of(candidates, goal, (), edges, correction=correction)
     if by != Rdc():
         raise InputError("given is for the conditional test, which has a statistic of its own: leave measure out")
-    x, y = (_prepared(side, by, progress=progress) for side in (candidates.columns, targets))
-    edges, reasons = _given(x, y, fixed, progress=progress)
+    x, y = (prepared(side, by, progress=progress) for side in (candidates.columns, targets))
+    edges, reasons = given_others(x, y, fixed, progress=progress)
     candidates = replace(candidates, skipped={**candidates.skipped, **reasons})
     return Screening.of(candidates, goal, tuple(held), edges, correction=correction)
 
@@ -462,84 +450,3 @@ def _column(table: Table, name: str, role: str) -> Column:
                 )
         check_known(name, [*table.types, *table.skipped], "the table", role)
     return columns[name]
-
-
-def _prepared(columns: Sequence[Column], by: Rdc, *, progress: bool) -> list[Variable]:
-    """Columns, prepared for the RDC with these settings."""
-    settings = Settings(by.k, by.s, by.frequencies)
-
-    def variable(column: Column) -> Variable:
-        prepared = prepare(column, _SEED, settings)
-        check_basis(column, prepared.basis)
-        return Variable(column, ready(prepared))
-
-    # Columns without ties and with as many rows share their functions, of which few are kept: one after the other.
-    order = sorted(range(len(columns)), key=lambda k: 0 if (gaps := columns[k].missing) is None else int(gaps.sum()))
-    n_rows, has_gaps = len(columns[0]), any(column.missing is not None for column in columns)
-    are_short = n_rows < (_SHORT_WITH_GAPS if has_gaps else _SHORT_COLUMN)
-    at_once = len(columns) if are_short else max(1, _ROWS_AT_ONCE // n_rows)
-    made = stream(variable, [columns[k] for k in order], at_once=at_once)
-    found = dict(zip(order, watched(made, len(columns), "Preparing columns", shown=progress), strict=True))
-    return [found[k] for k in range(len(columns))]
-
-
-def _found(x: Sequence[Variable], y: Sequence[Variable] | None, *, progress: bool) -> Iterator[Found]:
-    """All pairs, a tile at a time."""
-    own = [group if y else group.averaged() for group in groups(x)]
-    tiles = shared_tiles(own, None if y is None else groups(y))
-
-    def compare_one(tile: tuple[Alike, Alike]) -> Found:
-        return compare(*tile, SHUFFLES)
-
-    return watched(stream(compare_one, tiles), len(tiles), "Comparing pairs", shown=progress)
-
-
-def _every_pair(
-    by: Measure[Any], columns: Sequence[Column], others: Sequence[Column] | None, *, progress: bool
-) -> Edges:
-    """All pairs of the columns with one another, or with others."""
-    if isinstance(by, Rdc):
-        x = _prepared(columns, by, progress=progress)
-        y = None if others is None else _prepared(others, by, progress=progress)
-        return Edges.of(x, x if y is None else y, list(_found(x, y, progress=progress)))
-    own = [Variable(column, _prepare) for column in columns]
-    partners = None if others is None else [Variable(column, _prepare) for column in others]
-    return measured(by, own, partners, progress=progress)
-
-
-def _prepare(column: Column) -> Prepared:
-    return prepare(column, _SEED)
-
-
-def _given(
-    x: Sequence[Variable], y: Sequence[Variable], fixed: Sequence[Column], *, progress: bool
-) -> tuple[Edges, dict[str, str]]:
-    """Every column against the target, given those that are held fixed, and why some could not be tested."""
-
-    def test(variable: Variable) -> TestResult | InputError:
-        try:
-            return conditional_test(variable.column, y[0].column, list(fixed), missing="listwise")
-        except InputError as error:
-            return error
-
-    outcomes = list(watched(stream(test, x), len(x), "Testing columns", shown=progress))
-    results = [outcome for outcome in outcomes if isinstance(outcome, TestResult)]
-    reasons = {v.column.name: str(o) for v, o in zip(x, outcomes, strict=True) if isinstance(o, InputError)}
-    if not results:
-        raise InputError(
-            f"no column can be tested given {', '.join(c.name for c in fixed)}: {next(iter(reasons.values()))}"
-        )
-    unknown = np.full(len(results), np.nan)
-    found = Found(
-        i=np.arange(len(results)),
-        j=np.zeros(len(results), dtype=np.intp),
-        n=np.array([result.n_samples for result in results], dtype=np.intp),
-        ranks=np.array([result.ranks for result in results], dtype=np.int32),
-        coefficient=np.array([result.coefficient for result in results]),
-        log_pvalue=np.array([result.log_pvalue for result in results]),
-        pearson=unknown,
-        spearman=unknown,
-        is_shuffled=np.zeros(len(results), dtype=bool),
-    )
-    tested = [v for v, outcome in zip(x, outcomes, strict=True) if isinstance(outcome, TestResult)]
-    return Edges(tested, y, found, known=np.array([result.debiased for result in results])), reasons
