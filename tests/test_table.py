@@ -479,6 +479,19 @@ def test_pvalues_are_those_of_the_pair_where_common_rows_leave_little_of_a_colum
         assert found.values[0, place] == pytest.approx(expected.coefficient, abs=1e-7)
 
 
+def test_coefficients_are_those_of_the_pair_where_single_precision_is_magnified():
+    rng, n = np.random.default_rng(0), 5000
+    late = np.where(np.arange(n) < n // 2, 1.0, rng.standard_normal(n))
+    # All but a few of the common rows have the same value.
+    table = {"late": late} | {
+        f"y{k}": np.where(np.arange(n) < n // 2 + 3 + k, rng.standard_normal(n), np.nan) for k in range(6)
+    }
+    found = renyi.matrix(table)
+    for k in range(6):
+        expected = renyi.rdc(late, table[f"y{k}"], missing="pairwise")
+        assert found.values[0, found.names.index(f"y{k}")] == pytest.approx(expected, abs=1e-9)
+
+
 def test_spearmans_correlation_needs_no_other_function(rng):
     x, y = rng.standard_normal((2, 200))
     lower = x < np.quantile(x, 0.2)

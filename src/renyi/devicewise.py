@@ -162,8 +162,9 @@ def _shuffle(
         def pair(a: int = a, b: int = b) -> tuple[Prepared, Prepared, None]:
             return _with_rows(x, a), _with_rows(y, b), None
 
-        log_pvalue[k], is_shuffled = by_itself(pair, shuffles)
-        if is_shuffled:
+        result = by_itself(pair, shuffles)
+        log_pvalue[k] = np.nan if result is None else result.log_pvalue
+        if result is not None and result.calibration == "shuffles":
             shuffled.append((int(x.positions[a]), int(y.positions[b])))
     return shuffled
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from renyi.alike import Variable
 from renyi.columns import Column, as_floats
+from renyi.sums import correlation
 
 __all__ = ["pearson_of", "standardised"]
 
@@ -16,8 +17,6 @@ Index: TypeAlias = NDArray[np.intp]
 
 # Numbers of one side that are looked at together, and columns of it.
 _NUMBERS_AT_ONCE, _MOST_COLUMNS = 2**24, 512
-# Of values with variance 1 over their own rows; what rounding leaves of a constant is below.
-_LEAST_VARIANCE = 1e-20
 
 
 def pearson_of(x: Sequence[Variable], y: Sequence[Variable], i: Index, j: Index, /) -> Array:
@@ -54,10 +53,7 @@ def _correlations(x: Sequence[Column], y: Sequence[Column]) -> Array:
     n = np.maximum(has_a @ has_b.T, 1.0)
     mean_a, mean_b = a @ has_b.T / n, has_a @ b.T / n
     variances = (a**2) @ has_b.T / n - mean_a**2, has_a @ (b**2).T / n - mean_b**2
-    # What an outlier on a row that the other side lacks leaves is small, but it is there.
-    is_there = np.minimum(*variances) > _LEAST_VARIANCE
-    scale = np.sqrt(np.where(is_there, variances[0] * variances[1], 1.0))
-    return np.where(is_there, np.clip((a @ b.T / n - mean_a * mean_b) / scale, -1.0, 1.0), np.nan)
+    return correlation(a @ b.T / n - mean_a * mean_b, *variances)
 
 
 def _observed(columns: Sequence[Column]) -> Array:

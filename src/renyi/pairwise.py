@@ -26,7 +26,7 @@ from renyi.restricted import (
 )
 from renyi.scales import FEW_TIES, TIES_OF_LEVELS, Scales
 from renyi.stacks import Joined, Stack, Values, precision
-from renyi.sums import Sums
+from renyi.sums import Sums, correlation
 
 __all__ = ["CommonPairs", "CompletePairs"]
 
@@ -158,9 +158,7 @@ class CommonPairs:
         """Correlations of the first functions, whether or not the others are all there."""
         i, j = self._index
         covariance = self._sums.nested[0][i, j, 0, 0] / np.maximum(self.n, 1) - x.means[0] * y.means[0]
-        is_there = np.minimum(x.variance, y.variance) > RESTRICTED_CUT**2
-        scale = np.sqrt(np.where(is_there, x.variance * y.variance, 1.0))
-        return np.where(is_there, np.clip(covariance / scale, -1.0, 1.0), np.nan)
+        return correlation(covariance, x.variance, y.variance, least=RESTRICTED_CUT**2)
 
     def _nested(self, x: Pairs, y: Pairs) -> NestedProducts:
         i, j = self._index

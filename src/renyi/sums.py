@@ -16,7 +16,7 @@ from renyi.execution.arrays import gathered, joined, namespace
 from renyi.inference.blocks import family
 from renyi.stacks import Stack, Values, products
 
-__all__ = ["Sums", "reaches_beyond_corner"]
+__all__ = ["Sums", "correlation", "reaches_beyond_corner"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -117,11 +117,7 @@ class Sums:
         variance_x, variance_y = (
             side[1] / np.maximum(n, 1) - mean**2 for side, mean in zip(sides, (mean_x, mean_y), strict=True)
         )
-        # What an outlier on a row that the other side lacks leaves is small, but it is there.
-        scale = np.sqrt(np.maximum(variance_x, 0.0) * np.maximum(variance_y, 0.0))
-        is_there = np.minimum(variance_x, variance_y) > _LEAST_VARIANCE
-        found = np.clip((mean - mean_x * mean_y) / np.where(is_there, scale, 1.0), -1.0, 1.0)
-        return np.where(is_there, found, np.nan)
+        return correlation(mean - mean_x * mean_y, variance_x, variance_y)
 
     def cross(self, i: int, j: int, shape: tuple[int, int], /) -> Array:
         """Sums of products of the nested bases of one pair, as far as they are known."""
@@ -137,6 +133,16 @@ class Sums:
         arrays = [self.coefficient, *self.nested, *(self.moments or ())]
         arrays += [] if self.values is None else [self.values]
         return sum(array.nbytes for array in (*arrays, *(part for side in self.counts or () for part in side)))
+
+
+def correlation(covariance: Array, variance_x: Array, variance_y: Array, /, *, least: float = _LEAST_VARIANCE) -> Array:
+    """From moments, NaN where a variance is no more than the least that is one.
+
+    What an outlier on a row that the other side lacks leaves of standardised values is small, but it is there.
+    """
+    is_there = np.minimum(variance_x, variance_y) > least
+    scale = np.sqrt(np.where(is_there, variance_x * variance_y, 1.0))
+    return np.where(is_there, np.clip(covariance / scale, -1.0, 1.0), np.nan)
 
 
 def reaches_beyond_corner(x: Alike, y: Alike, /) -> bool:

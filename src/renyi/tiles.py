@@ -22,6 +22,7 @@ from renyi.errors import InputError
 from renyi.execution.threads import keep_going
 from renyi.independence import Crosses, Prepared, Shuffles, on_every_scale, together
 from renyi.pairwise import CommonPairs, CompletePairs
+from renyi.results import TestResult
 from renyi.sums import Sums, reaches_beyond_corner
 
 __all__ = ["SHUFFLES", "Found", "by_itself", "compare", "groups", "pair_of_sums", "shared_tiles", "tiles_of"]
@@ -129,22 +130,24 @@ def compare(x: Alike, y: Alike, shuffles: Shuffles, /, *, sums: Sums | None = No
     answer = CompletePairs if x.is_complete and y.is_complete else CommonPairs
     pairs = answer(x, y, i, j, sums)
     # Without a coefficient there are too few rows for the pair, and no test either.
-    log_pvalue = np.where(np.isnan(pairs.coefficient), np.nan, pairs.log_pvalue)
+    coefficient = pairs.coefficient
+    log_pvalue = np.where(np.isnan(coefficient), np.nan, pairs.log_pvalue)
     is_shuffled = np.zeros(len(i), dtype=bool)
-    for k in np.flatnonzero(np.isnan(pairs.log_pvalue) & ~np.isnan(pairs.coefficient)):
+    for k in np.flatnonzero(np.isnan(pairs.log_pvalue) & ~np.isnan(coefficient)):
         keep_going()
         a, b = int(i[k]), int(j[k])
         here = partial(_of_rows, x.variables[a], y.variables[b])
-        log_pvalue[k], is_shuffled[k] = by_itself(
-            here if sums is None else partial(pair_of_sums, x, y, a, b, sums), shuffles
-        )
+        result = by_itself(here if sums is None else partial(pair_of_sums, x, y, a, b, sums), shuffles)
+        if result is not None:
+            log_pvalue[k], is_shuffled[k] = result.log_pvalue, result.calibration == "shuffles"
+            coefficient[k] = result.coefficient
     signs = np.array([v.trend for v in x.variables])[i] * np.array([v.trend for v in y.variables])[j]
     return Found(
         i=x.positions[i],
         j=y.positions[j],
         n=pairs.n,
         ranks=pairs.ranks,
-        coefficient=pairs.coefficient,
+        coefficient=coefficient,
         log_pvalue=log_pvalue,
         pearson=pairs.pearson,
         spearman=signs * pairs.first,
@@ -155,14 +158,13 @@ def compare(x: Alike, y: Alike, shuffles: Shuffles, /, *, sums: Sums | None = No
 Pair: TypeAlias = tuple[Prepared, Prepared, Crosses | None]
 
 
-def by_itself(pair: Callable[[], Pair], shuffles: Shuffles, /) -> tuple[float, bool]:
-    """Logarithm of the p-value by the way of a single pair, NaN where there is no answer; whether it was shuffled."""
+def by_itself(pair: Callable[[], Pair], shuffles: Shuffles, /) -> TestResult | None:
+    """What the way of a single pair finds, None where there is no answer."""
     try:
         x, y, crosses = pair()
-        result = on_every_scale(x, y, shuffles, crosses=crosses)
+        return on_every_scale(x, y, shuffles, crosses=crosses)
     except InputError:
-        return np.nan, False
-    return result.log_pvalue, result.calibration == "shuffles"
+        return None
 
 
 def _of_rows(x: Variable, y: Variable) -> Pair:
