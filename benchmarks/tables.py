@@ -123,6 +123,33 @@ def _equal_roots() -> list[str]:
                 for row in found["rows"]
             ),
         ),
+        *_limits(found),
+    ]
+
+
+def _limits(found: dict[str, Any]) -> list[str]:
+    return [
+        "## What no estimate can do\n",
+        f"Two populations each, with different coefficients, and the χ² distance of the laws of {found['n']} rows,",
+        "computed from their probabilities. Whatever the estimate, it is off by the next figure or more in that",
+        "share of the samples of one of the two (Le Cam); and if its means are within",
+        f"{found['allowed']:g} of both, its samples scatter by the last figure or more (Hammersley, Chapman and",
+        "Robbins).\n",
+        table(
+            ["data", "coefficient", "of the other", "χ²", "off by", "in a share of", "scatter"],
+            (
+                [
+                    row["data"],
+                    f"{row['population']:.3f}",
+                    f"{row['other']:.3f}",
+                    f"{row['chi_squared']:.2f}",
+                    f"{row['far_off']:.2f}",
+                    f"{row['share_far_off']:.2f}",
+                    f"{row['spread']:.2f}",
+                ]
+                for row in found["limits"]
+            ),
+        ),
     ]
 
 
