@@ -94,7 +94,7 @@ MOST_FITTED = 0.8
 LEVEL = 0.05
 
 # From so many matrices on planes of their entries take half the time of LAPACK, while these stay in the cache.
-_PAIRS_BY_PLANES, _MOST_BY_PLANES = 2048, 8192
+_PAIRS_BY_PLANES, _MOST_BY_PLANES = 1024, 8192
 
 # Law of the weighted harmonic mean H of p-values: H = p/M^φ(p) with φ = c·p^a·(1 − p)^b, M the effective number of
 # blocks; fitted in benchmarks/calibration.py.
