@@ -98,7 +98,7 @@ def study_dask(n_rows: int) -> dict[str, Any]:
 def study_growth() -> dict[str, Any]:
     """Seconds and memory with more rows, and with more columns."""
     sizes = [(rows, N_COLUMNS) for rows in (10**6, 2 * 10**6, 4 * 10**6, 8 * 10**6)]
-    sizes += [(10**6, columns) for columns in (40, 80, 160)]
+    sizes += [(10**6, columns) for columns in (40, 80, 160)] + [(150_000, 600)]
     rows = []
     for n_rows, n_columns in sizes:
         with tempfile.TemporaryDirectory() as folder:

@@ -76,7 +76,8 @@ def matrix(
     correction : {"bh", "by", "holm", "bonferroni"}, default "bh"
         How p-values are adjusted for the number of tests, as in `renyi.adjust`.
     memory : str or int, default "1GB"
-        What reading in batches may take. A file that is small beside it is loaded instead.
+        What counts, sums and batches may take where the table is read in batches; libraries and 2 MB a column come on
+        top. A file that is small beside it is loaded instead.
     device : str or torch.device, optional
         Where to compare: "cuda" or "cuda:1" for a GPU of NVIDIA, by torch (`renyi[gpu]`). Complete columns of numbers
         are compared there; all else is refused rather than done elsewhere. None is where the data are: on the device
