@@ -1,8 +1,11 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import gammaln
 
+import renyi
 from renyi.alike import Alike
 from renyi.independence import together
 from renyi.inference import blocks
@@ -143,3 +146,55 @@ def test_no_pvalue_is_below_one_over_the_arrangements():
     for pairs in (*found, CompletePairs(*complete, one, one)):
         assert pairs.n.tolist() == [1000]
         assert pairs.log_pvalue[0] == pytest.approx(floor)
+
+
+# Two of them have 6 to 76 rows in common.
+WINDOWS = (slice(0, 60), slice(30, 90), slice(52, 130), slice(54, 300), slice(20, 66))
+
+
+def columns_with_few_common_rows(rng, n=300):
+    columns = dict(zip("uvw", rng.standard_normal((3, n)), strict=True))
+    for k, window in enumerate(WINDOWS):
+        columns[f"x{k}"] = np.full(n, np.nan)
+        columns[f"x{k}"][window] = np.round(rng.standard_normal(n)[window], 1 if k == 1 else 9)
+    return columns
+
+
+def test_few_common_rows_have_few_functions_whichever_way_they_are_compared(rng):
+    columns = columns_with_few_common_rows(rng)
+    found = renyi.matrix(columns, vectors={"place": list("uvw")})
+    batches = [{name: values[start : start + 100] for name, values in columns.items()} for start in (0, 100, 200)]
+    gone = renyi.matrix(iter(batches))
+    vector = np.column_stack([columns[name] for name in "uvw"])
+    sizes = []
+    for x, y in combinations(found.names, 2):
+        sides = [vector if name == "place" else columns[name] for name in (x, y)]
+        alone = renyi.independence_test(*sides, missing="pairwise")
+        at = found.names.index(x), found.names.index(y)
+        assert found.values[at] == pytest.approx(alone.coefficient, abs=1e-9)
+        assert found.debiased[at] == pytest.approx(alone.debiased, abs=1e-7)
+        assert renyi.rdc(*sides, missing="pairwise") == pytest.approx(alone.coefficient, abs=1e-12)
+        if "place" not in (x, y):
+            at = gone.names.index(x), gone.names.index(y)
+            assert gone.values[at] == pytest.approx(alone.coefficient, abs=1e-6)
+            assert max(alone.ranks) <= 2 * max(1, alone.n_samples // 10)
+            sizes.append(alone.n_samples)
+    assert (min(sizes), max(sizes)) == (6, 76)
+
+
+def test_a_k_that_is_named_is_taken_as_it_is_on_few_common_rows(rng):
+    columns = columns_with_few_common_rows(rng)
+    pair = columns["x1"], columns["x2"]
+    by_rows, named = (renyi.transformations(*pair, missing="pairwise", k=k) for k in (None, 10))
+    assert max(by_rows.ranks) <= 6 < min(named.ranks)
+    found = renyi.matrix({"x": pair[0], "y": pair[1]}, measure=renyi.measure("rdc", k=10))
+    assert found.values[0, 1] == pytest.approx(named.correlation, abs=1e-9)
+
+
+def test_functions_of_few_common_rows_serve_new_data(rng):
+    columns = columns_with_few_common_rows(rng)
+    x, y = columns["x1"], columns["x2"]
+    common = ~np.isnan(x) & ~np.isnan(y)
+    found = renyi.transformations(x, y, missing="pairwise")
+    f, g = found.f(x[common]), found.g(y[common])
+    assert np.corrcoef(f, g)[0, 1] == pytest.approx(found.correlation, abs=1e-9)

@@ -111,7 +111,7 @@ def test_a_function_that_drops_out_is_told_and_spoils_nothing(rng):
     assert first.is_of_full_rank().tolist() == [False, False, True]
     assert np.isfinite(white.factor).all()
     assert np.isfinite(white.means).all()
-    directions, ranks = first.principal(np.arange(3))
+    directions, ranks = first.principal(np.arange(3), 2)
     assert ranks.tolist() == [1, 0, 2]
     rows = on_common_rows(two[0], masks[:, 0])
     values = (rows - rows.mean(axis=0)) @ directions[0]
@@ -127,7 +127,8 @@ def test_full_rank_is_decided_by_the_smallest_direction(rng):
     white = all_of_them.at(np.zeros(4, dtype=int), np.arange(4), place="test")
     assert white.is_regular.tolist() == [True, True, False, True]
     assert white.is_of_full_rank().tolist() == [True, True, False, False]
-    assert white.principal(np.arange(4))[1].tolist() == [3, 3, 2, 2]
+    assert white.principal(np.arange(4), 3)[1].tolist() == [3, 3, 2, 2]
+    assert white.principal(np.arange(4), 2)[1].tolist() == [2, 2, 2, 1]
 
 
 KINDS = {

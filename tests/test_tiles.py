@@ -75,11 +75,11 @@ def test_a_tile_of_a_group_with_itself_has_the_pairs_above_the_diagonal(rng):
 
 def test_without_a_coefficient_there_is_no_test(rng):
     gaps = np.arange(60) < 30
-    x, y = number(rng.standard_normal(60), gaps), number(rng.standard_normal(60), np.roll(gaps, 18))
+    x, y = number(rng.standard_normal(60), gaps), number(rng.standard_normal(60), np.roll(gaps, 26))
     (group,) = groups([x, y])
     found = compare(group, group, SHUFFLES)
-    assert found.n.tolist() == [12]
-    assert found.ranks.sum() >= 12
+    assert found.n.tolist() == [4]
+    assert found.ranks.tolist() == [[2, 2]]
     assert np.isnan(found.coefficient).all()
     assert np.isnan(found.log_pvalue).all()
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.copula import Cells, Copula, joint_ranks, quantise, tie_free_cells
-from renyi.features import Projection, sines_and_cosines
+from renyi.features import Projection, default_projections, sines_and_cosines
 from renyi.whitening import Whitening, principal_whitening, triangular_factor
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "copula_basis",
     "grid_cells",
     "levels_basis",
+    "most_functions",
     "rank_column",
     "restrict",
     "restrict_cells",
@@ -72,7 +73,7 @@ class Basis:
     `key` sorts the rows of a vector by what they hold: codes do that already, and the table itself cannot, since its
     directions may turn with the rounding of another row order. Columns without ties that share a table share `ordered`
     too, the basis with its rows in the order of their ranks. Of rows that were read elsewhere there are `counts` in
-    place of codes: how many every cell has.
+    place of codes: how many every cell has. A basis `goes_by_rows` where nobody named the number of its functions.
     """
 
     table: Array
@@ -81,6 +82,7 @@ class Basis:
     ordered: "Basis | None" = None
     key: Array | None = None
     counts: NDArray[np.intp] | None = None
+    goes_by_rows: bool = False
 
     @property
     def rank(self) -> int:
@@ -270,16 +272,33 @@ def restrict(basis: Basis, rows: NDArray[np.bool_], /, *, whiten: Whitening = pr
     else:
         codes = basis.codes[rows]
         table, weights = basis.table, np.sqrt(np.bincount(codes, minlength=len(basis.table)) / n)
-    mixing, shift = whiten(triangular_factor([(table, weights)]), cut=RESTRICTED_CUT)
+    mixing, shift = _whitened_again(basis, table, weights, n, whiten)
     key = None if basis.key is None else basis.key[rows]
     return Basis(table @ mixing + shift, codes, _mixed(basis.feature_map, mixing, shift), key=key)
+
+
+def _whitened_again(basis: Basis, table: Array, weights: Array, n: int, whiten: Whitening) -> tuple[Array, Array]:
+    """How the columns are mixed, those beyond what n rows allow not at all, and by how much they are shifted then."""
+    size = most_functions(basis, n)
+    of_leading, shift = whiten(triangular_factor([(table[:, :size], weights)]), cut=RESTRICTED_CUT)
+    mixing = np.zeros((basis.rank, of_leading.shape[1]))
+    mixing[:size] = of_leading
+    return mixing, shift
+
+
+def most_functions(basis: Basis, n: int, /) -> int:
+    """Leading functions that n of its rows may have: no more than a column of n rows would have features."""
+    if basis.feature_map is None or not basis.goes_by_rows:
+        return basis.rank
+    return min(basis.rank, 2 * default_projections(basis.feature_map.projection.n_coordinates, n))
 
 
 def restrict_cells(
     basis: Basis, left: NDArray[np.intp], /, *, whiten: Whitening = principal_whitening
 ) -> tuple[Basis, Array]:
     """The same where the rows are elsewhere, given how many of every cell are left; how its columns were mixed."""
-    mixing, shift = whiten(triangular_factor([(basis.table, np.sqrt(left / left.sum()))]), cut=RESTRICTED_CUT)
+    n = int(left.sum())
+    mixing, shift = _whitened_again(basis, basis.table, np.sqrt(left / n), n, whiten)
     feature_map = _mixed(basis.feature_map, mixing, shift)
     return Basis(basis.table @ mixing + shift, None, feature_map, counts=left), mixing
 

@@ -62,7 +62,8 @@ def rdc(
         labels, whole numbers that are codes among them, are declared by `renyi.categorical`.
     k : int, optional
         Random projections a side, each giving a sine and a cosine. By default ⌈10·√d⌉ for d coordinates; on few rows
-        at most one for every ten of them, and for vectors at most min(d, 5) for every 120.
+        at most one for every ten of them, and for vectors at most min(d, 5) for every 120. Where cells are missing,
+        the rows that both sides have decide.
     s : float or "median", default 3.0
         Standard deviation of the frequencies. "median" is the heuristic of the paper's experiments, the median squared
         distance between two points of the copula, for each side on its own.
@@ -224,6 +225,10 @@ class Settings:
         k = features.default_projections(1, n) if self.k is None else int(self.k)
         return features.draw(1, k, float(self.s), kind=self.frequencies, seed=seed)
 
+    def of_rows(self, basis: Basis, /) -> Basis:
+        """The basis; unless a k was named, how many functions it has goes by its rows, also where some drop out."""
+        return replace(basis, goes_by_rows=self.k is None)
+
 
 def check_draws(repeats: Any, debias: Any, /) -> None:
     """Refuse what is no number of draws, or neither True nor False."""
@@ -283,7 +288,7 @@ def _basis(column: Column, settings: Settings, seed: Seed) -> Basis:
         return category_basis(column.values)
     projection = settings.projection(column, seed)
     basis = scalar_basis if column.kind == "number" else vector_basis
-    return basis(column.values, projection)
+    return settings.of_rows(basis(column.values, projection))
 
 
 def check_freedom(pair: tuple[Column, Column], bases: tuple[Basis, Basis], /) -> None:

@@ -98,7 +98,7 @@ def _prepared(counted: Counted, settings: Settings, column: Column) -> Prepared:
     if counted.cells is None:
         scales = levels_scales(counted.counts)
         return Prepared(scales.basis, scales)
-    basis = copula_basis(counted.cells, settings.scalar_projection(counted.n_observed, _SEED))
+    basis = settings.of_rows(copula_basis(counted.cells, settings.scalar_projection(counted.n_observed, _SEED)))
     check_basis(column, basis)
     return Prepared(basis, number_scales(counted.cells))
 

@@ -243,11 +243,12 @@ def prepare(column: Column, seed: Seed, /, settings: Settings | None = None) -> 
     if column.kind == "category":
         scales = category_scales(column.values)
         return Prepared(scales.basis, scales)
-    projection = (settings or _SETTINGS).projection(column, seed)
+    settings = settings or _SETTINGS
+    projection = settings.projection(column, seed)
     if column.kind == "number":
         copula = rank_column(column.values, projection)
-        return Prepared(copula_basis(copula, projection), number_scales(copula))
-    basis = vector_basis(column.values, projection)
+        return Prepared(settings.of_rows(copula_basis(copula, projection)), number_scales(copula))
+    basis = settings.of_rows(vector_basis(column.values, projection))
     return Prepared(basis, vector_scales(column.values, basis))
 
 

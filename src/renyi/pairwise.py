@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from renyi.alike import Alike
+from renyi.alike import Alike, Variable
 from renyi.averages import distinct_masks, means_of_moments, observed_rows
-from renyi.basis import RESTRICTED_CUT
+from renyi.basis import RESTRICTED_CUT, most_functions
 from renyi.execution.arrays import at_least, gathered, like, namespace
 from renyi.execution.threads import keep_going
 from renyi.inference import blocks as scale_blocks
@@ -147,9 +147,11 @@ class CommonPairs:
         sums = self._sums.coefficient[i, j]
         white = _orthonormal(np.moveaxis(sums, 0, -1), x, y, self.n)
         found = np.sqrt(np.clip(largest_root(np.ascontiguousarray(np.moveaxis(white, -1, 0))), 0.0, 1.0))
-        ranks = np.full((len(found), 2), sums.shape[1:], dtype=np.int32)
-        low = np.flatnonzero(~(x.is_of_full_rank() & y.is_of_full_rank()))
-        found[low], ranks[low] = _of_low_rank(sums[low], x, y, low, self.n[low])
+        ranks = np.column_stack([side.most_functions() for side in self._sides])
+        is_low = (ranks < sums.shape[1:]).any(axis=1) | ~(x.is_of_full_rank() & y.is_of_full_rank())
+        for a, b in np.unique(ranks[is_low], axis=0).tolist():
+            low = np.flatnonzero(is_low & (ranks == (a, b)).all(axis=1))
+            found[low], ranks[low] = _of_low_rank(sums[low, :a, :b], x, y, low, self.n[low])
         # A side that is left with nothing shows nothing.
         has_freedom = (ranks > 0).all(axis=1) & (ranks.sum(axis=1) < self.n)
         return np.where(has_freedom, found, np.nan), ranks
@@ -223,11 +225,12 @@ def _orthonormal(sums: Array, x: Pairs, y: Pairs, n: Index) -> Array:
 
 
 def _of_low_rank(sums: Array, x: Pairs, y: Pairs, low: Index, n: Index) -> tuple[Array, Ranks]:
-    """Coefficients where directions drop out on the common rows, by principal whitening; and what ranks are left."""
+    """Coefficients of leading functions, by principal whitening, and the ranks that are left on the common rows."""
+    a, b = sums.shape[1:]
     central = sums / np.maximum(n, 1)[:, np.newaxis, np.newaxis] - np.einsum(
-        "ip,jp->pij", x.means[:, low], y.means[:, low]
+        "ip,jp->pij", x.means[:a, low], y.means[:b, low]
     )
-    (of_x, ranks_x), (of_y, ranks_y) = (side.principal(low) for side in (x, y))
+    (of_x, ranks_x), (of_y, ranks_y) = x.principal(low, a), y.principal(low, b)
     roots = largest_root(np.swapaxes(of_x, 1, 2) @ central @ of_y)
     return np.sqrt(np.clip(roots, 0.0, 1.0)), np.column_stack((ranks_x, ranks_y)).astype(np.int32)
 
@@ -269,6 +272,19 @@ class _Side:
     def at(self, white: Whitened, place: str, /) -> Pairs:
         """Of every pair the column of this side on the rows that the other has."""
         return white.at(self._columns, self._which, place=place)
+
+    def most_functions(self) -> Ranks:
+        """Leading functions of the coefficient that the common rows of every pair allow."""
+        lengths, which = np.unique(self.n, return_inverse=True)
+
+        def of(variable: Variable) -> Ranks:
+            basis = variable.prepared.basis
+            return np.array([most_functions(basis, n) for n in lengths.tolist()], dtype=np.int32)
+
+        if self.group.scales.kind != "vector":
+            return of(self.group.variables[0])[which]
+        # Vectors of one rank may have different numbers of coordinates.
+        return np.array([of(variable) for variable in self.group.variables])[self._columns, which]
 
     def whitened(self, stack: Stack | Values | Joined, place: str, /) -> Whitened:
         """Bases of every column of this side, on the rows of every mask of the other."""

@@ -207,9 +207,9 @@ class Pairs:
             is_near[doubtful] = np.einsum("ijp,ijp->p", inverse, inverse) <= most
         return is_near
 
-    def principal(self, which: Index, /) -> tuple[Array, NDArray[np.intp]]:
-        """Principal directions (pairs, rank, rank), orthonormal on the rows, 0 where they fall below the cut."""
-        squares, directions = np.linalg.eigh(np.moveaxis(self.gram(which), -1, 0))
+    def principal(self, which: Index, size: int, /) -> tuple[Array, NDArray[np.intp]]:
+        """Principal directions (pairs, size, size) of leading functions, orthonormal on the rows, 0 below the cut."""
+        squares, directions = np.linalg.eigh(np.moveaxis(self.gram(which)[:size, :size], -1, 0))
         is_kept = squares > RESTRICTED_CUT**2
         scale = np.where(is_kept, 1.0, 0.0) / np.sqrt(np.where(is_kept, squares, 1.0))
         return directions * scale[:, np.newaxis, :], is_kept.sum(axis=1)
