@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import stats
 
 import reference
 import renyi
@@ -203,9 +204,15 @@ def test_identifiers_as_categories_are_refused():
         renyi.rdc(names, np.random.default_rng(0).random(100))
 
 
-def test_a_scale_without_variation_is_refused():
+def test_the_smallest_scales_leave_the_ranks_themselves(rng):
+    x, y = rng.standard_normal((2, 100))
+    assert renyi.rdc(x, y, s=1e-6) == pytest.approx(abs(stats.spearmanr(x, y).statistic), abs=1e-6)
+
+
+def test_a_scale_without_variation_is_refused(rng):
+    flag = np.arange(40_000) == 7
     with pytest.raises(renyi.InputError, match="larger s"):
-        renyi.rdc(np.arange(100), np.arange(100), s=1e-6)
+        renyi.rdc(flag.astype(float), rng.random(40_000), s=1e-9)
 
 
 def test_the_rank_of_one_side_does_not_depend_on_the_other(rng):
@@ -288,3 +295,32 @@ def test_wide_vectors_work_with_fastfood(rng):
     explicit = vector_basis(x, Dense(weights, wide.phases))
     expected = canonical_correlations(cross_products(explicit, scalar_basis(y, scalar)))[0]
     assert renyi.rdc(x, y, k=40, frequencies="fastfood") == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize(("n", "n_ones"), [(40_000, 1), (100_000, 2), (1_000_000, 20)])
+def test_a_rare_value_is_a_function_whichever_side_of_the_others_it_lies(n, n_ones, rng):
+    flag, y = np.zeros(n), rng.random(n)
+    flag[rng.choice(n, n_ones, replace=False)] = 1.0
+    expected = renyi.rdc(flag > 0, y)
+    assert renyi.rdc(flag, y) == pytest.approx(expected, abs=1e-9)
+    assert renyi.rdc(-flag, y) == pytest.approx(expected, abs=1e-9)
+    at_zero, at_one = renyi.transformations(flag, y).f([0.0, 1.0])
+    # Standardised: mean 0, mean square 1.
+    assert n_ones * at_one + (n - n_ones) * at_zero == pytest.approx(0.0, abs=1e-6 * n)
+    assert n_ones * at_one**2 + (n - n_ones) * at_zero**2 == pytest.approx(n, rel=1e-9)
+
+
+def test_a_rare_value_is_tested_alone_and_in_tables(rng):
+    n = 40_000
+    flag, y = np.zeros(n), rng.random(n)
+    flag[7] = 1.0
+    alone = renyi.independence_test(flag, y)
+    assert 0.0 < alone.pvalue <= 1.0
+    table = {"flag": flag, "y": y, "place": np.where(np.arange(n) == 9, np.nan, flag)}
+    found = renyi.matrix(table)
+    assert not found.skipped
+    assert found.pvalues[0, 1] == pytest.approx(alone.pvalue)
+    batches = [{name: values[start : start + 20_000] for name, values in table.items()} for start in (0, 20_000)]
+    assert renyi.matrix(iter(batches)).values == pytest.approx(found.values, abs=1e-6)
+    rare = np.column_stack([flag, np.roll(flag, 1)])
+    assert 0.0 < renyi.independence_test(rare, y).pvalue <= 1.0

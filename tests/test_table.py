@@ -514,8 +514,9 @@ def test_wide_vectors_on_few_rows_are_compared(n, rng):
 
 
 def test_settings_that_leave_nothing_of_a_column_are_refused_by_its_name(rng):
-    table = {name: rng.standard_normal(80) for name in "ab"}
-    by = renyi.measure("rdc", s=1e-6)
+    n = 40_000
+    table = {"a": (np.arange(n) == 7).astype(float), "b": rng.standard_normal(n)}
+    by = renyi.measure("rdc", s=1e-9)
     for data in (table, [pd.DataFrame(table)]):
         with pytest.raises(renyi.InputError, match=r"a.* does not vary enough .* pass a larger s"):
             renyi.matrix(data, measure=by)

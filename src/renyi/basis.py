@@ -3,8 +3,9 @@
 A basis is a table with one row a cell, and the cell of every data row. Its columns have mean 0 and mean square 1 over
 the data, so that two bases give canonical correlations by one product. The numerical rank is decided here, by one rule:
 of the principal directions of the centred features, those with a root mean square above `RANK_CUT` are kept, largest
-first. The cut is absolute, never relative to what the data show, so rounding noise cannot pass for a feature; and it
-sees only the span of the features, so phases, signs and falling maps of a column change nothing.
+first, and the largest one at any rate. The cut is absolute, never relative to what the data show, so rounding noise
+cannot pass for a feature; and it sees only the span of the features, so phases, signs and falling maps of a column
+change nothing.
 """
 
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from renyi.features import Projection, default_projections, sines_and_cosines
 from renyi.whitening import Whitening, principal_whitening, triangular_factor
 
 __all__ = [
+    "LEAST_SIZE",
     "RANK_CUT",
     "RESTRICTED_CUT",
     "Basis",
@@ -39,6 +41,9 @@ __all__ = [
 Array: TypeAlias = NDArray[np.float64]
 
 RANK_CUT = 1e-6
+# Where all directions are below the cut, as those of a value in a few of a million rows, the largest one is kept,
+# unless it is rounding.
+LEAST_SIZE = 1e-12
 # A restricted basis starts from orthonormal columns: a direction below this lived on the missing rows.
 RESTRICTED_CUT = 1e-2
 
@@ -209,8 +214,23 @@ def grid_cells(n: int, roughest: float, /) -> int | None:
 def _whiten_cells(ranks: Array, counts: NDArray[np.intp], projection: Projection) -> tuple[Array, FeatureMap]:
     features = sines_and_cosines(projection, ranks[:, np.newaxis])
     factor = triangular_factor([(features, np.sqrt(counts / counts.sum()))])
-    feature_map = FeatureMap(projection, *principal_whitening(factor, cut=RANK_CUT))
-    return feature_map.of_features(features), feature_map
+    feature_map = _mapped(projection, factor)
+    table = feature_map.of_features(features)
+    if table.shape[1] == 1:
+        # Rounding is magnified where the features of rare values differ little.
+        mean = counts @ table / counts.sum()
+        size = np.sqrt(counts @ (table - mean) ** 2 / counts.sum())
+        table = (table - mean) / size
+        feature_map = FeatureMap(projection, feature_map.weights / size, (feature_map.intercept - mean) / size)
+    return table, feature_map
+
+
+def _mapped(projection: Projection, factor: Array) -> FeatureMap:
+    """What makes features orthonormal, given their triangular factor; the largest direction is kept at any rate."""
+    weights, intercept = principal_whitening(factor, cut=RANK_CUT)
+    if weights.shape[1] == 0:
+        weights, intercept = (part[..., :1] for part in principal_whitening(factor, cut=LEAST_SIZE))
+    return FeatureMap(projection, weights, intercept)
 
 
 def vector_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
@@ -221,7 +241,7 @@ def vector_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
         (sines_and_cosines(projection, ranks[rows]), np.full(rows.stop - rows.start, n**-0.5))
         for rows in _chunks(n, width)
     )
-    feature_map = FeatureMap(projection, *principal_whitening(factor, cut=RANK_CUT))
+    feature_map = _mapped(projection, factor)
     table = np.empty((n, len(feature_map.intercept)))
     for rows in _chunks(n, width):
         table[rows] = feature_map(ranks[rows])

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from renyi.basis import Basis, category_basis, levels_basis, restrict, restrict_cells
+from renyi.basis import LEAST_SIZE, Basis, category_basis, levels_basis, restrict, restrict_cells
 from renyi.columns import Kind
 from renyi.copula import Cells, Copula, middles, quantise, tie_free_cells
 from renyi.smooth import Smooth
@@ -200,4 +200,6 @@ def _frequent(counts: NDArray[np.intp], fewest: float) -> int:
 
 
 def _orthonormalising(functions: Array, counts: NDArray[np.intp]) -> tuple[Array, Array]:
-    return ordered_whitening(triangular_factor([(functions, np.sqrt(counts / counts.sum()))]), cut=_CUT)
+    factor = triangular_factor([(functions, np.sqrt(counts / counts.sum()))])
+    # However rare a value is, whether a row has it is a function.
+    return ordered_whitening(factor, cut=_CUT, first=LEAST_SIZE)

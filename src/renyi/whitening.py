@@ -59,10 +59,11 @@ def principal_whitening(factor: Array, /, *, cut: float) -> tuple[Array, Array]:
     return weights, -means @ weights
 
 
-def ordered_whitening(factor: Array, /, *, cut: float) -> tuple[Array, Array]:
+def ordered_whitening(factor: Array, /, *, cut: float, first: float | None = None) -> tuple[Array, Array]:
     """What each feature adds to those before it, so that leading columns span leading features.
 
-    A feature of which the others leave a root mean square of no more than `cut` is passed over.
+    A feature of which the others leave a root mean square of no more than `cut` is passed over; `first` is another cut
+    for as long as there is none.
     """
     means = factor[0, 1:] / factor[0, 0]
     centred = factor[1:, 1:]
@@ -78,7 +79,7 @@ def ordered_whitening(factor: Array, /, *, cut: float) -> tuple[Array, Array]:
         for _ in range(2):  # once more removes what rounding left
             rest = rest - basis[:, : len(kept)] @ (basis[:, : len(kept)].T @ rest)
         size = np.linalg.norm(rest)
-        if size > cut and len(kept) < len(centred):
+        if size > (cut if kept or first is None else first) and len(kept) < len(centred):
             basis[:, len(kept)] = rest / size
             kept.append(j)
     weights = np.zeros((centred.shape[1], len(kept)))
