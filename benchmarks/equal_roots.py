@@ -1,6 +1,6 @@
 """Debiased coefficients of strong dependence, by the closed form and by three estimates that look at more than ρ₁.
 
-And how well any estimate can do: two populations that one sample cannot tell apart, though their coefficients differ.
+And how well any estimate can do: populations that samples hardly tell apart, though their coefficients differ.
 
 `python benchmarks/equal_roots.py` takes about a minute and writes results/equal_roots.json, from which
 `benchmarks/tables.py` makes a part of docs/defaults.md.
@@ -154,35 +154,23 @@ def study(name: str) -> dict[str, Any]:
     return row
 
 
-def agreement(n_levels: int) -> Array:
+def agreement(shares: Array) -> Array:
     """Probabilities of two categories that agree in 85 % of the rows, else by chance: all correlations are 0.85."""
-    return np.asarray(0.15 / n_levels**2 + 0.85 * np.eye(n_levels) / n_levels)
+    return np.asarray(0.15 * np.outer(shares, shares) + 0.85 * np.diag(shares))
 
 
 def with_a_favourite(n_levels: int, favourite: int, *, more: float) -> Array:
     """The same, where being the favourite level or not correlates by `more` than that."""
     is_favourite = (np.eye(n_levels)[favourite] - 1 / n_levels) / np.sqrt((1 - 1 / n_levels) / n_levels)
-    return np.asarray(agreement(n_levels) + more * np.outer(is_favourite, is_favourite) / n_levels**2)
+    equal = agreement(np.full(n_levels, 1 / n_levels))
+    return np.asarray(equal + more * np.outer(is_favourite, is_favourite) / n_levels**2)
 
 
-def rounded_normals(correlation: float) -> Array:
-    """Probabilities of two normals that are rounded to integers from -4 to 4, by adding up their density."""
-    step = 0.01
-    at = np.arange(-7.5, 7.5, step) + step / 2
-    x, y = np.meshgrid(at, at, indexing="ij")
-    density = np.exp(-(x**2 - 2 * correlation * x * y + y**2) / (2 * (1 - correlation**2)))
-    firsts = np.searchsorted(np.clip(np.round(at), -4, 4), np.arange(-4, 5))
-    joint = np.add.reduceat(np.add.reduceat(density, firsts, axis=0), firsts, axis=1)
-    return np.asarray(joint / joint.sum())
-
-
-def with_a_match(joint: Array) -> Array:
-    """The same, but for the last value, which is had by both or by none."""
-    matched = joint.copy()
-    matched[-1], matched[:, -1] = 0.0, 0.0
-    matched[-1, -1] = joint[-1].sum()
-    matched[:-1, :-1] *= (1 - matched[-1, -1]) / matched[:-1, :-1].sum()
-    return matched
+def with_a_match(shares: Array) -> Array:
+    """The same, where both have the last level or none has."""
+    joint = np.diag(shares)
+    joint[:-1, :-1] = agreement(shares[:-1] / shares[:-1].sum()) * shares[:-1].sum()
+    return np.asarray(joint)
 
 
 def largest_root(joint: Array) -> float:
@@ -190,18 +178,21 @@ def largest_root(joint: Array) -> float:
     return float(np.linalg.svd((joint - independent) / np.sqrt(independent), compute_uv=False)[0])
 
 
-def indistinct(name: str, plain: Array, others: list[Array]) -> dict[str, Any]:
-    """What no estimate does better on `N_ROWS` rows that are drawn from `plain`, or from one of `others` at random.
+def indistinct_samples(n_levels: int, more: float) -> dict[str, float]:
+    """What no estimate does better on `N_ROWS` rows if one level may be a favourite, any of them.
 
-    χ² is the distance of the two laws of all rows. √χ²/2 bounds by how much the probability of an event may differ, so
-    that one of the two sees errors of half the difference in a share of its samples (Le Cam); and an estimate whose
-    means differ by d has a standard deviation of at least d/√χ² under the first (Hammersley, Chapman and Robbins).
+    χ² is the distance of the law of all rows with a favourite at random from that without. √χ²/2 bounds by how much the
+    probability of an event may differ, so that one of the two sees errors of half the difference in a share of its
+    samples (Le Cam); and an estimate whose means differ by d has a standard deviation of at least d/√χ² without a
+    favourite (Hammersley, Chapman and Robbins).
     """
+    plain = with_a_favourite(n_levels, 0, more=0.0)
+    others = [with_a_favourite(n_levels, level, more=more) for level in range(n_levels)]
     overlaps = [[((one - plain) * (two - plain) / plain).sum() for one in others] for two in others]
     squared = float(np.mean((1 + np.array(overlaps)) ** N_ROWS)) - 1
     low, high = largest_root(plain), largest_root(others[0])
     return {
-        "data": name,
+        "levels": n_levels,
         "population": low,
         "other": high,
         "chi_squared": squared,
@@ -211,13 +202,19 @@ def indistinct(name: str, plain: Array, others: list[Array]) -> dict[str, Any]:
     }
 
 
-def limits() -> list[dict[str, Any]]:
-    favourites = [with_a_favourite(20, level, more=0.08) for level in range(20)]
-    normal = rounded_normals(0.9)
-    return [
-        indistinct("20 levels that agree in 85 %, or one of them more often", agreement(20), favourites),
-        indistinct("normals, 0.9, rounded to integers, or 4 meets 4 alone", normal, [with_a_match(normal)]),
-    ]
+def indistinct_means(n_levels: int, rare: float) -> dict[str, float]:
+    """By how much means of an estimate within [−1, 1] may differ if a rare level may be matched."""
+    shares = np.append(np.full(n_levels - 1, (1 - rare) / (n_levels - 1)), rare)
+    plain, matched = agreement(shares), with_a_match(shares)
+    variation = N_ROWS * float(np.abs(plain - matched).sum()) / 2
+    return {
+        "levels": n_levels,
+        "rare": rare,
+        "population": largest_root(plain),
+        "other": largest_root(matched),
+        "variation": variation,
+        "most_of_means": 2 * variation,
+    }
 
 
 if __name__ == "__main__":
@@ -225,7 +222,8 @@ if __name__ == "__main__":
         "n": N_ROWS,
         "samples": N_SAMPLES,
         "allowed": ALLOWED,
-        "limits": limits(),
+        "samples_alike": indistinct_samples(20, 0.08),
+        "means_alike": indistinct_means(13, 1e-5),
         "rows": [study(name) for name in DATA],
     }
     record("equal_roots", results, "numpy", "scipy")

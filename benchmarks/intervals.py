@@ -53,6 +53,16 @@ def shifted_levels(n: int, rng: np.random.Generator) -> tuple[Array, Any]:
     return 0.7 * level + rng.standard_normal(n), renyi.categorical(level)
 
 
+def agreeing(n_levels: int) -> Sample:
+    """Two categories that are drawn anew in 15 % of the rows and agree in the others: correlations that are all equal."""
+
+    def sample(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        x, other = rng.integers(0, n_levels, (2, n))
+        return renyi.categorical(x), renyi.categorical(np.where(rng.random(n) < 0.85, x, other))
+
+    return sample
+
+
 SAMPLES: dict[str, Sample] = {
     "normals, 0.5": normals(0.5),
     "normals, 0.7": normals(0.7),
@@ -63,6 +73,8 @@ SAMPLES: dict[str, Sample] = {
     "ring, noise 0.1": ring(0.1),
     "Cauchy sums": heavy_tails,
     "four shifted levels": shifted_levels,
+    "3 levels that agree in 85 %": agreeing(3),
+    "12 levels that agree in 85 %": agreeing(12),
 }
 
 

@@ -35,17 +35,18 @@ def test_what_is_not_known_stays_unknown():
     assert debias_all(np.zeros(0), np.zeros(0)).shape == (0,)
 
 
-def test_two_numbers_go_by_the_law_however_heavy_their_rows_and_rare_levels_do_not(rng):
+@pytest.mark.parametrize(("n", "by_law"), [(150, True), (200, False)])
+def test_rare_events_go_by_pairings_and_numbers_on_few_rows_do_not(n, by_law, rng):
     (seed,) = seeds(None, n_draws=1)
     line = draw(1, 5, 3.0, kind="auto", seed=seed)
-    events = [rng.permutation(200) < 4 for _ in range(2)]
-    numbers = [scalar_basis(np.where(event, rng.random(200), 0.0), line) for event in events]
-    levels = [category_basis(np.where(event, rng.integers(1, 3, 200), 0)) for event in events]
+    events = [rng.permutation(n) < 4 for _ in range(2)]
+    numbers = [scalar_basis(np.where(event, rng.random(n), 0.0), line) for event in events]
+    levels = [category_basis(np.where(event, rng.integers(1, 3, n), 0)) for event in events]
     product = numbers[0].largest_leverage * numbers[1].largest_leverage
-    assert largest_leverage(1) < product < largest_leverage(2)
-    assert null_level(*numbers) == null_median(numbers[0].rank, numbers[1].rank, 200)
-    assert levels[0].largest_leverage * levels[1].largest_leverage > largest_leverage(0)
-    assert null_level(*levels) != null_median(levels[0].rank, levels[1].rank, 200)
+    assert (product < largest_leverage(2, n)) == by_law
+    assert (null_level(*numbers) == null_median(numbers[0].rank, numbers[1].rank, n)) == by_law
+    assert levels[0].largest_leverage * levels[1].largest_leverage > largest_leverage(0, n)
+    assert null_level(*levels) != null_median(levels[0].rank, levels[1].rank, n)
 
 
 def zipf(n, n_levels, rng):

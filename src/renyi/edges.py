@@ -139,7 +139,7 @@ class Edges:
         levels = np.full(len(self), np.nan)
         weights_x, numbers_x = (values[self.found.i] for values in _traits(self.x))
         weights_y, numbers_y = (values[self.found.j] for values in _traits(self.y))
-        limit = np.array([largest_leverage(k) for k in range(3)])[numbers_x.astype(int) + numbers_y]
+        limit = largest_leverage(numbers_x.astype(int) + numbers_y, self.found.n)
         n = np.maximum(self.found.n, 1).astype(np.float64)
         is_known = np.isfinite(self.found.coefficient)
         # What a row weighs among a column's own rows it weighs among those that are left, which are fewer.

@@ -251,8 +251,10 @@ class TestResult:
     def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """Interval for the dependence that is there, around the debiased value, cut to [−1, 1].
 
-        Its width comes from how far single rows move the coefficient, and covers as it says where dependence is strong
-        (docs/inference.md has the study: values from 0.5, n from 500 on); near 0 no claim is made.
+        Its width comes from how far single rows move the coefficient. It covers as it says where dependence is strong
+        and one canonical correlation leads (docs/inference.md has the study: values from 0.5, n from 500 on). Where
+        several are equal, as for categories that mostly agree, it is too high with the debiased value, and covers
+        seldom; where a single row decides, it is too narrow; near 0 no claim is made.
 
         Parameters
         ----------

@@ -16,8 +16,10 @@ __all__ = ["debias", "debias_all", "largest_leverage", "null_level", "standard_e
 Array: TypeAlias = NDArray[np.float64]
 
 # Roy's law is trusted while the product of the largest leverages stays below this. Smooth functions of a number spread
-# what single rows weigh: of one number it may be larger, and two need no limit. docs/design.md, "Leverage".
-_LARGEST_LEVERAGES = (0.03, 0.5, np.inf)
+# what single rows weigh: with one number it may be larger, and with two. docs/design.md, "Leverage".
+_LARGEST_LEVERAGES = (0.03, 0.1, 0.4)
+# Of two numbers on fewer rows nothing is claimed, and tables with gaps have very many of them.
+_FEWEST_ROWS_OF_NUMBERS = 200
 # As many shuffles as a budget of multiplications allows, within bounds; each counts twice.
 _FEWEST_SHUFFLES, _MOST_SHUFFLES, _SHUFFLED_WORK = 50, 200, 10**7
 
@@ -45,15 +47,16 @@ def null_level(x: Basis, y: Basis, /) -> float:
     The median of Roy's law, unless single rows weigh heavily on both sides: then the law fails, and the level comes
     from random pairings of the rows.
     """
-    if x.largest_leverage * y.largest_leverage <= largest_leverage(x.is_of_number + y.is_of_number):
+    if x.largest_leverage * y.largest_leverage <= largest_leverage(x.is_of_number + y.is_of_number, x.n_samples):
         return null_median(x.rank, y.rank, x.n_samples)
     # Rows are put into an order of their own first, so that the order of the data does not matter.
     return _zero_mean_level(_paired_at_random(x.in_order(), y.in_order()))
 
 
-def largest_leverage(n_numbers: int, /) -> float:
-    """Up to which product of the largest leverages the law holds if so many of two variables are numbers."""
-    return _LARGEST_LEVERAGES[n_numbers]
+def largest_leverage(n_numbers: NDArray[np.intp] | int, n_samples: NDArray[np.intp] | int, /) -> Array:
+    """Up to which product of the largest leverages the law serves if so many of two variables are numbers."""
+    has_limit = np.less(n_numbers, 2) | np.greater_equal(n_samples, _FEWEST_ROWS_OF_NUMBERS)
+    return np.where(has_limit, np.take(_LARGEST_LEVERAGES, n_numbers), np.inf)
 
 
 def _paired_at_random(x: Basis, y: Basis) -> Array:
