@@ -54,7 +54,7 @@ def shifted_levels(n: int, rng: np.random.Generator) -> tuple[Array, Any]:
 
 
 def agreeing(n_levels: int) -> Sample:
-    """Two categories that are drawn anew in 15 % of the rows and agree in the others: correlations that are all equal."""
+    """Two categories that are drawn anew in 15 % of the rows and agree in the others: all correlations are equal."""
 
     def sample(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
         x, other = rng.integers(0, n_levels, (2, n))

@@ -324,3 +324,14 @@ def test_a_rare_value_is_tested_alone_and_in_tables(rng):
     assert renyi.matrix(iter(batches)).values == pytest.approx(found.values, abs=1e-6)
     rare = np.column_stack([flag, np.roll(flag, 1)])
     assert 0.0 < renyi.independence_test(rare, y).pvalue <= 1.0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_functions_rise_with_the_variable_that_has_a_trend(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal(300)
+    even = renyi.transformations(x, x**2 + 0.3 * rng.standard_normal(300))
+    assert even.g(np.array([0.0, 4.0])) @ [-1, 1] > 0
+    assert even.f(np.array([-2.0, 0.0, 2.0])) @ [1, -2, 1] > 0
+    falling = renyi.transformations(x, -x + 0.3 * rng.standard_normal(300))
+    assert falling.f(np.array([-2.0, 2.0])) @ [-1, 1] > 0

@@ -1,5 +1,6 @@
 import datetime
 import decimal
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -372,3 +373,13 @@ def test_categories_of_every_library_have_the_same_levels():
         column = as_column(x, "x")
         assert column.levels == ("a", "b")
         assert column.complete().values.tolist() == [1, 0, 1]
+
+
+def test_a_declared_category_keeps_its_index(rng):
+    frame = pd.DataFrame({"g": rng.choice(list("abc"), 60), "v": rng.random(60)})
+    declared, shuffled = renyi.categorical(frame["g"]), frame["v"].sample(frac=1, random_state=0)
+    with pytest.raises(renyi.InputError, match="different indexes"):
+        renyi.rdc(declared, shuffled)
+    assert renyi.rdc(declared, frame["v"]) == renyi.rdc(declared, frame["v"].to_numpy())
+    assert renyi.rdc(renyi.categorical(list(frame["g"])), shuffled) >= 0.0
+    assert pickle.loads(pickle.dumps(declared)).levels == ("a", "b", "c")

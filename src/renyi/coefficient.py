@@ -30,6 +30,8 @@ Prepared = TypeVar("Prepared")
 
 # Canonical correlations this close are taken as equal when their functions are shown.
 _EQUAL_CORRELATIONS = 1e-9
+# Functions rise with x, unless this many times as much is to be said of y.
+_CLEARER = 2.0
 _MOST_PROJECTIONS = 20_000
 # Below this many rows a second thread costs more than it saves.
 _ROWS_FOR_THREADS = 2**17
@@ -348,10 +350,22 @@ def _smoothest(left: Array, correlations: Array) -> Array:
 
 
 def _orientation(pair: tuple[Column, Column], bases: tuple[Basis, Basis], directions: tuple[Array, Array]) -> float:
-    """The sign that makes f, or else g, rise with its variable: a singular vector's own sign means nothing."""
-    for column, basis, direction in zip(pair, bases, directions, strict=True):
-        if column.kind == "number" and basis.codes is not None:
-            cells = np.arange(len(basis.table)) - basis.codes.mean()
-            trend = np.bincount(basis.codes, minlength=len(cells)) @ (cells * (basis.table @ direction))
-            return 1.0 if trend >= 0 else -1.0
-    return 1.0 if directions[0][np.argmax(np.abs(directions[0]))] >= 0 else -1.0
+    """The sign that makes f rise with x, or g with y where f has no trend: a singular vector's own means nothing."""
+    trends = [
+        _trend(basis, direction)
+        for column, basis, direction in zip(pair, bases, directions, strict=True)
+        if column.kind == "number"
+    ]
+    if not trends:
+        return 1.0 if directions[0][np.argmax(np.abs(directions[0]))] >= 0 else -1.0
+    trend = trends[-1] if abs(trends[-1]) > _CLEARER * abs(trends[0]) else trends[0]
+    return 1.0 if trend >= 0 else -1.0
+
+
+def _trend(basis: Basis, direction: Array) -> float:
+    """Correlation of a function of a number with the place of its cells, which are in the order of the values."""
+    counts = basis.cell_counts
+    if counts is None:
+        return 0.0
+    places = np.arange(len(counts)) - counts @ np.arange(len(counts)) / counts.sum()
+    return float(counts @ (places * (basis.table @ direction)) / np.sqrt(counts @ places**2 * counts.sum()))

@@ -39,7 +39,8 @@ class Column:
     """One variable: numbers (n,), vectors (n, d), or the codes (n,) of a category with its levels.
 
     Dates and durations are numbers; so are ordered categories, as codes that rise with their levels. `name` is the
-    user's, or the argument's where there is none. Where `missing` is True the value is a placeholder.
+    user's, or the argument's where there is none. Where `missing` is True the value is a placeholder. A column that was
+    declared by the user keeps the `index` of its Series, so that rows are not paired wrongly.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Column:
     levels: tuple[Hashable, ...] = ()
     coordinates: tuple[str, ...] = ()
     argument: str = ""
+    index: Any = None
 
     @property
     def label(self) -> str:
@@ -72,7 +74,7 @@ class Column:
     def take(self, rows: Mask, /) -> "Column":
         """The column on the rows where the mask is True."""
         missing = None if self.missing is None else self.missing[rows]
-        return replace(self, values=self.values[rows], missing=missing)
+        return replace(self, values=self.values[rows], missing=missing, index=None)
 
     def complete(self) -> "Column":
         """The column on its observed rows."""
@@ -404,7 +406,7 @@ def categorical(x: Any, /, *, name: str = "") -> Column:
             raise InputError(f"{x!r} is no column of labels: pass the labels themselves")
         return replace(x, name=name or x.name)
     encoded, own_name = encode_labels(x)
-    return _category(*encoded, name or own_name)
+    return replace(_category(*encoded, name or own_name), index=getattr(x, "index", None))
 
 
 def encode_labels(x: Any, /) -> tuple[Encoded, str]:
