@@ -383,3 +383,20 @@ def test_a_declared_category_keeps_its_index(rng):
     assert renyi.rdc(declared, frame["v"]) == renyi.rdc(declared, frame["v"].to_numpy())
     assert renyi.rdc(renyi.categorical(list(frame["g"])), shuffled) >= 0.0
     assert pickle.loads(pickle.dumps(declared)).levels == ("a", "b", "c")
+
+
+def test_lists_of_dates_and_durations_are_numbers(rng):
+    order, y = rng.permutation(90), rng.random(90)
+    days = [datetime.date(2024, 1, 1) + datetime.timedelta(days=int(k)) for k in order]
+    times = [datetime.datetime(2024, 1, 1) + datetime.timedelta(hours=int(k)) for k in order]
+    spans = [datetime.timedelta(seconds=int(k)) for k in order]
+    for values in (days, times, spans, list(map(pd.Timestamp, times))):
+        assert renyi.rdc(values, y) == renyi.rdc(order, y)
+    assert renyi.rdc([None, *days[1:]], y, missing="pairwise") > 0.0
+    assert "datetime" in refusal([value.replace(tzinfo=datetime.UTC) for value in times], y)
+
+
+@pytest.mark.parametrize("other", [np.arange(40.0), np.arange(40) % 2 == 0, pd.to_timedelta(np.arange(40), unit="s")])
+def test_dates_beside_other_coordinates_are_refused_by_name(other):
+    frame = pd.DataFrame({"when": pd.date_range("2024", periods=40), "other": other})
+    assert "'when') holds dates or durations" in refusal(frame, np.arange(40))

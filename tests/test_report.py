@@ -80,7 +80,8 @@ class TestDocument:
         np.testing.assert_array_equal(pairs["n"], found.n_samples[i, j])
         assert sum(pairs["found"]) == document["found"] == found.n_found()
         strength = [-2 if value is None else value for value in pairs["debiased"]]
-        assert strength == sorted(strength, reverse=True)
+        ranked = list(zip(pairs["found"], strength, strict=True))
+        assert ranked == sorted(ranked, reverse=True)
 
     def test_marks_what_linear_coefficients_miss(self, document):
         place = pair_named(document, "plain", "curve")
@@ -413,3 +414,18 @@ class TestCommand:
         with pytest.raises(InputError, match="name a file"):
             self.run(file, "--html", "-")
         assert file.read_bytes() == before
+
+
+def test_findings_come_before_strong_pairs_of_few_rows(rng):
+    x = rng.standard_normal(300)
+    table = {"x": x, "y": x**2 + 0.3 * rng.standard_normal(300)}
+    for k in range(12):
+        table[f"few{k}"] = np.where(np.arange(300) < 7, rng.standard_normal(300), np.nan)
+    pairs = document_of(renyi.matrix(table), Wishes())["pairs"]
+    assert (pairs["x"][0], pairs["y"][0]) == (0, 1)
+    assert pairs["found"] == sorted(pairs["found"], reverse=True)
+    assert 0 < sum(pairs["found"]) < len(pairs["found"])
+    others = [
+        value for value, found in zip(pairs["debiased"], pairs["found"], strict=True) if not found and value is not None
+    ]
+    assert max(others) > pairs["debiased"][0]

@@ -1,5 +1,6 @@
 """Whatever the user has to typed columns with missing masks. The only place that validates data."""
 
+import datetime
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
@@ -190,6 +191,14 @@ def _exact_array(data: Sequence[Any], argument: str) -> NDArray[Any]:
     # NumPy turns whole numbers beside floats, or beyond 64 bits, into floats, and neighbours into ties.
     if array.dtype.kind in "fO" and any(isinstance(value, int) and abs(value) > _EXACT for value in data):
         raise InputError(f"{argument} mixes large whole numbers with others, which would round them: pass an array")
+    return _dates(array) if array.dtype.kind == "O" and array.ndim == 1 else array
+
+
+def _dates(array: NDArray[Any]) -> NDArray[Any]:
+    """Dates and durations of Python as those of NumPy; other objects, and times of a zone, stay as they are."""
+    for kind, type_ in ((datetime.date, "datetime64[us]"), (datetime.timedelta, "timedelta64[us]")):
+        if all(isinstance(value, kind) and getattr(value, "tzinfo", None) is None for value in array):
+            return array.astype(type_)
     return array
 
 
@@ -210,6 +219,13 @@ def _from_frame(frame: Any, argument: str) -> Column:
         if part.kind == "vector" or (part.kind == "category" and part.levels != (False, True)):
             raise InputError(
                 f"{part.label} is a {part.kind}, and a vector takes only numbers: encode it or leave it out"
+            )
+    kinds = {part.values.dtype.kind for part in parts}
+    for part in parts:
+        if part.values.dtype.kind in "Mm" and len(kinds) > 1:
+            raise InputError(
+                f"{part.label} holds dates or durations, which have no type in common with the other coordinates: pass "
+                "it as a number, such as days since the first"
             )
     values = np.column_stack([part.values for part in parts])
     for part in parts:

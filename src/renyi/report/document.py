@@ -54,7 +54,7 @@ def document_of(result: Result, wishes: Wishes, /) -> dict[str, Any]:
 
 
 class _Summary:
-    """Columns numbered from 0, those of the other side after the first; pairs strongest first."""
+    """Columns numbered from 0, those of the other side after the first; pairs strongest first, findings at the top."""
 
     def __init__(self, result: Result, wishes: Wishes) -> None:
         self.result, self.wishes, self.edges = result, wishes, result.edges
@@ -63,6 +63,9 @@ class _Summary:
         self.variables: list[Variable] = [*self.edges.x, *(() if self.is_square else self.edges.y)]
         self.asked = self._asked()
         ranked = result.ranked()
+        if self.edges.has_law:
+            # Few rows make strong pairs that mean nothing.
+            ranked = ranked[np.argsort(~(result.edge_qvalues[ranked] <= wishes.q), kind="stable")]
         beyond = np.isin(ranked[_MOST_PAIRS:], self.asked)
         self.kept = np.concatenate((ranked[:_MOST_PAIRS], ranked[_MOST_PAIRS:][beyond]))
         self.x, self.y = self.edges.found.i[self.kept], self.edges.found.j[self.kept] + self.shift

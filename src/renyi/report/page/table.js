@@ -81,7 +81,7 @@ function chosen() {
 }
 
 function sorted(kept) {
-  if (!table.field) return kept; // as they come, strongest first
+  if (!table.field) return kept; // as they come, strongest first, findings before others
   const values = table.field.values(), sign = table.descends ? -1 : 1;
   // What is not known comes last either way.
   const key = Float64Array.from(values, (value) => (value === null ? Infinity : sign * value));
