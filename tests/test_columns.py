@@ -400,3 +400,10 @@ def test_lists_of_dates_and_durations_are_numbers(rng):
 def test_dates_beside_other_coordinates_are_refused_by_name(other):
     frame = pd.DataFrame({"when": pd.date_range("2024", periods=40), "other": other})
     assert "'when') holds dates or durations" in refusal(frame, np.arange(40))
+
+
+@pytest.mark.parametrize("kind", [int, np.int64])
+def test_large_whole_numbers_beside_floats_are_refused_in_any_list(kind):
+    large = [kind(2**60 + k) for k in range(30)]
+    assert "large whole numbers" in refusal([0.5, *large[1:]])
+    assert "large whole numbers" in refusal([[value, 0.5 * k] for k, value in enumerate(large)])

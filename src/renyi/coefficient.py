@@ -174,6 +174,7 @@ def transformations(
 def transformations_of(pair: tuple[Column, Column], bases: tuple[Basis, Basis], /) -> Transformations:
     """The functions of two columns whose bases, on the rows both have, are at hand."""
     left, correlations, right = canonical_directions(cross_products(*bases))
+    correlations.setflags(write=False)
     mixture = _smoothest(left, correlations)
     directions = (left @ mixture, right @ mixture)
     sign = _orientation(pair, bases, directions)

@@ -189,9 +189,16 @@ def _exact_array(data: Sequence[Any], argument: str) -> NDArray[Any]:
     except (ValueError, OverflowError) as error:
         raise InputError(f"{argument} has rows of different lengths: every row needs the same coordinates") from error
     # NumPy turns whole numbers beside floats, or beyond 64 bits, into floats, and neighbours into ties.
-    if array.dtype.kind in "fO" and any(isinstance(value, int) and abs(value) > _EXACT for value in data):
+    if array.dtype.kind in "fO" and any(_is_inexact(value) for value in data):
         raise InputError(f"{argument} mixes large whole numbers with others, which would round them: pass an array")
     return _dates(array) if array.dtype.kind == "O" and array.ndim == 1 else array
+
+
+def _is_inexact(value: Any) -> bool:
+    """Whether this is, or a row has, a whole number that a float would round."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_inexact, value))
+    return isinstance(value, (int, np.integer)) and abs(int(value)) > _EXACT
 
 
 def _dates(array: NDArray[Any]) -> NDArray[Any]:
