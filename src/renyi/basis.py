@@ -116,6 +116,8 @@ class Basis:
     @cached_property
     def largest_leverage(self) -> float:
         """Share of one data row in the basis, at most 1: squared length over n."""
+        if self.ordered is not None:
+            return self.ordered.largest_leverage  # of the same rows, and shared by many columns
         return float(np.max(np.sum(self.distinct_rows**2, axis=1)) / self.n_samples)
 
     @property

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.alike import Alike
-from renyi.edges import SMALLEST_PVALUE, Edges
+from renyi.edges import SMALLEST_PVALUE, Edges, traits
 from renyi.execution.devices import EXTRA, free_bytes, relieved
 from renyi.execution.fetching import Fetching
 from renyi.execution.progress import watched
 from renyi.extras import load
 from renyi.independence import Prepared
+from renyi.inference.bias import largest_leverage, null_level
 from renyi.inference.roy import null_median
 from renyi.pairwise import CompletePairs
 from renyi.resident import ResidentStack
@@ -269,9 +270,15 @@ class MatrixEdges(Edges):
         return self._matrices.flat("pvalues")
 
     def _levels(self) -> Array:
-        """Of numbers the law holds whatever single rows weigh, so that ranks and rows say it all."""
+        """Ranks and rows say it all, but for the few pairs in which single rows weigh too much."""
         found = self._matrices
         sides = [np.unique(ranks, return_inverse=True) for ranks in (found.ranks_x, found.ranks_y)]
         (of_x, which_x), (of_y, which_y) = sides
         levels = np.array([[null_median(int(a), int(b), found.n_rows) for b in of_y] for a in of_x])
-        return np.asarray(levels[which_x[found.i], which_y[found.j]])
+        of_pairs = np.asarray(levels[which_x[found.i], which_y[found.j]])
+        (weights_x, _), (weights_y, _) = traits(self.x), traits(self.y)
+        most = largest_leverage(2, found.n_rows) * found.n_rows**2
+        if weights_x.max() * weights_y.max() > most:
+            for k in np.flatnonzero(weights_x[found.i] * weights_y[found.j] > most).tolist():
+                of_pairs[k] = null_level(*self._bases(k))
+        return of_pairs

@@ -17,7 +17,7 @@ from renyi.linear import pearson_of
 from renyi.spectrum import canonical_correlations, cross_products
 from renyi.tiles import Found
 
-__all__ = ["ALIAS", "MISSED", "SMALLEST_PVALUE", "Edges"]
+__all__ = ["ALIAS", "MISSED", "SMALLEST_PVALUE", "Edges", "traits"]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -137,8 +137,8 @@ class Edges:
     def _levels(self) -> Array:
         """What independent data would show: by the law, or by random pairings where single rows weigh too much."""
         levels = np.full(len(self), np.nan)
-        weights_x, numbers_x = (values[self.found.i] for values in _traits(self.x))
-        weights_y, numbers_y = (values[self.found.j] for values in _traits(self.y))
+        weights_x, numbers_x = (values[self.found.i] for values in traits(self.x))
+        weights_y, numbers_y = (values[self.found.j] for values in traits(self.y))
         limit = largest_leverage(numbers_x.astype(int) + numbers_y, self.found.n)
         n = np.maximum(self.found.n, 1).astype(np.float64)
         is_known = np.isfinite(self.found.coefficient)
@@ -215,7 +215,7 @@ def _taken(values: NDArray[Any] | None, which: NDArray[Any]) -> Any:
 _FIELDS = tuple(field.name for field in fields(Found))
 
 
-def _traits(variables: Sequence[Variable]) -> tuple[Array, Mask]:
+def traits(variables: Sequence[Variable], /) -> tuple[Array, Mask]:
     """What the heaviest row of every basis weighs (leverage times rows), and whether it is of a number."""
     bases = [variable.prepared.basis for variable in variables]
     return (
