@@ -4,8 +4,8 @@ A basis is a table with one row a cell, and the cell of every data row. Its colu
 the data, so that two bases give canonical correlations by one product. The numerical rank is decided here, by one rule:
 of the principal directions of the centred features, those with a root mean square above `RANK_CUT` are kept, largest
 first, and the largest one at any rate. The cut is absolute, never relative to what the data show, so rounding noise
-cannot pass for a feature; and it sees only the span of the features, so phases, signs and falling maps of a column
-change nothing.
+cannot pass for a feature; and it sees only the span of the features, so phases, signs and, where there are no ties,
+falling maps of a column change nothing.
 """
 
 from collections.abc import Iterator

@@ -202,11 +202,17 @@ def _is_inexact(value: Any) -> bool:
 
 
 def _dates(array: NDArray[Any]) -> NDArray[Any]:
-    """Dates and durations of Python as those of NumPy; other objects, and times of a zone, stay as they are."""
+    """Dates and durations of Python as those of NumPy; other objects stay as they are."""
     for kind, type_ in ((datetime.date, "datetime64[us]"), (datetime.timedelta, "timedelta64[us]")):
-        if all(isinstance(value, kind) and getattr(value, "tzinfo", None) is None for value in array):
-            return array.astype(type_)
+        if all(isinstance(value, kind) and not _says_more(value) for value in array):
+            # A missing one of pandas, which is a date too, equals nothing.
+            return np.array([value if value == value else None for value in array], dtype=type_)  # noqa: PLR0124
     return array
+
+
+def _says_more(value: Any) -> bool:
+    """Whether a time has a zone, or, as those of pandas, more digits than Python's have."""
+    return any(getattr(value, name, None) for name in ("tzinfo", "nanosecond", "nanoseconds")) and value == value  # noqa: PLR0124
 
 
 def _with_gaps(observed: NDArray[Any], missing: Mask) -> NDArray[Any]:
@@ -429,7 +435,9 @@ def categorical(x: Any, /, *, name: str = "") -> Column:
             raise InputError(f"{x!r} is no column of labels: pass the labels themselves")
         return replace(x, name=name or x.name)
     encoded, own_name = encode_labels(x)
-    return replace(_category(*encoded, name or own_name), index=getattr(x, "index", None))
+    # Lists have a method of that name.
+    index = getattr(x, "index", None)
+    return replace(_category(*encoded, name or own_name), index=index if hasattr(index, "equals") else None)
 
 
 def encode_labels(x: Any, /) -> tuple[Encoded, str]:
