@@ -2,7 +2,7 @@
 
 `python benchmarks/calibration.py` takes about half an hour on one core. It writes results/calibration.json: how the
 harmonic mean of block p-values is distributed for matrices of independent normals, with the curve that
-`renyi.inference.blocks` uses fitted to it, and how much heavier the tail is for columns of few rows without ties.
+`renyi.inference.multiscale` uses fitted to it, and how much heavier the tail is for columns of few rows without ties.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
 from harness import record
-from renyi.basis import rank_column
-from renyi.features import DEFAULT_SCALE, draw, seeds
-from renyi.inference import blocks as scale_blocks
-from renyi.inference.blocks import Block
-from renyi.scales import Scales, number_scales
+from renyi.basis.basis import rank_column
+from renyi.basis.nested import Scales, number_scales
+from renyi.basis.random_features import DEFAULT_SCALE, draw, seeds
+from renyi.inference import multiscale as scale_blocks
+from renyi.inference.multiscale import Block
 
 Array: TypeAlias = NDArray[np.float64]
 

@@ -11,12 +11,12 @@ import numpy as np
 
 import renyi
 from harness import record
-from renyi.columns import Column, as_column
-from renyi.features import seeds
-from renyi.independence import prepare
-from renyi.inference.bias import debias, null_level
+from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.basis.random_features import seeds
+from renyi.data.reader import Column, as_column
+from renyi.inference.debias import debias, null_level
 from renyi.inference.roy import null_median
-from renyi.spectrum import canonical_correlations, cross_products
+from renyi.pair.independence import prepare
 
 Make: TypeAlias = Callable[[int, np.random.Generator], Column]
 N_PAIRS = 400

@@ -15,10 +15,10 @@ import numpy as np
 
 from harness import record
 from measure_sizes import Column, Rng, flag, levels, lognormal, normal, poisson, zero_inflated
-from renyi.inference.pairings import log_skewed, shape_of_correlation
+from renyi.coefficients.pearson import Pearson
+from renyi.coefficients.rows import Rows
+from renyi.inference.correlation_null import log_skewed, shape_of_correlation
 from renyi.inference.roy import log_sf
-from renyi.peers.correlations import Pearson
-from renyi.peers.rows import Rows
 
 LEVELS = (0.05, 0.01, 1e-3, 1e-4)
 # Pairs and shuffles by the number of rows.

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 import renyi
 from harness import record
-from renyi.columns import Column, as_column
-from renyi.features import seeds
-from renyi.independence import prepare
-from renyi.inference.bias import debias, null_level
-from renyi.spectrum import canonical_correlations, cross_products
+from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.basis.random_features import seeds
+from renyi.data.reader import Column, as_column
+from renyi.inference.debias import debias, null_level
+from renyi.pair.independence import prepare
 
 Array: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = tuple[Array, Array]

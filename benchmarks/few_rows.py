@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from calibration import TAIL_LEVELS, below, log_means
 from harness import record
-from renyi.copula import quantise
-from renyi.inference import blocks as scale_blocks
-from renyi.scales import Scales, number_scales
+from renyi.basis.nested import Scales, number_scales
+from renyi.basis.ranks import quantise
+from renyi.inference import multiscale as scale_blocks
 
 Rng: TypeAlias = np.random.Generator
 Kind: TypeAlias = Callable[[int, Rng], Scales]

@@ -21,20 +21,22 @@ import numpy as np
 import torch
 
 import renyi
-from renyi import devicewise, resident, tensors
-from renyi.candidates import as_candidates
-from renyi.coefficient import Settings
-from renyi.execution.arrays import gathered
-from renyi.execution.devices import halves, multiplied, paired
-from renyi.execution.threads import available_cores
-from renyi.features import DEFAULT_SCALE
-from renyi.gains import Gains
-from renyi.inference.blocks import NestedProducts, family, largest_root
-from renyi.inference.shuffles import orders_on_device
-from renyi.pairwise import CompletePairs
-from renyi.selection import ByGain, Step, forward
-from renyi.sums import Sums
-from renyi.supervised import as_numbers, read_features, read_target
+from renyi.allpairs.common_rows import CompletePairs
+from renyi.allpairs.device import compare as devicewise
+from renyi.allpairs.device import ranking as tensors
+from renyi.allpairs.device import stack as resident
+from renyi.allpairs.sums import Sums
+from renyi.basis.random_features import DEFAULT_SCALE
+from renyi.compute.arrays import gathered
+from renyi.compute.devices import halves, multiplied, paired
+from renyi.compute.threads import available_cores
+from renyi.inference.multiscale import NestedProducts, family, largest_root
+from renyi.inference.permutation import orders_on_device
+from renyi.pair.rdc import Settings
+from renyi.selection.candidates import as_candidates
+from renyi.selection.forward import ByGain, Step, forward
+from renyi.selection.gain import Gains
+from renyi.selection.inputs import as_numbers, read_features, read_target
 
 RESULTS = Path(__file__).parent / "results" / "gpu.json"
 

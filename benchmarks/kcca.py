@@ -11,7 +11,7 @@ import argparse
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.peers.kcca import Kcca
+from renyi.coefficients.kcca import Kcca
 
 N = 500
 NOISE = 0.05

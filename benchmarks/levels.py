@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scipy.stats import random_table
 
 from harness import record
-from renyi.inference import blocks as scale_blocks
-from renyi.inference.blocks import Block
-from renyi.scales import Scales, category_scales
+from renyi.basis.nested import Scales, category_scales
+from renyi.inference import multiscale as scale_blocks
+from renyi.inference.multiscale import Block
 
 Array: TypeAlias = NDArray[np.float64]
 Rng: TypeAlias = np.random.Generator

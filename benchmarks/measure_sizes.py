@@ -20,9 +20,9 @@ import numpy as np
 
 import renyi
 from harness import record
-from renyi.peers.dcor import Dcor
-from renyi.peers.protocol import Measure, Side
-from renyi.peers.rows import Rows
+from renyi.coefficients.base import Measure, Side
+from renyi.coefficients.dcor import Dcor
+from renyi.coefficients.rows import Rows
 
 Rng: TypeAlias = np.random.Generator
 Column: TypeAlias = Callable[[int, Rng], Any]

@@ -9,7 +9,7 @@ from typing import Any
 
 import renyi
 from harness import RESULTS
-from renyi.peers.protocol import Statement
+from renyi.coefficients.base import Statement
 from tables import DOCS, provenance, renew, table
 
 PAGE = DOCS / "measures.md"

@@ -15,12 +15,12 @@ import renyi
 from calibration import NUMBERS, log_means, tie_free
 from harness import record
 from peer_power import STUDIED, samples, xi
+from renyi.basis.cosine import MOST_FUNCTIONS
+from renyi.basis.orthonormal import ordered_whitening, triangular_factor
+from renyi.basis.random_features import draw, seeds, sines_and_cosines
 from renyi.experiments.patterns import N_LEVELS, PATTERNS, Pattern
-from renyi.features import draw, seeds, sines_and_cosines
-from renyi.inference.blocks import WEIGHT_FALL as FALL
-from renyi.inference.blocks import Block, block_roots, log_evidence, log_harmonic_mean
-from renyi.smooth import MOST_FUNCTIONS
-from renyi.whitening import ordered_whitening, triangular_factor
+from renyi.inference.multiscale import WEIGHT_FALL as FALL
+from renyi.inference.multiscale import Block, block_roots, log_evidence, log_harmonic_mean
 
 Array: TypeAlias = NDArray[np.float64]
 Rng: TypeAlias = np.random.Generator

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import record
-from renyi import features
-from renyi.basis import vector_basis
-from renyi.coefficient import Settings
-from renyi.columns import Column
-from renyi.features import DEFAULT_SCALE
-from renyi.peers.rdc import Rdc
+from renyi.basis import random_features as features
+from renyi.basis.basis import vector_basis
+from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.basis.random_features import DEFAULT_SCALE
+from renyi.coefficients.rdc import Rdc
+from renyi.data.reader import Column
+from renyi.pair.rdc import Settings
 from renyi.sklearn import RDCSelector
-from renyi.spectrum import canonical_correlations, cross_products
 
 CHOSEN = 10
 ROWS_OF_DCOR = 1000

@@ -21,13 +21,13 @@ from sklearn.model_selection import KFold
 
 import renyi
 from harness import RESULTS, record
-from renyi.copula import quantise
+from renyi.basis.nested import number_scales
+from renyi.basis.ranks import quantise
+from renyi.coefficients.rdc import Rdc
+from renyi.data.files.table_files import read_table
 from renyi.experiments.panels import DataSet, prepared, read_panels
 from renyi.experiments.selection import normalised_error, split
-from renyi.peers.rdc import Rdc
-from renyi.scales import number_scales
 from renyi.sklearn import RDCSelector
-from renyi.sources import read_table
 
 Array = NDArray[np.float64]
 N_ROWS, N_JUDGED, MOST = 1000, 1000, 10

@@ -19,9 +19,9 @@ import numpy as np
 
 import renyi
 from harness import record
-from renyi.columns import as_column
-from renyi.features import seeds
-from renyi.independence import Method, Prepared, Shuffles, on_every_scale, on_the_coefficient, prepare
+from renyi.basis.random_features import seeds
+from renyi.data.reader import as_column
+from renyi.pair.independence import Method, Prepared, Shuffles, on_every_scale, on_the_coefficient, prepare
 
 Rng: TypeAlias = np.random.Generator
 Column: TypeAlias = Callable[[int, Rng], Any]

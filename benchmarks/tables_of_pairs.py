@@ -21,7 +21,7 @@ import polars as pl
 
 import renyi
 from harness import best_times, extra_memory, record
-from renyi.sources import read_table
+from renyi.data.files.table_files import read_table
 
 DOCS = Path(__file__).parent.parent / "docs" / "table-speed.md"
 N_ROWS, N_COLUMNS, N_PAIRS_OF_DCOR = 10_000, 300, 200

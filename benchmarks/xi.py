@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from renyi.peers import xi
+from renyi.coefficients import xi
 
 LEVELS = (0.05, 0.01, 0.001)
 SIZES = (20, 50, 100, 500)

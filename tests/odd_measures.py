@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from renyi.coefficients.base import Measure, Statement
 from renyi.errors import InputError
-from renyi.peers.protocol import Measure, Statement
 
 
 def statement(*, takes_vectors=False):

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 
 import renyi
-from renyi import features
-from renyi.alike import Variable
-from renyi.columns import Column
-from renyi.frames import as_table
-from renyi.independence import prepare
+from renyi.allpairs.column_group import Variable
+from renyi.basis import random_features as features
+from renyi.data.reader import Column
+from renyi.data.table import as_table
+from renyi.pair.independence import prepare
 
 VECTORS = {"place": ["lat", "lon"]}
 (SEED,) = features.seeds(None, n_draws=1)

@@ -8,8 +8,8 @@ import pytest
 import reference
 import renyi
 from golden.samples import scalars
-from renyi.peers.ace import Ace
-from renyi.peers.smoother import Scratch, smoother
+from renyi.coefficients.ace import Ace
+from renyi.coefficients.supersmoother import Scratch, smoother
 
 SAMPLES = scalars()
 TIED = {"many zeros", "rounded", "rounded x", "rounded y", "two values"}

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from renyi.alike import Alike
-from renyi.inference.blocks import CORNER
-from renyi.tiles import groups
+from renyi.allpairs.column_group import Alike
+from renyi.allpairs.tiles import groups
+from renyi.inference.multiscale import CORNER
 from tables import category, mixed, number, variables_of
 
 

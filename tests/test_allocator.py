@@ -6,14 +6,14 @@ from unittest import mock
 
 import pytest
 
-from renyi.execution import allocator
+from renyi.compute import allocator
 
 # Pages that a process asks for anew while it makes and drops arrays of 1 MB, as in the passes over partitions: before
 # and within; and pages that it holds in the end beyond those at the beginning, after it had 200 such arrays at once.
 PROGRAM = """
 import resource
 import numpy as np
-from renyi.execution.allocator import memory_kept
+from renyi.compute.allocator import memory_kept
 
 def fresh():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import renyi
-from renyi import averages
-from renyi.averages import means_of_moments, observed_rows
-from renyi.tiles import groups
+from renyi.allpairs import masked_moments as averages
+from renyi.allpairs.masked_moments import means_of_moments, observed_rows
+from renyi.allpairs.tiles import groups
 from tables import number
 
 

@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 
 import reference
-from renyi import basis as module
-from renyi.basis import RANK_CUT, category_basis, restrict, scalar_basis, vector_basis
-from renyi.copula import quantise
+from renyi.basis import basis as module
+from renyi.basis.basis import RANK_CUT, category_basis, restrict, scalar_basis, vector_basis
+from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.basis.orthonormal import principal_whitening, triangular_factor
+from renyi.basis.random_features import Dense, draw, seeds
+from renyi.basis.ranks import quantise
 from renyi.experiments.gallery import GALLERY
 from renyi.experiments.patterns import EXTRA_PATTERNS, PATTERNS
-from renyi.features import Dense, draw, seeds
-from renyi.spectrum import canonical_correlations, cross_products
-from renyi.whitening import principal_whitening, triangular_factor
 
 (FIXED,) = seeds(None, n_draws=1)
 DEFAULT = draw(1, 10, 3.0, kind="auto", seed=FIXED)

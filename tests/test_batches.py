@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from renyi.inference import blocks
-from renyi.inference.batches import log_pvalues
+from renyi.inference import multiscale as blocks
+from renyi.inference.many_pairs import log_pvalues
 from renyi.inference.roy import MANY_ROOTS
 from tables import category, number
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import renyi
-from renyi.basis import category_basis, scalar_basis
-from renyi.features import draw, seeds
-from renyi.inference.bias import debias, debias_all, largest_leverage, null_level
+from renyi.basis.basis import category_basis, scalar_basis
+from renyi.basis.random_features import draw, seeds
+from renyi.inference.debias import debias, debias_all, largest_leverage, null_level
 from renyi.inference.roy import null_median
 
 

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from renyi.inference import blocks
+from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.basis.nested import category_scales
+from renyi.inference import multiscale as blocks
 from renyi.inference.roy import log_sf
-from renyi.scales import category_scales
-from renyi.spectrum import canonical_correlations, cross_products
 from test_scales import number, vector
 
 SETS = [

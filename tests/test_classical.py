@@ -4,10 +4,10 @@ from mpmath import mp
 from scipy import stats
 
 import reference
-from renyi.basis import category_basis, restrict, scalar_basis, vector_basis
-from renyi.features import draw, seeds, sines_and_cosines
+from renyi.basis.basis import category_basis, restrict, scalar_basis, vector_basis
+from renyi.basis.canonical import cross_products
+from renyi.basis.random_features import draw, seeds, sines_and_cosines
 from renyi.inference.classical import bartlett, log_gamma_sf, log_weighted_chi_square_sf, spectral
-from renyi.spectrum import cross_products
 
 (FIXED,) = seeds(None, n_draws=1)
 

@@ -17,13 +17,13 @@ import pytest
 from typer.testing import CliRunner
 
 from renyi.cli import app
-from renyi.columns import Column
+from renyi.data.reader import Column
 from renyi.errors import InputError
 from renyi.experiments.demo import RELATED, demo_table, n_by_pearson
-from renyi.independence import independence_test
+from renyi.pair.independence import independence_test
 from renyi.report.files import check_writable, written_whole
-from renyi.report.pair import PairFound
-from renyi.table import matrix
+from renyi.report.text.pair import PairFound
+from renyi.tables.api import matrix
 
 
 @pytest.fixture(scope="module")
@@ -388,9 +388,9 @@ def test_debug_shows_where_it_came_from(tmp_path):
 @pytest.mark.parametrize("debug", [True, False])
 def test_unexpected_failures(file, debug):
     program = (
-        "import sys, renyi.table\n"
+        "import sys, renyi.tables.api\n"
         "def broken(*a, **k): raise ZeroDivisionError('two\\nlines')\n"
-        "renyi.table.matrix = broken\n"
+        "renyi.tables.api.matrix = broken\n"
         f"sys.argv = ['renyi', 'scan', {file!r}, *{['--debug'] * debug}]\n"
         "from renyi.__main__ import main; main()"
     )

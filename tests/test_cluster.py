@@ -66,7 +66,7 @@ def test_partitions_that_are_counted_by_a_glance_at_the_first_have_no_effect(rng
     # Sorted rows: the first partition knows nothing of where the others lie. A small budget drops bits.
     with dask.config.set(scheduler="synchronous"):
         found = [renyi.matrix(lazily(values, 6), memory="5MB")]
-        monkeypatch.setattr("renyi.passes._glanced", lambda accumulator, rows: accumulator)
+        monkeypatch.setattr("renyi.tables.batches._glanced", lambda accumulator, rows: accumulator)
         found.append(renyi.matrix(lazily(values, 6), memory="5MB"))
     assert np.array_equal(found[0].values, found[1].values)
     assert np.array_equal(found[0].pvalues, found[1].pvalues, equal_nan=True)

@@ -12,10 +12,10 @@ from scipy import stats
 
 import reference
 import renyi
-from renyi.basis import scalar_basis, vector_basis
-from renyi.features import Dense, draw, seeds
+from renyi.basis.basis import scalar_basis, vector_basis
+from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.basis.random_features import Dense, draw, seeds
 from renyi.inference.roy import null_median
-from renyi.spectrum import canonical_correlations, cross_products
 
 (FIXED,) = seeds(None, n_draws=1)
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import renyi
-from renyi.alignment import as_pair
-from renyi.columns import as_column, as_columns
+from renyi.data.align import as_pair
+from renyi.data.reader import as_column, as_columns
 from renyi.errors import InputError
 
 FINE = np.array([0.3, 0.1, 0.4, 0.1, 0.5, 0.9])

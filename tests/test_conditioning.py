@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import renyi
-from renyi.columns import as_column
-from renyi.conditioning import explain, soften, targets_of
+from renyi.data.reader import as_column
+from renyi.pair.conditioning import explain, soften, targets_of
 
 
 def explained(z, *targets):

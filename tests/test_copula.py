@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import reference
-from renyi.copula import empirical_cdf, joint_ranks, quantise, tie_free_cells
+from renyi.basis.ranks import empirical_cdf, joint_ranks, quantise, tie_free_cells
 
 LONG = 40_000
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import renyi
 from golden.samples import scalars
-from renyi.peers.correlations import inversions, standardised
+from renyi.coefficients.pearson import inversions, standardised
 
 SCIPY = {"pearson": scipy.stats.pearsonr, "spearman": scipy.stats.spearmanr, "kendall": scipy.stats.kendalltau}
 SAMPLES = scalars()

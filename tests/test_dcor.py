@@ -10,10 +10,10 @@ from hypothesis.extra import numpy as arrays
 from scipy.stats import chi2
 
 import reference
+from renyi.coefficients.dcor import Dcor
+from renyi.coefficients.kernels.sorted_distances import distance_products, sort_scalars
+from renyi.coefficients.registry import measure
 from renyi.errors import InputError
-from renyi.peers.dcor import Dcor
-from renyi.peers.registry import measure
-from renyi.peers.sorted_distances import distance_products, sort_scalars
 
 GOLDEN = Path(__file__).parent / "golden"
 sys.path.append(str(GOLDEN))

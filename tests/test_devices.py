@@ -6,15 +6,18 @@ import pytest
 from sklearn.base import clone
 
 import renyi
-from renyi.execution.arrays import interpolated
-from renyi.execution.spectra import largest_eigenvalue, products_of_rows
-from renyi.inference.blocks import largest_root
+from renyi.compute.arrays import interpolated
+from renyi.compute.eigenvalues import largest_eigenvalue, products_of_rows
+from renyi.inference.multiscale import largest_root
 
 torch = pytest.importorskip("torch")
 
-from renyi import candidates, devicewise, held, resident  # noqa: E402
-from renyi.execution import devices, fetching  # noqa: E402
-from renyi.execution.devices import device_of, halves, multiplied, paired  # noqa: E402
+from renyi.allpairs.device import compare as devicewise  # noqa: E402
+from renyi.allpairs.device import stack as resident  # noqa: E402
+from renyi.compute import devices, fetching  # noqa: E402
+from renyi.compute.devices import device_of, halves, multiplied, paired  # noqa: E402
+from renyi.selection import candidates  # noqa: E402
+from renyi.selection import products as held  # noqa: E402
 from renyi.sklearn import RDCSelector  # noqa: E402
 
 

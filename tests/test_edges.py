@@ -3,11 +3,11 @@ import pandas as pd
 import pytest
 
 import renyi
-from renyi.edges import Edges
-from renyi.independence import Shuffles
-from renyi.inference.bias import null_level
+from renyi.allpairs.edges import Edges
+from renyi.allpairs.tiles import Found, compare, groups, tiles_of
+from renyi.inference.debias import null_level
 from renyi.inference.roy import null_median
-from renyi.tiles import Found, compare, groups, tiles_of
+from renyi.pair.independence import Shuffles
 from tables import SEED, category, number
 
 SHUFFLES = Shuffles(99, SEED, None)

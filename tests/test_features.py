@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 import renyi
-from renyi.features import default_projections, draw, median_scale, seeds, sines_and_cosines
+from renyi.basis.random_features import default_projections, draw, median_scale, seeds, sines_and_cosines
 
 (FIXED,) = seeds(None, n_draws=1)
 (SEEDED,) = seeds(7, n_draws=1)
@@ -155,8 +155,8 @@ def test_seeds_give_other_draws_and_the_same_again(rng):
 def test_repeats_take_the_median_over_draws(rng):
     x, y = rng.standard_normal((2, 300))
     draws = seeds(4, n_draws=3)
-    from renyi.alignment import as_pair
-    from renyi.coefficient import Settings, _coefficient
+    from renyi.data.align import as_pair
+    from renyi.pair.rdc import Settings, _coefficient
 
     pair = as_pair(x, y, missing="raise")
     values = [_coefficient(pair, Settings(None, 3.0, "auto"), seed, False) for seed in draws]

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import renyi
+from renyi.data.table import as_table, observed
 from renyi.errors import InputError
-from renyi.frames import as_table, observed
 
 N = 60
 
@@ -377,7 +377,7 @@ def test_input_is_left_alone(rng):
 
 def test_no_frame_library_is_imported():
     code = (
-        "import sys, numpy as np; from renyi.frames import as_table; as_table({'a': [1, 2], 'b': np.eye(2)});"
+        "import sys, numpy as np; from renyi.data.table import as_table; as_table({'a': [1, 2], 'b': np.eye(2)});"
         "sys.exit(len({'pandas', 'polars', 'pyarrow'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from scipy.linalg import qr
 
-from renyi import held
-from renyi.candidates import as_candidates
-from renyi.columns import Column
-from renyi.gains import Gains
-from renyi.inference import blocks as scale_blocks
+from renyi.data.reader import Column
+from renyi.inference import multiscale as scale_blocks
 from renyi.inference.roy import log_sf
+from renyi.selection import products as held
+from renyi.selection.candidates import as_candidates
+from renyi.selection.gain import Gains
 
 
 def number(name, values):

@@ -8,7 +8,7 @@ import pytest
 from matplotlib import pyplot
 
 import renyi
-from renyi.report import heatmap
+from renyi.report.figures import heatmap
 
 
 @pytest.fixture(autouse=True)

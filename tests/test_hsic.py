@@ -8,11 +8,12 @@ from scipy.spatial.distance import pdist
 
 import reference
 import renyi
+from renyi.coefficients import hsic
+from renyi.coefficients.hsic import CopulaHsic, Hsic
+from renyi.coefficients.kernels import gaussian
+from renyi.coefficients.kernels.null import permutation_moments
+from renyi.coefficients.registry import measure
 from renyi.errors import InputError
-from renyi.peers import gaussian, hsic
-from renyi.peers.hsic import CopulaHsic, Hsic
-from renyi.peers.registry import measure
-from renyi.peers.weighted import permutation_moments
 
 sys.path.append(str(Path(__file__).parent / "golden"))
 import samples
@@ -52,8 +53,8 @@ def test_width_in_units_of_the_data(width):
 def test_factors_kept_matrices_and_blocks_agree(name, n_kept, monkeypatch):
     x, y = PAIRS[name]
     expected = Hsic()(x, y), Hsic(unbiased=True)(x, y), Hsic().test(x, y).log_pvalue
-    monkeypatch.setattr("renyi.peers.row_pairs.MOST_KEPT", n_kept)
-    monkeypatch.setattr("renyi.peers.hsic._MOST_COLUMNS", 2)
+    monkeypatch.setattr("renyi.coefficients.kernels.row_pairs.MOST_KEPT", n_kept)
+    monkeypatch.setattr("renyi.coefficients.hsic._MOST_COLUMNS", 2)
     assert Hsic().prepare(x).factor is None
     found = Hsic()(x, y), Hsic(unbiased=True)(x, y), Hsic().test(x, y).log_pvalue
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)

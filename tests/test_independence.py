@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import renyi
-from renyi import independence
 from renyi.experiments.patterns import PATTERNS
+from renyi.pair import independence
 
 METHODS = ["auto", "roy", "bartlett", "spectral", "permutation"]
 
@@ -405,5 +405,5 @@ def test_prepared_columns_serve_many_pairs(rng):
     """One pair and a table agree: what is prepared once gives the same result as a call for the pair."""
     x, y = parabola(rng)
     shuffles = independence.Shuffles(99, independence.features.seeds(None, n_draws=1)[0], None)
-    columns = [independence.prepare(renyi.columns.as_column(v, "x"), shuffles.seed) for v in (x, y)]
+    columns = [independence.prepare(renyi.data.reader.as_column(v, "x"), shuffles.seed) for v in (x, y)]
     assert independence.on_every_scale(*columns, shuffles).log_pvalue == renyi.independence_test(x, y).log_pvalue

@@ -4,8 +4,8 @@ import pytest
 import reference
 import renyi
 from golden.samples import scalars, vectors
-from renyi.peers import kcca
-from renyi.peers.kcca import Kcca
+from renyi.coefficients import kcca
+from renyi.coefficients.kcca import Kcca
 
 SAMPLES = scalars() | vectors()
 

@@ -2,9 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from renyi import linear
-from renyi.columns import Column
-from renyi.linear import pearson_of, standardised
+from renyi.allpairs import pearson as linear
+from renyi.allpairs.pearson import pearson_of, standardised
+from renyi.data.reader import Column
 from tables import category, number
 
 

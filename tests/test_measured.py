@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import renyi
+from renyi.coefficients.pearson import Spearman
 from renyi.inference.roy import MANY_ROOTS
-from renyi.measured import _n_resamples
-from renyi.peers.correlations import Spearman
 from renyi.report.summary import lines_of, remarks
+from renyi.tables.by_measure import _n_resamples
 from tables import mixed
 
 NAMES = [name for name in renyi.measures() if name != "rdc"]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import reference
 import renyi
 from golden.samples import scalars
+from renyi.coefficients.mic import EqualParts, Mic
 from renyi.errors import InputError
-from renyi.peers.mic import EqualParts, Mic
 
 SAMPLES = scalars()
 KINDS = [
@@ -129,8 +129,8 @@ def test_a_rare_value_is_a_row_of_its_own():
 def test_sizes_of_blocks_do_not_matter(block, monkeypatch):
     x, y = SAMPLES["quadratic"]
     expected = Mic(alpha=0.75)(x, y)
-    monkeypatch.setattr("renyi.peers.mic._BLOCK", block)
-    monkeypatch.setattr("renyi.peers.mic._LABELS_AT_ONCE", 1000 * block)
+    monkeypatch.setattr("renyi.coefficients.mic._BLOCK", block)
+    monkeypatch.setattr("renyi.coefficients.mic._LABELS_AT_ONCE", 1000 * block)
     assert Mic(alpha=0.75)(x, y) == expected
 
 

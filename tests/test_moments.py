@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from renyi.basis import scalar_basis
-from renyi.coefficient import Settings
-from renyi.columns import as_column
-from renyi.moments import moments_of, recipes_of, recipes_of_smooth
-from renyi.smooth import functions
+from renyi.basis.basis import scalar_basis
+from renyi.basis.cosine import functions
+from renyi.basis.product_moments import moments_of, recipes_of, recipes_of_smooth
+from renyi.data.reader import as_column
+from renyi.pair.rdc import Settings
 from tables import SEED
 
 

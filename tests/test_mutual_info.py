@@ -7,7 +7,7 @@ import pytest
 import reference
 import renyi
 from golden.samples import scalars
-from renyi.peers.mutual_info import MutualInfo
+from renyi.coefficients.mutual_info import MutualInfo
 
 feature_selection = pytest.importorskip("sklearn.feature_selection")
 

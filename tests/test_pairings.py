@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri_exp
 
-from renyi.inference.pairings import log_heavier, log_of_overlap, log_skewed, shape_of_correlation
+from renyi.inference.correlation_null import log_heavier, log_of_overlap, log_skewed, shape_of_correlation
 
 
 @pytest.mark.parametrize("n", [5, 7])

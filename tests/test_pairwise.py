@@ -6,13 +6,13 @@ from scipy import stats
 from scipy.special import gammaln
 
 import renyi
-from renyi.alike import Alike
-from renyi.independence import together
-from renyi.inference import blocks
-from renyi.pairwise import CommonPairs, CompletePairs, _Side
-from renyi.spectrum import canonical_correlations, cross_products
-from renyi.sums import reaches_beyond_corner
-from renyi.tiles import groups
+from renyi.allpairs.column_group import Alike
+from renyi.allpairs.common_rows import CommonPairs, CompletePairs, _Side
+from renyi.allpairs.sums import reaches_beyond_corner
+from renyi.allpairs.tiles import groups
+from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.inference import multiscale as blocks
+from renyi.pair.independence import together
 from tables import category, mixed, number, variables_of
 
 FIRST, SECOND = np.triu_indices(3, 1)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import renyi
-from renyi.execution.progress import watched
+from renyi.compute.progress import watched
 
 
 class Terminal(io.StringIO):

@@ -16,13 +16,13 @@ from typer.testing import CliRunner
 import renyi
 from hostile import HOSTILE
 from renyi.cli import app
-from renyi.columns import Column
+from renyi.data.reader import Column
 from renyi.errors import InputError, MissingExtraError
 from renyi.report.document import SCHEMA, Wishes, document_of
+from renyi.report.html.page import page_of
 from renyi.report.network import network_of
-from renyi.report.page import page_of
 from renyi.report.variables import cells_of, drawable, label_of, limits_of, significant
-from renyi.table import matrix, screen
+from renyi.tables.api import matrix, screen
 from tables import VECTORS, mixed
 
 

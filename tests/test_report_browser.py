@@ -13,8 +13,8 @@ import pytest
 import renyi
 from hostile import HOSTILE
 from renyi.report.document import Wishes, document_of
-from renyi.report.page import page_of
-from renyi.table import matrix, screen
+from renyi.report.html.page import page_of
+from renyi.tables.api import matrix, screen
 
 REQUIRED = os.environ.get("RENYI_BROWSER") == "require"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 import renyi
 from odd_measures import Broken, Dying, Explained, Failing, Hungry, Plain, Sleepy
 from renyi.cli import app
+from renyi.coefficients.pearson import Pearson
 from renyi.errors import InputError, MissingExtraError, RenyiError
 from renyi.experiments import curves, figures, gallery, panels, power, reproduce, selection, times
 from renyi.experiments.entries import Coefficient, Evidence, MultiScale, chosen
@@ -24,8 +25,7 @@ from renyi.experiments.locks import locked
 from renyi.experiments.panels import PANELS, prepared, read_panels
 from renyi.experiments.runs import Record, open_record, read_record
 from renyi.experiments.summary import Summary, number
-from renyi.independence import independence_test
-from renyi.peers.correlations import Pearson
+from renyi.pair.independence import independence_test
 
 SMALL = power.Sizes(n=60, levels=(1, 10), repetitions=20, slow_seconds=100.0)
 PEARSON, PLAIN = Coefficient(Pearson()), Coefficient(Plain())

@@ -1,17 +1,17 @@
 import numpy as np
 import pytest
 
-from renyi.averages import distinct_masks, means_of_moments
-from renyi.basis import RESTRICTED_CUT
-from renyi.moments import moments_of
-from renyi.restricted import (
+from renyi.allpairs.masked_gram import (
     Restricted,
     Whitened,
     exact_leverages,
     forward,
     leverage_bounds,
 )
-from renyi.stacks import ROWS_FOR_FLOAT32, Stack
+from renyi.allpairs.masked_moments import distinct_masks, means_of_moments
+from renyi.allpairs.stack import ROWS_FOR_FLOAT32, Stack
+from renyi.basis.basis import RESTRICTED_CUT
+from renyi.basis.product_moments import moments_of
 from tables import category, number
 
 

@@ -3,12 +3,12 @@ import pytest
 from scipy import stats
 from scipy.special import gammaln
 
-from renyi.basis import vector_basis
-from renyi.copula import quantise
-from renyi.features import draw, seeds
-from renyi.scales import category_scales, number_scales, vector_scales
-from renyi.smooth import MOST_FUNCTIONS
-from renyi.spectrum import cross_products
+from renyi.basis.basis import vector_basis
+from renyi.basis.canonical import cross_products
+from renyi.basis.cosine import MOST_FUNCTIONS
+from renyi.basis.nested import category_scales, number_scales, vector_scales
+from renyi.basis.random_features import draw, seeds
+from renyi.basis.ranks import quantise
 
 (FIXED,) = seeds(None, n_draws=1)
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from renyi.candidates import as_candidates
-from renyi.columns import Column
-from renyi.gains import Gains
-from renyi.selection import ByGain, forward
+from renyi.data.reader import Column
+from renyi.selection.candidates import as_candidates
+from renyi.selection.forward import ByGain, forward
+from renyi.selection.gain import Gains
 
 
 def search(x, y, *, most=None, alpha=0.01, pairs=True):

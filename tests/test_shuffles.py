@@ -5,14 +5,14 @@ import pytest
 from scipy.stats import chisquare, ks_2samp
 
 import renyi
-from renyi.basis import category_basis, scalar_basis, vector_basis
-from renyi.copula import quantise
-from renyi.execution.threads import ahead
-from renyi.features import draw, seeds
-from renyi.inference import shuffles
-from renyi.inference.shuffles import Groups, Shuffled, shuffled_pvalue
-from renyi.scales import number_scales
-from renyi.spectrum import cross_products
+from renyi.basis.basis import category_basis, scalar_basis, vector_basis
+from renyi.basis.canonical import cross_products
+from renyi.basis.nested import number_scales
+from renyi.basis.random_features import draw, seeds
+from renyi.basis.ranks import quantise
+from renyi.compute.threads import ahead
+from renyi.inference import permutation as shuffles
+from renyi.inference.permutation import Groups, Shuffled, shuffled_pvalue
 
 (FIXED,) = seeds(None, n_draws=1)
 LINE = draw(1, 2, 3.0, kind="auto", seed=FIXED)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from renyi.smooth import MOST_FUNCTIONS, functions, waves
+from renyi.basis.cosine import MOST_FUNCTIONS, functions, waves
 from tables import number
 
 

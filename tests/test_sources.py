@@ -10,8 +10,8 @@ import types
 import polars as pl
 import pytest
 
+from renyi.data.files.table_files import read_table
 from renyi.errors import InputError
-from renyi.sources import read_table
 
 TABLE = pl.DataFrame({"a": [1, 2], "b": ["x", None]})
 

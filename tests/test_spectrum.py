@@ -6,10 +6,10 @@ import pytest
 
 import reference
 import renyi
-from renyi.basis import scalar_basis, vector_basis
-from renyi.execution.linalg import svd
-from renyi.features import Dense
-from renyi.spectrum import canonical_correlations, canonical_directions, corner_and_edges, cross_products
+from renyi.basis.basis import scalar_basis, vector_basis
+from renyi.basis.canonical import canonical_correlations, canonical_directions, corner_and_edges, cross_products
+from renyi.basis.random_features import Dense
+from renyi.compute.linalg import svd
 
 
 def golden_cases():

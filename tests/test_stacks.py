@@ -3,9 +3,9 @@ import threading
 import numpy as np
 import pytest
 
-from renyi import stacks
-from renyi.basis import Basis
-from renyi.stacks import ROWS_FOR_FLOAT32, Joined, Stack, Values, products
+from renyi.allpairs import stack as stacks
+from renyi.allpairs.stack import ROWS_FOR_FLOAT32, Joined, Stack, Values, products
+from renyi.basis.basis import Basis
 from tables import category, number
 
 

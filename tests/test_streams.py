@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import renyi
-from renyi.streams import as_stream, is_elsewhere, is_large, loaded
+from renyi.data.files.batches import as_stream, is_elsewhere, is_large, loaded
 
 pl = pytest.importorskip("polars")
 

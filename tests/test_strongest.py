@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import renyi
-from renyi import strongest
-from renyi.strongest import Strongest
-from renyi.tiles import Found
+from renyi.allpairs.tiles import Found
+from renyi.tables import top_pairs as strongest
+from renyi.tables.top_pairs import Strongest
 from tables import number
 
 # What the pairs are of does not matter to what is kept.

@@ -3,8 +3,8 @@ import pickle
 import numpy as np
 import pytest
 
-from renyi.copula import quantise
-from renyi.summaries import LEAST_CAPACITY, Coder, Summary
+from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY, Coder, Summary
+from renyi.basis.ranks import quantise
 
 N = 40_000
 SAMPLES = {

@@ -11,8 +11,10 @@ import pytest
 from scipy import stats
 
 import renyi
-from renyi import comparing, independence, tiles
-from renyi.stacks import ROWS_FOR_FLOAT32
+from renyi.allpairs import tiles
+from renyi.allpairs.stack import ROWS_FOR_FLOAT32
+from renyi.pair import independence
+from renyi.tables import in_memory as comparing
 from tables import VECTORS, columns_of, mixed, of_pair
 
 N_LONG = ROWS_FOR_FLOAT32 + 900

@@ -9,7 +9,7 @@ from rich.console import Console
 
 import renyi
 from renyi.report.summary import Line, lines_of, number, pvalue, remarks, short, width
-from renyi.report.terminal import legend, table_of_lines
+from renyi.report.text.terminal import legend, table_of_lines
 
 HOSTILE = [
     "[bold]x[/]",

@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 
 import renyi
 from renyi.cli import app
+from renyi.data.files.large_text import converted
+from renyi.data.files.table_files import Request, read_table
 from renyi.errors import InputError
-from renyi.sources import Request, read_table
-from renyi.texts import converted
 
 LINES = 400
 

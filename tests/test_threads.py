@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from renyi.execution import threads
-from renyi.execution.threads import alone, available_cores, in_threads, keep_going, stream
+from renyi.compute import threads
+from renyi.compute.threads import alone, available_cores, in_threads, keep_going, stream
 
 
 def test_outcomes_come_in_the_order_of_the_items():

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import renyi
-from renyi import tiles
-from renyi.independence import Shuffles
-from renyi.inference.blocks import CORNER
-from renyi.tiles import compare, groups, shared_tiles, tiles_of
+from renyi.allpairs import tiles
+from renyi.allpairs.tiles import compare, groups, shared_tiles, tiles_of
+from renyi.inference.multiscale import CORNER
+from renyi.pair.independence import Shuffles
 from tables import SEED, VECTORS, mixed, number, variables_of
 
 SHUFFLES = Shuffles(999, SEED, None)

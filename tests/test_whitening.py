@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from renyi.whitening import ordered_whitening, principal_whitening, triangular_factor
+from renyi.basis.orthonormal import ordered_whitening, principal_whitening, triangular_factor
 
 
 def whitened(features, whiten, cut=1e-2):

@@ -11,8 +11,8 @@ from scipy.special import ndtri
 import reference
 import renyi
 from golden.samples import scalars
-from renyi.peers import xi as xi_module
-from renyi.peers.xi import Xi
+from renyi.coefficients import xi as xi_module
+from renyi.coefficients.xi import Xi
 
 SAMPLES = scalars()
 xi = Xi()

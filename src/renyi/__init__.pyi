@@ -1,27 +1,27 @@
 from . import experiments as experiments
 from . import sklearn as sklearn
-from .accumulator import Accumulator as Accumulator
-from .coefficient import rdc as rdc
-from .coefficient import transformations as transformations
-from .columns import Column as Column
-from .columns import categorical as categorical
-from .conditional import conditional_test as conditional_test
-from .dependence import DependenceMatrix as DependenceMatrix
-from .dependence import Screening as Screening
+from .coefficients.registry import measure as measure
+from .coefficients.registry import measures as measures
+from .data.reader import Column as Column
+from .data.reader import categorical as categorical
 from .errors import CalibrationWarning as CalibrationWarning
 from .errors import ConvergenceWarning as ConvergenceWarning
 from .errors import InputError as InputError
 from .errors import MissingExtraError as MissingExtraError
 from .errors import RenyiError as RenyiError
-from .independence import independence_test as independence_test
-from .inference.discovery import adjust as adjust
-from .peers.registry import measure as measure
-from .peers.registry import measures as measures
-from .results import TestResult as TestResult
-from .results import Transformations as Transformations
-from .table import matrix as matrix
-from .table import pairs as pairs
-from .table import screen as screen
+from .inference.false_discovery import adjust as adjust
+from .pair.conditional import conditional_test as conditional_test
+from .pair.independence import independence_test as independence_test
+from .pair.rdc import rdc as rdc
+from .pair.rdc import transformations as transformations
+from .pair.result import TestResult as TestResult
+from .pair.result import Transformations as Transformations
+from .tables.accumulator import Accumulator as Accumulator
+from .tables.api import matrix as matrix
+from .tables.api import pairs as pairs
+from .tables.api import screen as screen
+from .tables.results import DependenceMatrix as DependenceMatrix
+from .tables.results import Screening as Screening
 
 __all__ = [
     "Accumulator",

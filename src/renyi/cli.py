@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
 
-    from renyi.columns import Column
+    from renyi.data.reader import Column
+    from renyi.data.table import Table
     from renyi.experiments.gallery import Scored
     from renyi.experiments.summary import Summary
-    from renyi.frames import Table
-    from renyi.report.pair import PairFound
     from renyi.report.summary import Result
+    from renyi.report.text.pair import PairFound
 
 __all__ = ["app"]
 
@@ -163,7 +163,7 @@ def _check_page(html: str | None, file: str) -> None:
     if html is None:
         return
     from renyi.errors import InputError
-    from renyi.report.page import check_renderable
+    from renyi.report.html.page import check_renderable
 
     if html == "-":
         raise InputError("--html - would print a page that is to be opened: name a file")
@@ -172,9 +172,9 @@ def _check_page(html: str | None, file: str) -> None:
 
 
 def _write_csv(found: "Result", target: str) -> None:
-    from renyi.dependence import Screening
     from renyi.report.files import written_whole
     from renyi.report.records import csv_of
+    from renyi.tables.results import Screening
 
     text = csv_of(found.to_frame() if isinstance(found, Screening) else found.to_edges())
     if target == "-":
@@ -186,9 +186,9 @@ def _write_csv(found: "Result", target: str) -> None:
 
 def _show(found: "Result", *, top: int, q: float, fold: bool) -> None:
     """The headline, the ranked table, and what a reader should know beside it."""
-    from renyi.dependence import Screening
     from renyi.report.summary import called, headline, lines_of, remarks
-    from renyi.report.terminal import legend, table_of_lines
+    from renyi.report.text.terminal import legend, table_of_lines
+    from renyi.tables.results import Screening
 
     console, by_target = _console(), isinstance(found, Screening)
     lines = lines_of(found, top + 1, q=q, fold=fold)
@@ -223,14 +223,14 @@ def pair(
 ) -> None:
     """Test two columns of a table, and say what kind of dependence there is."""
     if plot is not None:
-        from renyi.report.plots import check_picture
+        from renyi.report.figures.transformations import check_picture
 
         check_picture(plot)
     frame, kinds = _read(file, sep, null, encoding), _kinds(types)
     found = _test_pair(_pick(frame, kinds, x, y, given or []))
     if plot is not None:
         import renyi
-        from renyi.report.plots import save
+        from renyi.report.figures.transformations import save
 
         save(renyi.transformations(found.x, found.y, missing="pairwise").plot(), plot)
     if as_json:
@@ -254,8 +254,8 @@ class _Picked:
 
 
 def _pick(frame: Any, kinds: dict[str, str], x: str, y: str, given: list[str]) -> _Picked:
+    from renyi.data.table import as_table, check_known
     from renyi.errors import InputError
-    from renyi.frames import as_table, check_known
 
     named = {"X": x, "Y": y} | {f"--given {name}": name for name in given}
     for role, name in named.items():
@@ -274,7 +274,7 @@ def _pick(frame: Any, kinds: dict[str, str], x: str, y: str, given: list[str]) -
 
 def _test_pair(picked: _Picked) -> "PairFound":
     import renyi
-    from renyi.report.pair import PairFound
+    from renyi.report.text.pair import PairFound
 
     x, y, table = picked.x, picked.y, picked.table
     if picked.given:
@@ -318,7 +318,7 @@ def gallery(
 ) -> None:
     """Show the paper's fourteen associations with Pearson, Spearman and RDC side by side."""
     if picture is not None:
-        from renyi.report.plots import check_picture
+        from renyi.report.figures.transformations import check_picture
 
         check_picture(picture)
     from renyi.experiments.gallery import score_gallery
@@ -329,7 +329,7 @@ def gallery(
     console.print("Chance alone lifts RDC above 0; the debiased value is near 0 on average.", style="dim")
     if picture is not None:
         from renyi.experiments.figures import plot_gallery
-        from renyi.report.plots import save
+        from renyi.report.figures.transformations import save
 
         save(plot_gallery(scored), picture)
         console.print(f"Picture: {picture}", markup=False, highlight=False, soft_wrap=True)
@@ -434,9 +434,9 @@ def _read_in_batches(
     has_page: bool,
 ) -> Any:
     """One file or many that are read in batches; None for one that is loaded."""
-    from renyi.accumulator import bytes_of
+    from renyi.data.files.batches import is_large, text_files
     from renyi.errors import InputError
-    from renyi.streams import is_large, text_files
+    from renyi.tables.accumulator import bytes_of
 
     budget = bytes_of(memory)
     if file == "-" or not is_large(file, budget):
@@ -452,7 +452,7 @@ def _read_in_batches(
 
 def _read(file: str, separator: str | None, nulls: list[str] | None, encoding: str | None) -> Any:
     """The table; what reading had to decide goes to standard error."""
-    from renyi.sources import read_table
+    from renyi.data.files.table_files import read_table
 
     source = read_table(file, separator=separator, null_values=nulls or (), encoding=encoding)
     _print_notes(source.notes)

@@ -7,23 +7,31 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi import features
-from renyi.candidates import as_candidates
-from renyi.coefficient import Settings, is_integer
-from renyi.columns import Column, count
+from renyi.basis import random_features as features
+from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
+from renyi.coefficients.base import Measure
+from renyi.coefficients.registry import measure as named
+from renyi.compute.arrays import in_memory, is_tensor, namespace
+from renyi.compute.devices import device_of, relieved
+from renyi.compute.threads import available_cores
+from renyi.data.reader import Column, count
 from renyi.errors import InputError
-from renyi.execution.arrays import in_memory, is_tensor, namespace
-from renyi.execution.devices import device_of, relieved
-from renyi.execution.threads import available_cores
 from renyi.extras import load
-from renyi.features import DEFAULT_SCALE, Frequencies
-from renyi.gains import Gains
-from renyi.peers.protocol import Measure
-from renyi.peers.registry import measure as named
-from renyi.selection import ByGain, Criterion, Step, forward
-from renyi.setwise import Setwise
-from renyi.supervised import Categorical, TargetKind, as_numbers, is_frame, read_features, read_target, with_labels
-from renyi.table import matrix
+from renyi.pair.rdc import Settings, is_integer
+from renyi.selection.candidates import as_candidates
+from renyi.selection.forward import ByGain, Criterion, Step, forward
+from renyi.selection.gain import Gains
+from renyi.selection.inputs import (
+    Categorical,
+    TargetKind,
+    as_numbers,
+    is_frame,
+    read_features,
+    read_target,
+    with_labels,
+)
+from renyi.selection.setwise import Setwise
+from renyi.tables.api import matrix
 
 load("sklearn", extra="sklearn")
 
@@ -227,7 +235,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             Save it with `.savefig(path)`; a notebook shows it by itself.
         """
         check_is_fitted(self)
-        from renyi.report.path import plot_path
+        from renyi.report.figures.selection_path import plot_path
 
         return plot_path(self.path_)
 

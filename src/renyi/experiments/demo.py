@@ -5,8 +5,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.dependence import DependenceMatrix
-from renyi.inference.discovery import adjust
+from renyi.inference.false_discovery import adjust
+from renyi.tables.results import DependenceMatrix
 
 __all__ = ["RELATED", "demo_table", "n_by_pearson"]
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.coefficients.base import Measure
+from renyi.coefficients.registry import measure, measures
 from renyi.errors import InputError
-from renyi.independence import independence_test
-from renyi.peers.protocol import Measure
-from renyi.peers.registry import measure, measures
+from renyi.pair.independence import independence_test
 
 __all__ = ["AUTO", "Coefficient", "Entry", "Evidence", "MultiScale", "chosen", "names_of"]
 

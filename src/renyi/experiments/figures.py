@@ -9,7 +9,7 @@ from renyi.experiments.gallery import GALLERY, Array, Scored, gallery_samples
 from renyi.experiments.runs import Record
 from renyi.experiments.summary import number
 from renyi.extras import load
-from renyi.report.plots import BLUE, GREY, STYLE, shown_once
+from renyi.report.figures.transformations import BLUE, GREY, STYLE, shown_once
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

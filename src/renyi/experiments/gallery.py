@@ -12,11 +12,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.coefficient import rdc
-from renyi.copula import joint_ranks
+from renyi.basis.ranks import joint_ranks
 from renyi.experiments.entries import Coefficient
 from renyi.experiments.runs import Record, Say, Task, open_record, run
 from renyi.experiments.summary import Summary, number
+from renyi.pair.rdc import rdc
 
 __all__ = [
     "GALLERY",

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.data.files.table_files import read_table
 from renyi.errors import InputError
 from renyi.extras import load
-from renyi.sources import read_table
 
 __all__ = ["PANELS", "DataSet", "Panel", "prepared", "read_panels"]
 

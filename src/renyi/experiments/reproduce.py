@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from renyi.coefficient import is_integer
+from renyi.coefficients.registry import measure, measures
+from renyi.compute.threads import available_cores
 from renyi.errors import InputError, MissingExtraError
-from renyi.execution.threads import available_cores
 from renyi.experiments import gallery, power, selection, times
 from renyi.experiments.entries import Coefficient, chosen, names_of
 from renyi.experiments.locks import locked
@@ -17,7 +17,7 @@ from renyi.experiments.panels import read_panels
 from renyi.experiments.patterns import PATTERNS
 from renyi.experiments.runs import Record, Say, read_record
 from renyi.experiments.summary import Summary
-from renyi.peers.registry import measure, measures
+from renyi.pair.rdc import is_integer
 from renyi.report.files import written_whole
 
 __all__ = ["EXPERIMENTS", "Reproduced", "Request", "draw_experiment", "reproduce", "run_experiment"]
@@ -346,7 +346,7 @@ def _draw(request: Request, experiment: Experiment, record: Record, say: Say) ->
             raise
         say(f"no figure: {error}")
         return []
-    from renyi.report.plots import save
+    from renyi.report.figures.transformations import save
 
     paths = []
     for ending, figure in figures.items():

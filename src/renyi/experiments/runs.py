@@ -17,8 +17,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from renyi.compute.progress import watched
 from renyi.errors import InputError, RenyiError
-from renyi.execution.progress import watched
 from renyi.report.files import written_whole
 from renyi.report.records import json_of
 

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.coefficients.base import Measure
+from renyi.coefficients.registry import measure, measures
 from renyi.errors import InputError
 from renyi.experiments.panels import DataSet
 from renyi.experiments.runs import Record, Say, Task, open_record, run
 from renyi.experiments.summary import Summary, number
 from renyi.extras import load
-from renyi.peers.protocol import Measure
-from renyi.peers.registry import measure, measures
 
 __all__ = [
     "FULL",

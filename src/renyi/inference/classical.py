@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincc, gammaln, log_ndtr
 
-from renyi.basis import Basis
-from renyi.execution.roots import root_between
+from renyi.basis.basis import Basis
+from renyi.compute.roots import root_between
 
 __all__ = ["bartlett", "log_gamma_sf", "log_weighted_chi_square_sf", "spectral"]
 

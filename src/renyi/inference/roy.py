@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc
 
+from renyi.compute.arrays import as_places, is_tensor, like, namespace
+from renyi.compute.roots import root_between
 from renyi.errors import InputError
-from renyi.execution.arrays import as_places, is_tensor, like, namespace
-from renyi.execution.roots import root_between
 from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_beta, log_tail
 
 __all__ = ["LARGEST_RANK", "MANY_ROOTS", "critical_root", "log_sf", "log_sf_of_many", "null_median"]

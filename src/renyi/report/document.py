@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi import __version__
-from renyi.alike import Variable
-from renyi.dependence import DependenceMatrix, Screening
+from renyi.allpairs.column_group import Variable
 from renyi.errors import InputError
 from renyi.report.clusters import orders
 from renyi.report.network import network_of
 from renyi.report.summary import Result, called
+from renyi.report.text.sentences import missed, sentences
 from renyi.report.variables import label_of, plain, sampled_rows, variable_record
 from renyi.report.views import Axis, view_of
-from renyi.report.words import missed, sentences
+from renyi.tables.results import DependenceMatrix, Screening
 
 __all__ = ["SCHEMA", "Wishes", "document_of"]
 

@@ -4,8 +4,8 @@ import json
 import math
 from typing import Any
 
-from renyi.dependence import Screening
 from renyi.report.summary import Result
+from renyi.tables.results import Screening
 
 __all__ = ["csv_of", "json_of", "record_of"]
 

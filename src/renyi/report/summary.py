@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from renyi.columns import count
-from renyi.dependence import DependenceMatrix, Screening
-from renyi.edges import ALIAS
+from renyi.allpairs.edges import ALIAS
+from renyi.data.reader import count
+from renyi.tables.results import DependenceMatrix, Screening
 
 __all__ = ["Line", "Result", "called", "headline", "lines_of", "number", "pvalue", "rate", "remarks", "short", "width"]
 

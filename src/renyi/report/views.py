@@ -6,16 +6,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.alignment import common_rows
-from renyi.alike import Variable
-from renyi.basis import Basis
-from renyi.coefficient import transformations_of
-from renyi.columns import Column
-from renyi.copula import empirical_cdf, joint_ranks
+from renyi.allpairs.column_group import Variable
+from renyi.basis.basis import Basis
+from renyi.basis.ranks import empirical_cdf, joint_ranks
+from renyi.data.align import common_rows
+from renyi.data.reader import Column
 from renyi.errors import InputError
-from renyi.independence import together
+from renyi.pair.independence import together
+from renyi.pair.rdc import transformations_of
+from renyi.pair.result import CategoryTransformation, RankTransformation
 from renyi.report.variables import cells_of, drawable, label_of, limits_of, plain, significant
-from renyi.results import CategoryTransformation, RankTransformation
 
 __all__ = ["Axis", "view_of"]
 

@@ -1,0 +1,247 @@
+"""Columns that are alike, of one kind and rank, stacked: what a tile of pairs is made of."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.allpairs.masked_moments import Averages
+from renyi.allpairs.stack import Joined, Stack, Values
+from renyi.basis.cosine import Smooth
+from renyi.basis.nested import Scales
+from renyi.basis.product_moments import Moments, moments_of, recipes_of
+from renyi.data.reader import Column
+from renyi.inference.multiscale import CORNER
+from renyi.pair.independence import Prepared
+
+__all__ = ["Alike", "Variable", "ready"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """A typed column of a table, and how it is prepared on its observed rows, once it is asked for."""
+
+    column: Column
+    prepare: Callable[[Column], Prepared]
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """The column as the coefficient and the test see it."""
+        return self.prepare(self.column)
+
+    def forget(self) -> None:
+        """Let go of what can be prepared again."""
+        self.__dict__.pop("prepared", None)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return len(self.column)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no cell is missing."""
+        return self.column.missing is None
+
+    @property
+    def n_samples(self) -> int:
+        """Observed rows."""
+        gaps = self.column.missing
+        return len(self.column) - (0 if gaps is None else int(np.count_nonzero(gaps)))
+
+    @cached_property
+    def signature(self) -> Hashable:
+        """What columns of one group have in common."""
+        scales = self.prepared.scales
+        is_plain = scales.smooth is not None and scales.smooth.is_plain
+        has_ties = scales.equal_pairs > 0
+        return (
+            *(scales.kind, self.prepared.basis.rank, scales.basis.rank, scales.sizes),
+            *(scales.has_levels, is_plain, is_plain and has_ties),
+        )
+
+    @property
+    def scales(self) -> Scales:
+        """The nested basis."""
+        return self.prepared.scales
+
+    @cached_property
+    def most_frequent(self) -> int:
+        """Rows of the most frequent value."""
+        counts = self.scales.basis.cell_counts if self.scales.equal_pairs else None
+        return 1 if counts is None else int(counts.max())
+
+    @property
+    def trend(self) -> float:
+        """The sign that makes the first function rise with the values; NaN where they have no order."""
+        if self.column.kind == "number":
+            return 1.0
+        if self.column.kind == "category" and self.scales.basis.rank == 1:
+            return 1.0 if self.scales.basis.table[-1, 0] > self.scales.basis.table[0, 0] else -1.0
+        return np.nan
+
+
+def ready(prepared: Prepared, /) -> Callable[[Column], Prepared]:
+    """For a `Variable` that is prepared already; unlike a closure it can be pickled."""
+    return partial(_same, prepared)
+
+
+def _same(prepared: Prepared, _: Column) -> Prepared:
+    return prepared
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """Columns of one group: where they stand in the table, and their stacked bases.
+
+    `values` are standardised ones, where Pearson's correlation has to be found together with the rest since the rows
+    will be gone, or are on a device.
+    """
+
+    positions: Index
+    variables: tuple[Variable, ...]
+    coefficient: Stack
+    corner: Stack
+    rest: Stack | None
+    codes: tuple[NDArray[Any], ...]
+    values: Values | None = None
+    averages: Averages | None = None
+
+    @classmethod
+    def of(cls, positions: Sequence[int], variables: Sequence[Variable], /) -> "Alike":
+        missing = [variable.column.missing for variable in variables]
+        return cls._of(positions, variables, missing)
+
+    @classmethod
+    def elsewhere(cls, position: int, variable: Variable, /) -> "Alike":
+        """A column whose rows are elsewhere: `over` has them a batch at a time."""
+        return cls._of([position], [variable], [None])
+
+    @classmethod
+    def joined(cls, groups: Sequence["Alike"], /) -> "Alike":
+        """The columns of several groups that have the same signature, and whose rows are elsewhere."""
+        variables = tuple(variable for group in groups for variable in group.variables)
+        rests = [group.rest for group in groups if group.rest is not None]
+        return cls(
+            np.concatenate([group.positions for group in groups]),
+            variables,
+            Stack.joined([group.coefficient for group in groups]),
+            Stack.joined([group.corner for group in groups]),
+            Stack.joined(rests) if rests else None,
+            (),
+        )
+
+    @classmethod
+    def _of(
+        cls,
+        positions: Sequence[int],
+        variables: Sequence[Variable],
+        missing: Sequence[NDArray[np.bool_] | None],
+    ) -> "Alike":
+        n_rows = variables[0].n_rows
+        bases, nested = [v.prepared.basis for v in variables], [v.scales.basis for v in variables]
+        edge = CORNER if variables[0].scales.kind == "number" else nested[0].rank
+        corner = Stack.of(nested, missing, n_rows, columns=slice(edge))
+        has_more = nested[0].rank > edge
+        return cls(
+            np.array(positions, dtype=np.intp),
+            tuple(variables),
+            Stack.of(bases, missing, n_rows, columns=slice(None), beside=corner),
+            corner,
+            Stack.of(nested, missing, n_rows, columns=slice(edge, None), beside=corner) if has_more else None,
+            corner.codes,
+        )
+
+    def over(self, codes: Sequence[NDArray[Any]], values: Values, /) -> "Alike":
+        """The same columns over a batch of rows: the cell of every row, and roughly standardised values."""
+        places = self.coefficient.packed_places(codes)
+        return replace(
+            self,
+            coefficient=self.coefficient.over(codes, places),
+            corner=self.corner.over(codes, places),
+            rest=None if self.rest is None else self.rest.over(codes, places),
+            codes=tuple(codes),
+            values=values,
+        )
+
+    @property
+    def nested(self) -> Stack | Joined:
+        """The nested bases as a whole."""
+        return self.corner if self.rest is None else Joined(self.corner, self.rest)
+
+    @property
+    def scales(self) -> Scales:
+        """Those of the first column: kind, ranks and sizes are those of all."""
+        return self.variables[0].scales
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no cell is missing."""
+        return all(variable.is_complete for variable in self.variables)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return self.variables[0].n_rows
+
+    @cached_property
+    def smooth(self) -> tuple[Smooth, ...]:
+        """How the nested bases are made of smooth functions, where those of all columns are plainly so; else empty."""
+        parts = [variable.scales.smooth for variable in self.variables]
+        plain = tuple(part for part in parts if part is not None and part.is_plain)
+        return plain if len(plain) == len(parts) else ()
+
+    @cached_property
+    def moments(self) -> Moments | None:
+        """What means of products of functions are made of, if anything serves."""
+        if self.averages is not None:
+            return self.averages.moments
+        feature_map = self.variables[0].prepared.basis.feature_map
+        return moments_of(feature_map.projection) if self.smooth and feature_map is not None else None
+
+    @cached_property
+    def recipes(self) -> tuple[Array, ...] | None:
+        """How the bases of the coefficient and their products are made of the moments, if those of all columns are."""
+        if self.moments is None or any(variable.scales.equal_pairs for variable in self.variables):
+            return None
+        bases = [variable.prepared.basis for variable in self.variables]
+        made = [recipes_of(b.feature_map, b.n_samples, self.moments) for b in bases if b.feature_map is not None]
+        known = tuple(recipe for recipe in made if recipe is not None)
+        return known if len(known) == len(bases) else None
+
+    @cached_property
+    def leverages(self) -> Array:
+        """Largest leverages (rank, columns) on the columns' own rows."""
+        return np.array([variable.scales.leverages for variable in self.variables]).T
+
+    @cached_property
+    def lengths(self) -> Index:
+        """Observed rows of each column."""
+        return np.array([variable.scales.basis.n_samples for variable in self.variables])
+
+    def part(self, columns: slice, /) -> "Alike":
+        """Some of the columns."""
+        rest = None if self.rest is None else self.rest.part(columns)
+        return Alike(
+            self.positions[columns],
+            self.variables[columns],
+            self.coefficient.part(columns),
+            self.corner.part(columns),
+            rest,
+            self.codes[columns],
+            None if self.values is None else self.values.part(columns),
+            None if self.averages is None else self.averages.part(columns),
+        )
+
+    def averaged(self) -> "Alike":
+        """The same, with means over the rows of one another at hand, where cells are missing and these serve."""
+        if self.is_complete or self.moments is None:
+            return self
+        missing = [variable.column.missing for variable in self.variables]
+        return replace(self, averages=Averages.of(self.moments, self.smooth, self.codes, missing, self.n_rows))

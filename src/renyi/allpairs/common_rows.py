@@ -1,0 +1,408 @@
+"""Coefficients and p-values of all pairs of two groups of alike columns, each on the rows that both columns have."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from renyi.allpairs.column_group import Alike, Variable
+from renyi.allpairs.masked_gram import (
+    Pairs,
+    Restricted,
+    Whitened,
+    exact_leverages,
+    leverage_bounds,
+    leverages_of_cells,
+)
+from renyi.allpairs.masked_moments import distinct_masks, means_of_moments, observed_rows
+from renyi.allpairs.stack import Joined, Stack, Values, precision
+from renyi.allpairs.sums import Sums, correlation
+from renyi.basis.basis import RESTRICTED_CUT, most_functions
+from renyi.basis.nested import FEW_TIES, TIES_OF_LEVELS, Scales
+from renyi.compute.arrays import at_least, gathered, like, namespace
+from renyi.compute.threads import keep_going
+from renyi.inference import multiscale as scale_blocks
+from renyi.inference.many_pairs import log_pvalues
+from renyi.inference.multiscale import Block, NestedProducts, largest_root
+
+__all__ = ["CommonPairs", "CompletePairs"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+Mask: TypeAlias = NDArray[np.bool_]
+
+# By how much whitening may magnify what rounding leaves of products, by their type: p-values move by less than 10⁻⁵.
+_MOST_MAGNIFIED = {np.float64: 1e5, np.float32: 1e3}
+
+# Of both sides (pairs, 2).
+Ranks: TypeAlias = NDArray[np.int32]
+
+
+class CompletePairs:
+    """Pairs of columns without missing cells."""
+
+    def __init__(self, x: Alike, y: Alike, i: Index, j: Index, sums: Sums | None = None, /) -> None:
+        sums = sums or Sums.of(x, y)
+        self._n_pairs, self._n = len(i), sums.n_rows
+        self._ranks = x.coefficient.rank, y.coefficient.rank
+        cross = gathered(sums.coefficient, i, j) / self._n
+        xp = namespace(cross)
+        self.coefficient: Array = xp.sqrt(xp.clip(largest_root(cross), 0.0, 1.0))
+        if sum(self._ranks) >= self._n:
+            self.coefficient[:] = np.nan
+        nested = NestedProducts(*(gathered(part, i, j) / self._n for part in sums.nested))
+        self.first = nested.corner[:, 0, 0]
+        self.pearson = sums.pearson(i, j, self._n)
+        family = scale_blocks.family(x.scales, y.scales)
+        fewest = _of_pairs((-_arrangements(x), -_arrangements(y)), (i, j), cross)
+        self.log_pvalue, _ = _log_pvalues(
+            x.scales,
+            y.scales,
+            nested.roots(family),
+            family,
+            n=self._n,
+            leverages=_of_pairs((x.leverages, y.leverages), (i, j), cross),
+            log_arrangements=-at_least(*fewest),
+        )
+        if self._n < scale_blocks.FEW_ROWS:
+            few = [np.array([variable.scales.has_few_ties for variable in side.variables]) for side in (x, y)]
+            self.log_pvalue[~(like(few[0], cross)[i] & like(few[1], cross)[j])] = np.nan
+
+    @property
+    def n(self) -> Index:
+        """Rows of every pair."""
+        return np.full(self._n_pairs, self._n)
+
+    @property
+    def ranks(self) -> Ranks:
+        """Those of both sides."""
+        return np.full((self._n_pairs, 2), self._ranks, dtype=np.int32)
+
+
+def _of_pairs(values: tuple[Array, Array], index: tuple[Index, Index], array: Array) -> tuple[Array, Array]:
+    """What columns (…, columns) of both sides have, for every pair, beside an array; once where all have the same."""
+    are_same = [bool((side == side[..., :1]).all()) for side in values]
+    once = [side[..., :1] if same else side for side, same in zip(values, are_same, strict=True)]
+    if all(are_same):
+        return once[0], once[1]
+    x, y = (
+        like(side, array) if same else like(side, array)[..., columns]
+        for side, same, columns in zip(once, are_same, index, strict=True)
+    )
+    return x, y
+
+
+def _arrangements(group: Alike) -> Array:
+    return np.array([variable.scales.log_arrangements for variable in group.variables])
+
+
+def _log_pvalues(
+    x: Scales,
+    y: Scales,
+    roots: Array,
+    family: Sequence[Block],
+    *,
+    n: Index | int,
+    leverages: tuple[Array, Array],
+    log_arrangements: Array,
+) -> tuple[Array, Mask]:
+    """By the law; NaN where it does not hold, and whether all blocks were trusted."""
+    return log_pvalues(
+        roots,
+        family,
+        n=n,
+        leverages=leverages,
+        log_arrangements=log_arrangements,
+        are_numbers=x.kind == y.kind == "number",
+        share=scale_blocks.share_of(x, y),
+        largest=scale_blocks.largest_leverages(x, y, n),
+    )
+
+
+class CommonPairs:
+    """Pairs of columns with missing cells.
+
+    Where a function drops out on the common rows of a pair, or ties on few rows need a closer look, the p-value is left
+    as NaN: such a pair is looked at by itself. The coefficient is NaN where too few rows are left for it.
+    """
+
+    def __init__(self, x: Alike, y: Alike, i: Index, j: Index, sums: Sums | None = None, /) -> None:
+        self._sides = _Side.both(x, y, i, j) if sums is None else _CountedSide.of_sums(x, y, i, j, sums)
+        self._sums = sums or Sums.of(x, y)
+        self._index = i, j
+        self.n = self._sides[0].n
+        self.coefficient, self.ranks = self._coefficients()
+        self.pearson = self._sums.pearson(i, j, self.n)
+        of_x, of_y = _both_whitened(self._sides, lambda side, place: side.whitened_nested(place))
+        nested = self._nested(of_x, of_y)
+        self.first = self._first(of_x, of_y)
+        self.log_pvalue = self._log_pvalues(nested, of_x, of_y)
+
+    def _coefficients(self) -> tuple[Array, Ranks]:
+        x, y = _both_whitened(self._sides, lambda side, place: side.whitened_coefficient(place))
+        i, j = self._index
+        sums = self._sums.coefficient[i, j]
+        white = _orthonormal(np.moveaxis(sums, 0, -1), x, y, self.n)
+        found = np.sqrt(np.clip(largest_root(np.ascontiguousarray(np.moveaxis(white, -1, 0))), 0.0, 1.0))
+        ranks = np.column_stack([side.most_functions() for side in self._sides])
+        is_low = (ranks < sums.shape[1:]).any(axis=1) | ~(x.is_of_full_rank() & y.is_of_full_rank())
+        for a, b in np.unique(ranks[is_low], axis=0).tolist():
+            low = np.flatnonzero(is_low & (ranks == (a, b)).all(axis=1))
+            found[low], ranks[low] = _of_low_rank(sums[low, :a, :b], x, y, low, self.n[low])
+        # A side that is left with nothing shows nothing.
+        has_freedom = (ranks > 0).all(axis=1) & (ranks.sum(axis=1) < self.n)
+        return np.where(has_freedom, found, np.nan), ranks
+
+    def _first(self, x: Pairs, y: Pairs) -> Array:
+        """Correlations of the first functions, whether or not the others are all there."""
+        i, j = self._index
+        covariance = self._sums.nested[0][i, j, 0, 0] / np.maximum(self.n, 1) - x.means[0] * y.means[0]
+        return correlation(covariance, x.variance, y.variance, least=RESTRICTED_CUT**2)
+
+    def _nested(self, x: Pairs, y: Pairs) -> NestedProducts:
+        i, j = self._index
+        corner, of_x, of_y = (part[i, j] for part in self._sums.nested)
+        white = _orthonormal(np.moveaxis(corner, 0, -1), x, y, self.n)
+        edge_of_x = _orthonormal(of_x.T[:, np.newaxis], x, y, self.n)[:, 0]
+        edge_of_y = _orthonormal(of_y.T[np.newaxis], x, y, self.n)[0]
+        return NestedProducts(np.moveaxis(white, -1, 0), edge_of_x.T, edge_of_y.T)
+
+    def _log_pvalues(self, nested: NestedProducts, x: Pairs, y: Pairs) -> Array:
+        groups = [side.group for side in self._sides]
+        family = scale_blocks.family(groups[0].scales, groups[1].scales, n=groups[0].n_rows)
+        roots = nested.roots(family)
+        bounds = [side.leverage_bounds(white) for side, white in zip(self._sides, (x, y), strict=True)]
+        most = _MOST_MAGNIFIED[precision(groups[0].n_rows)]
+        is_known = x.is_accurate(most) & y.is_accurate(most)
+        is_known &= ~self._sides[0].may_be_tied & ~self._sides[1].may_be_tied
+        found, is_clear = self._by_law(roots, family, bounds, np.flatnonzero(is_known))
+        doubtful = np.flatnonzero(is_known & ~is_clear)
+        if len(doubtful):
+            exact = [side.exact_leverages(white, doubtful) for side, white in zip(self._sides, (x, y), strict=True)]
+            found[doubtful] = self._by_law(roots, family, exact, doubtful)[0][doubtful]
+        return self._above_floor(found)
+
+    def _by_law(
+        self, roots: Array, family: Sequence[Block], leverages: Sequence[Array], rows: Index
+    ) -> tuple[Array, Mask]:
+        """P-values of some pairs, and whether every block within reach was trusted with these leverages."""
+        x, y = (side.group.scales for side in self._sides)
+        found, is_clear = np.full(len(roots), np.nan), np.zeros(len(roots), dtype=bool)
+        found[rows], is_clear[rows] = _log_pvalues(
+            x,
+            y,
+            roots[rows],
+            family,
+            n=self.n[rows],
+            leverages=(leverages[0][:, rows], leverages[1][:, rows]),
+            log_arrangements=np.full(len(rows), np.inf),
+        )
+        return found, is_clear
+
+    def _above_floor(self, log_pvalue: Array) -> Array:
+        """No p-value is below one over the number of arrangements of the common rows."""
+        for side in self._sides:
+            low = np.flatnonzero(log_pvalue < -side.fewest_log_arrangements())
+            log_pvalue[low] = np.maximum(log_pvalue[low], [-side.log_arrangements(pair) for pair in low.tolist()])
+        return log_pvalue
+
+
+def _both_whitened(sides: "tuple[_Side, _Side]", restrict: "Callable[[_Side, str], Whitened]") -> tuple[Pairs, Pairs]:
+    """Bases of both sides on common rows, restricted once where both are the same columns."""
+    x, y = sides
+    of_x = restrict(x, "x")
+    of_y = of_x if y.group is x.group else restrict(y, "y")
+    return x.at(of_x, "x"), y.at(of_y, "y")
+
+
+def _orthonormal(sums: Array, x: Pairs, y: Pairs, n: Index) -> Array:
+    """Sums of products (leading functions of x, of y, pairs) to correlations of bases orthonormal on common rows."""
+    central = sums / np.maximum(n, 1) - x.means[: len(sums), np.newaxis] * y.means[: sums.shape[1]]
+    return np.swapaxes(y.solve(np.swapaxes(x.solve(central), 0, 1)), 0, 1)
+
+
+def _of_low_rank(sums: Array, x: Pairs, y: Pairs, low: Index, n: Index) -> tuple[Array, Ranks]:
+    """Coefficients of leading functions, by principal whitening, and the ranks that are left on the common rows."""
+    a, b = sums.shape[1:]
+    central = sums / np.maximum(n, 1)[:, np.newaxis, np.newaxis] - np.einsum(
+        "ip,jp->pij", x.means[:a, low], y.means[:b, low]
+    )
+    (of_x, ranks_x), (of_y, ranks_y) = x.principal(low, a), y.principal(low, b)
+    roots = largest_root(np.swapaxes(of_x, 1, 2) @ central @ of_y)
+    return np.sqrt(np.clip(roots, 0.0, 1.0)), np.column_stack((ranks_x, ranks_y)).astype(np.int32)
+
+
+class _Side:
+    """One side of the pairs of a tile: its columns, and which rows the other side leaves of each."""
+
+    def __init__(
+        self,
+        group: Alike,
+        columns: Index,
+        masks: NDArray[np.bool_],
+        which: Index,
+        n: Array,
+        /,
+        *,
+        means: Array | None = None,
+    ) -> None:
+        self.group = group
+        # For every pair the column of this side, and the mask of the other one.
+        self._columns, self._which = columns, which
+        self._masks, self._n = masks, n
+        self._kept_means = means
+        self.n = np.rint(n[columns, which]).astype(np.intp)
+
+    @classmethod
+    def both(cls, x: Alike, y: Alike, i: Index, j: Index, /) -> "tuple[_Side, _Side]":
+        """Both sides of the pairs (i, j)."""
+        n_rows = x.coefficient.n_rows
+        (of_x, which_x), (of_y, which_y) = (
+            distinct_masks([variable.column.missing for variable in side.variables], n_rows) for side in (x, y)
+        )
+        common = of_x.T.astype(np.float64) @ of_y
+        return (
+            cls(x, i, of_y, which_y[j], common[which_x], means=_kept_means(x, y, which_y)),
+            cls(y, j, of_x, which_x[i], common.T[which_y], means=_kept_means(y, x, which_x)),
+        )
+
+    def at(self, white: Whitened, place: str, /) -> Pairs:
+        """Of every pair the column of this side on the rows that the other has."""
+        return white.at(self._columns, self._which, place=place)
+
+    def most_functions(self) -> Ranks:
+        """Leading functions of the coefficient that the common rows of every pair allow."""
+        lengths, which = np.unique(self.n, return_inverse=True)
+
+        def of(variable: Variable) -> Ranks:
+            basis = variable.prepared.basis
+            return np.array([most_functions(basis, n) for n in lengths.tolist()], dtype=np.int32)
+
+        if self.group.scales.kind != "vector":
+            return of(self.group.variables[0])[which]
+        # Vectors of one rank may have different numbers of coordinates.
+        return np.array([of(variable) for variable in self.group.variables])[self._columns, which]
+
+    def whitened(self, stack: Stack | Values | Joined, place: str, /) -> Whitened:
+        """Bases of every column of this side, on the rows of every mask of the other."""
+        return Restricted.of(stack, self._masks, self._n, place=place).whitened(place=place)
+
+    def whitened_coefficient(self, place: str, /) -> Whitened:
+        """The bases of the coefficient; from moments where those serve all columns."""
+        recipes = self.group.recipes
+        if recipes is None:
+            return self.whitened(self.group.coefficient, place)
+        return Restricted.of_recipes(self._means, recipes, place=place).whitened(place=place)
+
+    def whitened_nested(self, place: str, /) -> Whitened:
+        """The same for nested bases."""
+        moments = self.group.moments
+        if moments is None:
+            return self.whitened(self.group.nested, place)
+        return Restricted.of_smooth(moments, self._means, self.group.smooth, place=place).whitened(place=place)
+
+    @property
+    def _means(self) -> Array:
+        """Means of the moments of all columns of this side, on the rows of every mask of the other."""
+        # Kept by hand: until Python 3.12 a cached property has one lock for all instances, and threads would wait.
+        if self._kept_means is None:
+            self._kept_means = self._take_means()
+        return self._kept_means
+
+    def _take_means(self) -> Array:
+        group = self.group
+        if group.moments is None:
+            raise ValueError("moments are of smooth functions")
+        observed = observed_rows([variable.column.missing for variable in group.variables], len(self._masks))
+        return means_of_moments(
+            group.moments, group.smooth, group.codes, observed=observed, masks=self._masks, n=self._n
+        )
+
+    def leverage_bounds(self, white: Pairs, /) -> Array:
+        """What the largest leverages (rank, pairs) can be at most."""
+        own = self.group.leverages * self.group.lengths
+        return leverage_bounds(white, own[:, self._columns], np.maximum(self.n, 1))
+
+    def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
+        """Largest leverages (rank, pairs), only of some pairs."""
+        largest = np.full((self.group.scales.basis.rank, len(self._columns)), np.nan)
+        for column in np.unique(self._columns[pairs]):
+            keep_going()
+            of_column = pairs[self._columns[pairs] == column]
+            variable = self.group.variables[column]
+            observed = None if variable.column.missing is None else ~variable.column.missing
+            masks = self._masks[:, self._which[of_column]]
+            largest[:, of_column] = exact_leverages(variable.scales.basis, observed, masks, white.take(of_column))
+        return largest
+
+    @cached_property
+    def may_be_tied(self) -> Mask:
+        """Whether there may be so many ties on the common rows that they must be counted."""
+        limit = np.where(self.n < scale_blocks.FEW_ROWS, FEW_TIES, TIES_OF_LEVELS)
+        if self.group.scales.kind != "number":
+            return np.asarray(limit == FEW_TIES)
+        equal = np.array([variable.scales.equal_pairs for variable in self.group.variables])[self._columns]
+        return np.asarray(equal > limit * self.n * (self.n - 1.0))
+
+    def fewest_log_arrangements(self) -> Array:
+        """What the number of arrangements is at least: no value has more rows than the most frequent one has at all."""
+        most = np.array([v.most_frequent for v in self.group.variables])[self._columns]
+        most = np.clip(most, self.n / 2, self.n)
+        return np.asarray(gammaln(self.n + 1.0) - gammaln(most + 1.0) - gammaln(self.n - most + 1.0))
+
+    def log_arrangements(self, pair: int, /) -> float:
+        """Logarithm of the number of arrangements of the common rows of a pair."""
+        variable, mask = self.group.variables[self._columns[pair]], self._masks[:, self._which[pair]]
+        codes = variable.scales.basis.codes
+        if codes is None:
+            return float(gammaln(self.n[pair] + 1.0))
+        own = mask if variable.column.missing is None else mask[~variable.column.missing]
+        return float(gammaln(self.n[pair] + 1.0) - np.sum(gammaln(np.bincount(codes[own]) + 1.0)))
+
+
+def _kept_means(side: Alike, other: Alike, which: Index) -> Array | None:
+    """Means of the moments of a side over the rows of the masks of the other, where they were taken beforehand."""
+    if side.averages is None or other.averages is None:
+        return None
+    return side.averages.over(other.averages, np.unique(which, return_index=True)[1])
+
+
+class _CountedSide(_Side):
+    """The same where the rows are elsewhere, and what is known is how many of every cell the other side leaves."""
+
+    def __init__(self, group: Alike, columns: Index, others: Index, counts: Sequence[NDArray[np.int64]], /) -> None:
+        n = np.stack([left.sum(axis=0) for left in counts]).astype(np.float64)
+        super().__init__(group, columns, np.empty((0, n.shape[1]), dtype=bool), others, n)
+        self._counts = counts
+
+    @classmethod
+    def of_sums(cls, x: Alike, y: Alike, i: Index, j: Index, sums: Sums, /) -> "tuple[_Side, _Side]":
+        """Both sides of the pairs (i, j)."""
+        if sums.counts is None:
+            raise ValueError("cells are missing, and nothing says where")
+        return cls(x, i, j, sums.counts[0]), cls(y, j, i, sums.counts[1])
+
+    def whitened_coefficient(self, place: str, /) -> Whitened:
+        tables = [variable.prepared.basis.table for variable in self.group.variables]
+        return Restricted.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
+
+    def whitened_nested(self, place: str, /) -> Whitened:
+        tables = [variable.scales.basis.table for variable in self.group.variables]
+        return Restricted.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
+
+    def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
+        largest = np.full((self.group.scales.basis.rank, len(self._columns)), np.nan)
+        for column in np.unique(self._columns[pairs]):
+            keep_going()
+            of_column = pairs[self._columns[pairs] == column]
+            left = self._counts[column][:, self._which[of_column]]
+            table = self.group.variables[column].scales.basis.table
+            largest[:, of_column] = leverages_of_cells(table, left > 0, left.sum(axis=0), white.take(of_column))
+        return largest
+
+    def log_arrangements(self, pair: int, /) -> float:
+        left = self._counts[self._columns[pair]][:, self._which[pair]]
+        return float(gammaln(self.n[pair] + 1.0) - np.sum(gammaln(left + 1.0)))

@@ -1,0 +1,338 @@
+"""Tables on a device of torch: columns are ranked there, all pairs are compared there, and what was found comes back.
+
+Ranks, cells and tables of functions are those of a table in memory: without ties columns share one table, which n alone
+decides; the table of a column with ties is made from the rows of its cells. Only complete columns of numbers are
+compared on a device so far.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.allpairs.column_group import Alike, Variable
+from renyi.allpairs.device.stack import ResidentStack, ResidentValues
+from renyi.allpairs.stack import ROWS_FOR_FLOAT32, is_exact
+from renyi.basis import random_features as features
+from renyi.basis.basis import copula_basis, grid_cells
+from renyi.basis.nested import number_scales
+from renyi.basis.ranks import Cells, tie_free_cells, tied_cells
+from renyi.compute.arrays import is_tensor
+from renyi.compute.devices import free_bytes, within_room
+from renyi.compute.threads import in_threads
+from renyi.data.reader import Column, as_floats, count
+from renyi.data.table import Table, as_dict
+from renyi.errors import InputError
+from renyi.inference.multiscale import CORNER
+from renyi.pair.independence import Prepared
+from renyi.pair.rdc import Settings
+
+__all__ = [
+    "OnDevice",
+    "Ranked",
+    "has_tensors",
+    "on_device",
+    "ranked",
+    "read_tensors",
+    "tensors_of",
+    "upload",
+    "without_gaps",
+]
+
+Array: TypeAlias = NDArray[np.float64]
+Tensor: TypeAlias = Any
+(_SEED,) = features.seeds(None, n_draws=1)
+
+# Equal values in a row, and pairs of them as a share of all, up to which a column is taken as one without ties.
+_LONGEST_RUN, _MOST_MOVED = 5, 3e-7
+_ON_CPU = "leave such columns out, or pass NumPy arrays and device=None"
+
+
+def has_tensors(data: Any, /) -> bool:
+    """Whether a table is a tensor, or a dict of them."""
+    return is_tensor(data) or (isinstance(data, Mapping) and len(data) > 0 and all(map(is_tensor, data.values())))
+
+
+def tensors_of(data: Any, /) -> list[Any]:
+    """The tensors that a table is made of."""
+    if not has_tensors(data):
+        return []
+    return list(data.values()) if isinstance(data, Mapping) else [data]
+
+
+@dataclass(frozen=True, eq=False)
+class OnDevice:
+    """Numbers (columns, rows) on a device, and what is told of them."""
+
+    table: Table
+    numbers: Tensor
+
+    def take(self, which: Sequence[int], /) -> "OnDevice":
+        """Some of the columns."""
+        places = np.array(which, dtype=np.intp)
+        columns = tuple(self.table.columns[k] for k in which)
+        return OnDevice(replace(self.table, columns=columns), _rows_at(self.numbers, places))
+
+
+def read_tensors(data: Any, device: Any, argument: str = "the table", /) -> OnDevice:
+    """The columns of a tensor (rows, columns), or of a dict of tensors, on a device."""
+    import torch
+
+    if isinstance(data, Mapping):
+        shapes = {name: tuple(part.shape) for name, part in data.items()}
+        first = next(iter(shapes.values()))
+        for name, shape in shapes.items():
+            if len(shape) != 1 or shape != first:
+                raise InputError(
+                    f"{name!r} in {argument} has the shape {shape}: pass tensors of one length, one a column"
+                )
+        kinds = {part.dtype for part in data.values()}
+        kind = kinds.pop() if len(kinds) == 1 else torch.float64
+        numbers = torch.stack([part.to(device=device, dtype=kind) for part in data.values()])
+        names = tuple(map(str, data))
+    else:
+        if data.ndim != 2:
+            raise InputError(
+                f"{argument} is a tensor of the shape {tuple(data.shape)}, and a table has rows and columns"
+            )
+        numbers = data.detach().to(device).T.contiguous()
+        names = tuple(f"x{j}" for j in range(len(numbers)))
+    if numbers.dtype == torch.bool or numbers.is_complex():
+        raise InputError(f"{argument} holds {numbers.dtype} and numbers are compared on a device: convert it to floats")
+    if numbers.shape[1] < 2:
+        raise InputError(f"{argument} has {count(numbers.shape[1], 'row')}, which show no dependence: pass at least 2")
+    columns = tuple(Column(name, "number", np.empty(0)) for name in names)
+    return OnDevice(Table(columns, dict.fromkeys(names, "number"), {}, {}, int(numbers.shape[1]), as_dict), numbers)
+
+
+def upload(table: Table, device: Any, /) -> OnDevice:
+    """The columns of a table in memory on a device, if they can be compared there."""
+    import torch
+
+    for column in table.columns:
+        if column.kind != "number":
+            raise InputError(f"{column.name!r} is a {column.kind}, which is not compared on a device yet: {_ON_CPU}")
+        if column.missing is not None:
+            raise InputError(f"{column.name!r} has missing cells, which are not compared on a device yet: {_ON_CPU}")
+    values = [column.values for column in table.columns]
+    are_single = all(part.dtype == np.float32 for part in values)
+    numbers = np.stack(values if are_single else [as_floats(part) for part in values])
+    return OnDevice(table, torch.as_tensor(numbers, device=device))
+
+
+def on_device(columns: Sequence[Column], device: Any, /) -> OnDevice:
+    """Complete columns of floats on a device, whether they are there or not."""
+    import torch
+
+    # Read-only arrays would be warned of if they were not copied.
+    values = [part if is_tensor(part := column.values) else torch.tensor(part, device=device) for column in columns]
+    kind = torch.float32 if all(part.dtype == torch.float32 for part in values) else torch.float64
+    numbers = torch.empty((len(columns), len(values[0])), dtype=kind, device=device)
+    for row, part in zip(numbers, values, strict=True):
+        row.copy_(part)
+    types = dict.fromkeys((column.name for column in columns), "number")
+    return OnDevice(Table(tuple(columns), types, {}, {}, len(values[0]), as_dict), numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class _Away(Variable):
+    """A column whose rows are on a device."""
+
+    n_all: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        return self.n_all
+
+    @property
+    def n_samples(self) -> int:
+        return self.n_all
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Columns that can be compared, their cells (columns, rows) and values on a device, and why others cannot."""
+
+    variables: tuple[_Away, ...]
+    codes: Tensor
+    numbers: Tensor
+    table: Table
+
+    def groups(self) -> list[Alike]:
+        """Columns that are alike, stacked."""
+        by_prepared: dict[int, list[int]] = {}
+        for place, variable in enumerate(self.variables):
+            by_prepared.setdefault(id(variable.prepared), []).append(place)
+        by_signature: dict[Any, list[list[int]]] = {}
+        for places in by_prepared.values():
+            by_signature.setdefault(self.variables[places[0]].signature, []).append(places)
+        return [self._alike(parts) for parts in by_signature.values()]
+
+    def _alike(self, parts: Sequence[Sequence[int]]) -> Alike:
+        """One group, of columns that share what was prepared, and of others."""
+        import torch
+
+        prepared = [self.variables[part[0]].prepared for part in parts]
+        starts = np.cumsum([0, *(len(one.basis.table) for one in prepared)])
+        places = np.concatenate([np.array(part) for part in parts])
+        offsets = np.repeat(starts[:-1], [len(part) for part in parts])
+        order = np.argsort(places)
+        places, offsets = places[order], offsets[order]
+        codes, numbers = _rows_at(self.codes, places), _rows_at(self.numbers, places)
+        if len(parts) > 1:
+            codes = codes + torch.as_tensor(offsets, device=codes.device, dtype=torch.int32)[:, None]
+        n_rows = int(codes.shape[1])
+        codes = codes.T.contiguous()
+        bases, nested = [one.basis for one in prepared], [one.scales.basis for one in prepared]
+        kinds = [torch.float64 if is_exact(side, n_rows) else torch.float32 for side in (bases, nested)]
+        # They answer whatever is asked of stacks in memory.
+        coefficient: Any = ResidentStack.of([one.table for one in bases], codes, dtype=kinds[0])
+        corner: Any = ResidentStack.of([one.table[:, :CORNER] for one in nested], codes, dtype=kinds[1])
+        rest: Any = None
+        if nested[0].rank > CORNER:
+            rest = ResidentStack.of([one.table[:, CORNER:] for one in nested], codes, dtype=kinds[1])
+        values: Any = ResidentValues.of(numbers)
+        variables = tuple(self.variables[place] for place in places.tolist())
+        return Alike(places.astype(np.intp), variables, coefficient, corner, rest, (), values)
+
+
+def _rows_at(tensor: Tensor, places: NDArray[np.intp]) -> Tensor:
+    import torch
+
+    if len(places) == len(tensor):
+        return tensor
+    return tensor[torch.as_tensor(places, device=tensor.device)]
+
+
+def ranked(table: OnDevice, settings: Settings, /, *, missing: str) -> Ranked:
+    """Rank all columns where they are; columns that say nothing are left out."""
+    table = without_gaps(table, missing)
+    device, (n_columns, n_rows) = table.numbers.device, table.numbers.shape
+    # Sorted values, their order, and what sorting takes beside them.
+    most = max(1, int(free_bytes(device) / (48 * n_rows)))
+    ranking = _Ranking(table, settings)
+    return within_room(ranking, min(n_columns, most), device, f"sorting a column of {n_rows:,} rows")
+
+
+def without_gaps(table: OnDevice, missing: str, /) -> OnDevice:
+    """The table without rows that lack a value, if these are to be dropped."""
+    import torch
+
+    numbers = table.numbers
+    if missing != "listwise" or not numbers.is_floating_point():
+        return table
+    rows = ~torch.isnan(numbers).any(0)
+    if bool(rows.all()):
+        return table
+    n_left = int(rows.sum())
+    if n_left < 2:
+        raise InputError(f"{count(n_left, 'row')} of {numbers.shape[1]:,} have no missing cell: leave columns out")
+    return OnDevice(replace(table.table, n_rows=n_left), numbers[:, rows])
+
+
+class _Ranking:
+    """All columns to their cells, some at a time."""
+
+    def __init__(self, table: OnDevice, settings: Settings, /) -> None:
+        self._table, self._n = table, int(table.numbers.shape[1])
+        self._projection = settings.scalar_projection(self._n, _SEED)
+        self._n_cells = grid_cells(self._n, self._projection.roughest)
+        self._without_ties = self._prepared(*tie_free_cells(self._n, self._n_cells), has_ties=False)
+
+    def _prepared(self, ranks: Array, counts: NDArray[np.intp], *, has_ties: bool) -> Prepared:
+        cells = Cells(ranks, counts, has_ties, self._n_cells)
+        return Prepared(copula_basis(cells, self._projection), number_scales(cells))
+
+    def __call__(self, at_once: int, /) -> Ranked:
+        import torch
+
+        numbers, table = self._table.numbers, self._table.table
+        names = [column.name for column in table.columns]
+        codes = torch.empty(numbers.shape, dtype=torch.int32, device=numbers.device)
+        prepared: dict[int, Prepared] = {}
+        skipped: dict[str, str] = {}
+        counts = tie_free_cells(self._n, self._n_cells)[1]
+        cell_of_rank = _cells_of_ranks(counts, numbers.device)
+        for start in range(0, len(names), at_once):
+            columns = slice(start, start + at_once)
+            ordered, order = torch.sort(numbers[columns], dim=1)
+            for k, reason in self._reasons(ordered, start):
+                skipped[names[k]] = reason
+            equals_next = ordered[:, 1:] == ordered[:, :-1]
+            cells, is_tied = self._shared_cells(equals_next, cell_of_rank)
+            codes[columns].scatter_(1, order, cells)
+            tied = [k for k in is_tied.nonzero().ravel().tolist() if names[start + k] not in skipped]
+            ends = [~equals_next[k].cpu().numpy() for k in tied]
+            for k, (made, own) in zip(tied, in_threads(self._tied, ends), strict=True):
+                prepared[start + k] = made
+                codes[start + k].scatter_(0, order[k], _cells_of_ranks(own, numbers.device))
+        kept = [k for k, name in enumerate(names) if name not in skipped]
+        variables = tuple(self._variable(table.columns[k], prepared.get(k, self._without_ties)) for k in kept)
+        told = replace(
+            table,
+            columns=tuple(variable.column for variable in variables),
+            types={name: kind for name, kind in table.types.items() if name not in skipped},
+            skipped={**table.skipped, **skipped},
+        )
+        places = np.array(kept, dtype=np.intp)
+        return Ranked(variables, _rows_at(codes, places), _rows_at(numbers, places), told)
+
+    def _shared_cells(self, equals_next: Tensor, cell_of_rank: Tensor) -> tuple[Tensor, Tensor]:
+        """Cells of sorted values on the grid of all columns without ties, and which columns need one of their own.
+
+        On many rows a few equal values, as float32 has them by chance, move ranks by less than products are rounded:
+        they have the cell of the last of them.
+        """
+        import torch
+
+        cells = cell_of_rank.expand(len(equals_next), -1)
+        is_tied = equals_next.any(1)
+        if self._n < ROWS_FOR_FLOAT32 or not bool(is_tied.any()):
+            return cells, is_tied
+        n_pairs = torch.zeros(len(equals_next), dtype=torch.int64, device=equals_next.device)
+        run, cells = equals_next, cells.clone()
+        for distance in range(1, _LONGEST_RUN):
+            n_pairs += run.sum(1)
+            cells[:, :-distance] = torch.where(run, cells[:, distance:], cells[:, :-distance])
+            run = run[:, :-1] & equals_next[:, distance:]
+        return cells, run.any(1) | (n_pairs > _MOST_MOVED * self._n**2)
+
+    def _variable(self, column: Column, prepared: Prepared) -> _Away:
+        return _Away(column, lambda _: prepared, self._n)
+
+    def _tied(self, differs: NDArray[np.bool_]) -> tuple[Prepared, NDArray[np.intp]]:
+        """The functions of a column with ties, from where its sorted values differ, and the rows of its cells."""
+        ranks, counts = tied_cells(np.flatnonzero(np.append(differs, True)), self._n_cells)
+        return self._prepared(ranks, counts, has_ties=True), counts
+
+    def _reasons(self, ordered: Tensor, start: int) -> Iterator[tuple[int, str]]:
+        """Columns that cannot be compared, and why; missing cells are refused."""
+        import torch
+
+        first, last = ordered[:, 0], ordered[:, -1]
+        if ordered.is_floating_point():
+            finite = (torch.isfinite(first) & torch.isfinite(last)).tolist()
+            for k in (k for k, is_finite in enumerate(finite) if not is_finite):
+                n_missing = int(torch.isnan(ordered[k]).sum())
+                n_infinite = int(torch.isinf(ordered[k]).sum())
+                if n_infinite:
+                    yield start + k, f"has {count(n_infinite, 'infinite value')}: replace by numbers or by NaN"
+                elif n_missing == ordered.shape[1]:
+                    yield start + k, "no observed value"
+                else:
+                    name = self._table.table.columns[start + k].name
+                    raise InputError(
+                        f"{name!r} has {count(n_missing, 'missing cell')}, which are not compared on a device yet: "
+                        f"pass missing='listwise' to drop such rows, {_ON_CPU}"
+                    )
+        for k in (first == last).nonzero().ravel().tolist():
+            yield start + k, f"constant (always {first[k].item()!r})"
+
+
+def _cells_of_ranks(counts: NDArray[np.intp], device: Any) -> Tensor:
+    """The cell of every sorted position."""
+    import torch
+
+    return torch.as_tensor(np.repeat(np.arange(len(counts), dtype=np.int32), counts), device=device)

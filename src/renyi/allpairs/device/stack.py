@@ -1,0 +1,326 @@
+"""Columns whose rows lie on a device of torch: tables of functions there, the cell of every row, and their products."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.compute.devices import Operand, as_operand, free_bytes, multiplied, paired
+
+__all__ = ["Resident", "ResidentRows", "ResidentStack", "ResidentValues", "Weighted"]
+
+Array: TypeAlias = NDArray[np.float64]
+Tensor: TypeAlias = Any
+
+# Sums of products over more rows than this are added up in float64.
+_MOST_ROWS = 32768
+# Chunks of so many rows, or several times as many, are multiplied fastest.
+_ALIGNED = 64
+# Parts of columns: of all pairs of columns, those of a part with itself and with later ones are multiplied.
+_N_STRIPS, _FEWEST_OF_STRIP = 5, 128
+# So many numbers in half precision, 16 bytes, are gathered at once.
+_EASY_WIDTH = 8
+_WHOLE = ((slice(None), slice(None)),)
+# The part of the free memory that functions of a chunk of rows take.
+_SHARE_OF_CHUNK = 0.15
+# Numbers are brought to this size before they are cut into halves, whose range is from 6e-8 to 65,504.
+_LOG_SIZE = 10
+
+
+class Resident:
+    """What is multiplied with its like on a device: `rank` functions of some columns, over the same rows."""
+
+    rank: int
+    n_rows: int
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def part(self, columns: slice, /) -> "Resident":
+        """Some of the columns."""
+        raise NotImplementedError
+
+    def operand(self, rows: slice, /) -> Operand:
+        """All functions at some rows (rows, blocks × columns, functions of a block)."""
+        raise NotImplementedError
+
+    @property
+    def blocks(self) -> int:
+        """Parts that the functions of a column are cut into, as they are gathered."""
+        return 1
+
+    @property
+    def width(self) -> int:
+        """Functions of a block; the last one may be filled up with zeros."""
+        return self.rank
+
+    @property
+    def device(self) -> Any:
+        """Where the rows are."""
+        raise NotImplementedError
+
+    @property
+    def dtype(self) -> Any:
+        """In what numbers products are wanted."""
+        raise NotImplementedError
+
+    def products(self, other: "Resident", /) -> Tensor:
+        """Sums of products (columns, columns of the other, rank, rank of the other) over the rows.
+
+        Of columns with themselves those of a pair and of its reverse are the same, turned; some of the reverse ones are
+        left out, as 0.
+        """
+        import torch
+
+        kind, chunks = torch.promote_types(self.dtype, other.dtype), list(self._chunks(other))
+        shape = self.blocks * len(self), self.width, other.blocks * len(other), other.width
+        total = torch.zeros(shape, dtype=kind if len(chunks) == 1 else torch.float64, device=self.device)
+        for rows in chunks:
+            own = self.operand(rows)
+            left, right = paired(own, own if other is self else other.operand(rows))
+            for strip, later in self._strips() if other is self else _WHOLE:
+                # Columns follow one another in every row, so that those of a strip need not be copied.
+                block = total[strip, :, later]
+                block += multiplied(left[:, strip], right[:, later]).view(block.shape)
+        parts = total.view(self.blocks, len(self), self.width, other.blocks, len(other), other.width)
+        planes = parts.permute(0, 2, 3, 5, 1, 4).reshape(
+            self.blocks * self.width, other.blocks * other.width, len(self), len(other)
+        )
+        return planes[: self.rank, : other.rank].to(kind).permute(2, 3, 0, 1)
+
+    def _strips(self) -> Sequence[tuple[slice, slice]]:
+        """Some columns, and all that follow; all of them where they lie in several blocks."""
+        n_strips = max(1, min(_N_STRIPS, len(self) // _FEWEST_OF_STRIP))
+        if self.blocks > 1:
+            return _WHOLE
+        edges = np.linspace(0, len(self), n_strips + 1).round().astype(int).tolist()
+        return [(slice(start, stop), slice(start, None)) for start, stop in pairwise(edges)]
+
+    def _chunks(self, other: "Resident") -> Iterator[slice]:
+        room = _SHARE_OF_CHUNK * free_bytes(self.device)
+        width = 8 * (len(self) * self.blocks * self.width + len(other) * other.blocks * other.width)
+        most = max(64, min(_MOST_ROWS, int(room / width)))
+        step = -(-self.n_rows // -(-self.n_rows // most))
+        step = -(-step // _ALIGNED) * _ALIGNED
+        return (slice(start, min(start + step, self.n_rows)) for start in range(0, self.n_rows, step))
+
+
+@dataclass(frozen=True, eq=False)
+class ResidentStack(Resident):
+    """Bases of one rank: all their tables (cells, width) below one another, and the place there of every row.
+
+    `places` is (rows, columns).
+    """
+
+    tables: tuple[Tensor, ...]  # one, or its leading and following digits
+    places: Tensor
+    rank: int = 0
+    dtype: Any = None
+
+    @classmethod
+    def of(cls, tables: Sequence[Array], places: Tensor, /, *, dtype: Any) -> "ResidentStack":
+        """Distinct tables of one rank, whose cells are numbered one after the other in `places` (rows, columns)."""
+        import torch
+
+        table = np.concatenate(tables)
+        padded = np.zeros((len(table), -(-table.shape[1] // _EASY_WIDTH) * _EASY_WIDTH))
+        padded[:, : table.shape[1]] = table
+        return cls(as_operand(torch.as_tensor(padded, device=places.device).to(dtype)), places, table.shape[1], dtype)
+
+    def __len__(self) -> int:
+        return int(self.places.shape[1])
+
+    @property
+    def blocks(self) -> int:
+        return -(-int(self.tables[0].shape[1]) // _EASY_WIDTH)
+
+    @property
+    def width(self) -> int:
+        return min(_EASY_WIDTH, int(self.tables[0].shape[1]))
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Rows of the table."""
+        return len(self.places)
+
+    @property
+    def device(self) -> Any:
+        return self.places.device
+
+    def part(self, columns: slice, /) -> "ResidentStack":
+        return replace(self, places=self.places[:, columns])
+
+    def leading(self, size: int, /) -> "ResidentStack":
+        """The first columns of every basis."""
+        return replace(self, tables=tuple(table[:, :size].contiguous() for table in self.tables), rank=size)
+
+    def codes_of(self, column: int, /) -> NDArray[np.intp]:
+        """The cell of every row of one column, in memory."""
+        places = self.places[:, column].cpu().numpy()
+        # No cell is empty, and its first one is where its table begins.
+        return np.asarray(places - places.min(), dtype=np.intp)
+
+    def operand(self, rows: slice, /) -> Operand:
+        import torch
+
+        places = self.places[rows].reshape(-1)
+        shape = -1, len(self), self.width
+        blocks = [
+            [_gathered(part, places).view(shape) for part in table.split(self.width, dim=1)] for table in self.tables
+        ]
+        return tuple(parts[0] if len(parts) == 1 else torch.cat(parts, dim=1) for parts in blocks)
+
+
+def _gathered(table: Tensor, places: Tensor) -> Tensor:
+    """Rows of a table: those of 4, 8 or 16 bytes as one number each, which is many times as fast."""
+    import torch
+
+    table = table.contiguous()
+    items = {2: torch.float32, 4: torch.float64, _EASY_WIDTH: torch.complex128}.get(int(table.shape[1]))
+    if table.dtype == torch.float16 and items is not None:
+        return table.view(items).view(-1).index_select(0, places).view(-1, 1).view(torch.float16)
+    return table.index_select(0, places)
+
+
+@dataclass(frozen=True, eq=False)
+class ResidentValues(Resident):
+    """Numbers (columns, rows) that are standardised where they are multiplied: over their size, mean and deviation."""
+
+    numbers: Tensor
+    sizes: Tensor
+    means: Tensor
+    deviations: Tensor
+    rank: int = 1
+
+    @classmethod
+    def of(cls, numbers: Tensor, /) -> "ResidentValues":
+        """Values of columns that vary."""
+        import torch
+
+        if not numbers.is_floating_point():
+            # As floats large whole numbers would lose their digits, but for the smallest.
+            numbers = (numbers - numbers.amin(1, keepdim=True)).double()
+        sizes = torch.maximum(numbers.amax(1).double().abs(), numbers.amin(1).double().abs())
+        sizes = sizes.clamp(min=float(np.finfo(np.float64).tiny))[:, None]
+        at_once = max(1, int(_SHARE_OF_CHUNK * free_bytes(numbers.device) / (16 * numbers.shape[1])))
+        parts = [
+            torch.std_mean(part.double() / size, dim=1, correction=0, keepdim=True)
+            for part, size in zip(numbers.split(at_once), sizes.split(at_once), strict=True)
+        ]
+        deviations, means = (torch.cat([part[k] for part in parts]) for k in (0, 1))
+        return cls(numbers, sizes, means, deviations)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Rows of the table."""
+        return int(self.numbers.shape[1])
+
+    @property
+    def device(self) -> Any:
+        return self.numbers.device
+
+    @property
+    def dtype(self) -> Any:
+        import torch
+
+        return torch.float64
+
+    def part(self, columns: slice, /) -> "ResidentValues":
+        return ResidentValues(self.numbers[columns], self.sizes[columns], self.means[columns], self.deviations[columns])
+
+    def operand(self, rows: slice, /) -> Operand:
+        standardised = (self.numbers[:, rows].double() / self.sizes - self.means) / self.deviations
+        return (standardised.T[:, :, None],)
+
+
+@dataclass(frozen=True, eq=False)
+class ResidentRows(Resident):
+    """Functions by their values: `sizes`, powers of two, times `numbers` (rows, functions), zeros beyond the last."""
+
+    numbers: Tensor
+    sizes: Array
+    rank: int = 1
+
+    @classmethod
+    def of(cls, functions: Tensor, /, *, dtype: Any) -> "ResidentRows":
+        """Functions (functions, rows)."""
+        exponents = np.frexp(functions.abs().amax(1).cpu().numpy())[1]
+        sizes = np.ldexp(1.0, exponents - _LOG_SIZE)
+        count = len(functions)
+        numbers = functions.new_zeros((functions.shape[1], -(-count // _EASY_WIDTH) * _EASY_WIDTH), dtype=dtype)
+        numbers[:, :count] = functions.T / functions.new_tensor(sizes)
+        return cls(numbers, sizes)
+
+    def __len__(self) -> int:
+        return int(self.numbers.shape[1])
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Rows of the table."""
+        return len(self.numbers)
+
+    @property
+    def device(self) -> Any:
+        return self.numbers.device
+
+    @property
+    def dtype(self) -> Any:
+        return self.numbers.dtype
+
+    def operand(self, rows: slice, /) -> Operand:
+        return as_operand(self.numbers[rows, :, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted(Resident):
+    """Functions of columns times a weight of every row, which is `size` times `weights`."""
+
+    stack: ResidentStack
+    weights: Tensor
+    size: float
+
+    @classmethod
+    def of(cls, stack: ResidentStack, weights: Tensor, /) -> "Weighted":
+        """Weights (rows,), of any size."""
+        largest = max(float(table.abs().amax()) for table in stack.tables) * float(weights.abs().amax())
+        size = largest / 2.0**_LOG_SIZE
+        return cls(stack, (weights / size).to(stack.dtype), size)
+
+    def __len__(self) -> int:
+        return len(self.stack)
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        """Functions of a column."""
+        return self.stack.rank
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Rows of the table."""
+        return self.stack.n_rows
+
+    @property
+    def blocks(self) -> int:
+        return self.stack.blocks
+
+    @property
+    def width(self) -> int:
+        return self.stack.width
+
+    @property
+    def device(self) -> Any:
+        return self.stack.device
+
+    @property
+    def dtype(self) -> Any:
+        return self.stack.dtype
+
+    def operand(self, rows: slice, /) -> Operand:
+        whole = sum(part.to(self.dtype) for part in self.stack.operand(rows))
+        return as_operand(whole * self.weights[rows, None, None])

@@ -1,0 +1,224 @@
+"""Pairs of columns with what was found on them: the effect beside the p-value."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.allpairs.column_group import Variable
+from renyi.allpairs.pearson import pearson_of
+from renyi.allpairs.tiles import Found
+from renyi.basis.basis import Basis
+from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.inference.debias import debias_all, largest_leverage, null_level
+from renyi.inference.roy import null_median
+from renyi.pair.independence import together
+
+__all__ = ["ALIAS", "MISSED", "SMALLEST_PVALUE", "Edges", "traits"]
+
+Array: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+# Columns this close to one another are told as one.
+ALIAS = 0.99
+# A dependence is marked as nonlinear where no linear coefficient is more than this share of the debiased one.
+MISSED = 0.5
+SMALLEST_PVALUE = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Pairs of variables of x and y, with what was found; `y` is `x` where a table is compared with itself.
+
+    `known` are debiased coefficients where the test that was made has said them.
+    """
+
+    x: Sequence[Variable]
+    y: Sequence[Variable]
+    found: Found
+    known: Array | None = None
+
+    @classmethod
+    def of(cls, x: Sequence[Variable], y: Sequence[Variable], parts: Sequence[Found], /) -> "Edges":
+        """From what the tiles have found; pairs of one table have their columns in its order."""
+        values = {name: _joined([getattr(part, name) for part in parts]) for name in _FIELDS}
+        if y is x:
+            values["i"], values["j"] = np.minimum(values["i"], values["j"]), np.maximum(values["i"], values["j"])
+        return cls(x, y, Found(**values))
+
+    def __len__(self) -> int:
+        return len(self.found.i)
+
+    def take(self, which: NDArray[Any], /) -> "Edges":
+        """Some of the pairs, in the order given."""
+        return Edges(self.x, self.y, self._found_at(which), known=self.debiased[which])
+
+    def _found_at(self, which: NDArray[Any]) -> Found:
+        return Found(**{name: _taken(getattr(self.found, name), which) for name in _FIELDS})
+
+    def spread(self, name: str, /) -> Array | None:
+        """What was found as a matrix of all pairs, if that is how it is kept; its diagonal has no meaning."""
+        return None
+
+    @property
+    def measure(self) -> str:
+        """What the coefficient is called."""
+        return "rdc"
+
+    @property
+    def largest(self) -> float:
+        """The largest coefficient there can be, NaN where there is no upper end."""
+        return 1.0
+
+    @property
+    def own(self) -> Array | float:
+        """What every column of x has with itself."""
+        return 1.0
+
+    @cached_property
+    def pearson(self) -> Array:
+        """Pearson's correlation, NaN where one of the two has no order or is constant on the rows of both."""
+        known = self.found.pearson
+        found = pearson_of(self.x, self.y, self.found.i, self.found.j) if known is None else known
+        # What rounding leaves of the variance of a constant is no variance.
+        return np.where((self.found.ranks > 0).all(axis=1), found, np.nan)
+
+    @property
+    def spearman(self) -> Array:
+        """Spearman's correlation, NaN where one of the two has no order."""
+        return self.found.spearman
+
+    @property
+    def has_law(self) -> bool:
+        """Whether p-values come with the measure."""
+        return True
+
+    @property
+    def smallest_shuffled(self) -> float:
+        """The smallest p-value that shuffles can show."""
+        return 1e-4
+
+    @property
+    def log_pvalues(self) -> Array:
+        """Logarithms of the p-values."""
+        return self.found.log_pvalue
+
+    @property
+    def is_shuffled(self) -> Mask:
+        """Which p-values come from shuffles."""
+        return self.found.is_shuffled
+
+    @property
+    def strength(self) -> Array:
+        """What pairs are ranked by."""
+        return self.debiased
+
+    @property
+    def trend(self) -> Array:
+        """A number whose sign says whether y rises with x, NaN where nobody knows."""
+        return self.found.spearman
+
+    @cached_property
+    def pvalues(self) -> Array:
+        """P-values, NaN where no test was made; none is 0."""
+        log_p = self.log_pvalues
+        return np.where(np.isnan(log_p), np.nan, np.maximum(np.exp(log_p), SMALLEST_PVALUE))
+
+    @cached_property
+    def debiased(self) -> Array:
+        """Coefficients, less what independent data would show."""
+        if self.known is not None:
+            return self.known
+        return debias_all(self.found.coefficient, self._levels())
+
+    def _levels(self) -> Array:
+        """What independent data would show: by the law, or by random pairings where single rows weigh too much."""
+        levels = np.full(len(self), np.nan)
+        weights_x, numbers_x = (values[self.found.i] for values in traits(self.x))
+        weights_y, numbers_y = (values[self.found.j] for values in traits(self.y))
+        limit = largest_leverage(numbers_x.astype(int) + numbers_y, self.found.n)
+        n = np.maximum(self.found.n, 1).astype(np.float64)
+        is_known = np.isfinite(self.found.coefficient)
+        # What a row weighs among a column's own rows it weighs among those that are left, which are fewer.
+        has_law = is_known & (weights_x * weights_y <= limit * n**2)
+        keys = np.column_stack((np.sort(self.found.ranks, axis=1), self.found.n))[has_law]
+        if len(keys):
+            distinct, which = np.unique(keys, axis=0, return_inverse=True)
+            levels[has_law] = np.array([null_median(*key) for key in distinct.tolist()])[which.ravel()]
+        for k in np.flatnonzero(is_known & ~has_law):
+            levels[k] = null_level(*self._bases(int(k)))
+        return levels
+
+    def _bases(self, edge: int, /) -> tuple[Basis, Basis]:
+        """Both columns on the rows they have in common."""
+        x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
+        pair = together((x.column, y.column), (x.prepared, y.prepared))
+        return pair[0].basis, pair[1].basis
+
+    def _cross(self, edge: int, /) -> Array:
+        """Mean products of the two."""
+        return cross_products(*self._bases(edge))
+
+    @cached_property
+    def is_nonlinear(self) -> Mask:
+        """Where Pearson's and Spearman's coefficients would have missed what is there."""
+        linear = np.fmax(np.abs(self.pearson), np.abs(self.found.spearman))
+        return np.asarray(linear <= MISSED * self.debiased)
+
+    def is_alias(self, edge: int, /) -> bool:
+        """Whether two columns are nearly the same: a coefficient above 0.99, and neither says more than the other."""
+        x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
+        if not self.found.coefficient[edge] > ALIAS or x.prepared.basis.rank != y.prepared.basis.rank:
+            return False
+        if "category" not in (x.column.kind, y.column.kind):
+            return True
+        # Categories that share a single level correlate perfectly in that one; all of them must be shared.
+        return bool(canonical_correlations(self._cross(edge))[-1] > ALIAS)
+
+    def reason(self, edge: int, /) -> str:
+        """Why a pair has no coefficient or no p-value."""
+        return "too little to go by"
+
+    def columns(self, qvalues: Array, /) -> dict[str, Any]:
+        """What a frame of the pairs has."""
+        return {
+            "x": np.array([self.x[i].column.name for i in self.found.i.tolist()], dtype=str),
+            "y": np.array([self.y[j].column.name for j in self.found.j.tolist()], dtype=str),
+            "coefficient": self.found.coefficient,
+            "debiased": self.debiased,
+            "pearson": self.pearson,
+            "spearman": self.found.spearman,
+            "nonlinear": self.is_nonlinear,
+            "p": self.pvalues,
+            "q": qvalues,
+            "n": self.found.n,
+        }
+
+    def to_frame(self, new_frame: Callable[[dict[str, Any]], Any], /, *, qvalues: Array) -> Any:
+        """The pairs as rows of a frame."""
+        return new_frame(self.columns(qvalues))
+
+
+def _joined(parts: Sequence[NDArray[Any] | None]) -> Any:
+    """What tiles have found, one after the other, unless it waits until it is asked for."""
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known) if len(known) == len(parts) else None
+
+
+def _taken(values: NDArray[Any] | None, which: NDArray[Any]) -> Any:
+    return None if values is None else values[which]
+
+
+_FIELDS = tuple(field.name for field in fields(Found))
+
+
+def traits(variables: Sequence[Variable], /) -> tuple[Array, Mask]:
+    """What the heaviest row of every basis weighs (leverage times rows), and whether it is of a number."""
+    bases = [variable.prepared.basis for variable in variables]
+    return (
+        np.array([basis.largest_leverage * basis.n_samples for basis in bases]),
+        np.array([basis.is_of_number for basis in bases]),
+    )

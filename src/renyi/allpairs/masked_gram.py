@@ -1,0 +1,275 @@
+"""Stacked bases on the rows that the columns of another stack have: pairwise deletion by products of masks.
+
+The Gram matrix of x over the rows where y is observed is (products of x's functions) × (y's mask), one product of
+matrices for all pairs. An ordered Cholesky factor of it makes the basis orthonormal there and keeps it nested. Arrays
+here have the pairs on their last axes.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.allpairs.stack import CHUNK_BYTES, Joined, Stack, Values, fine_chunks
+from renyi.basis.basis import RESTRICTED_CUT, Basis
+from renyi.basis.cosine import Smooth
+from renyi.basis.product_moments import Moments, recipes_of_smooth
+from renyi.compute.workspace import workspace
+
+__all__ = [
+    "Pairs",
+    "Restricted",
+    "Whitened",
+    "exact_leverages",
+    "forward",
+    "leverage_bounds",
+    "leverages_of_cells",
+]
+
+Array: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+# Observed rows (rows, masks).
+Masks: TypeAlias = NDArray[np.bool_]
+Index: TypeAlias = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Restricted:
+    """Means (rank, columns, masks) and central products (rank, rank, columns, masks) of a stack over rows of masks."""
+
+    means: Array
+    gram: Array
+
+    @classmethod
+    def of(cls, stack: Stack | Values | Joined, masks: Masks, n: Array, /, *, place: str) -> "Restricted":
+        """For every column and mask; `n` (columns, masks) counts the rows they have in common.
+
+        What is large lies in a workspace of this place, until the next call for it.
+        """
+        lower = np.tril_indices(stack.rank)
+        kind = stack.rows(slice(0, 1)).dtype
+        sums = np.zeros((len(stack) * stack.rank, masks.shape[1]))
+        squares = np.zeros((len(stack) * len(lower[0]), masks.shape[1]))
+        for rows in fine_chunks(stack.n_rows, len(stack) * len(lower[0]) * kind.itemsize):
+            mask = masks[rows].astype(kind)
+            split = np.ascontiguousarray(stack.rows(rows)).reshape(len(stack), stack.rank, -1)
+            sums += split.reshape(len(sums), -1) @ mask
+            pairs = workspace("pairs", (len(lower[0]), len(stack), split.shape[2]), kind)
+            for k, (i, j) in enumerate(zip(*lower, strict=True)):
+                np.multiply(split[:, i], split[:, j], out=pairs[k])
+            squares += pairs.reshape(len(squares), -1) @ mask
+        with np.errstate(divide="ignore", invalid="ignore"):
+            means = sums.reshape(len(stack), stack.rank, -1).swapaxes(0, 1) / n
+            gram = workspace(f"gram {place}", (stack.rank, stack.rank, *n.shape))
+            gram[lower] = squares.reshape(len(lower[0]), len(stack), -1) / n
+        gram[lower[1], lower[0]] = gram[lower]
+        gram -= means[:, np.newaxis] * means
+        return cls(means, gram)
+
+    @classmethod
+    def of_counts(
+        cls, tables: Sequence[Array], counts: Sequence[NDArray[np.int64]], n: Array, /, *, place: str
+    ) -> "Restricted":
+        """The same, from how many rows (cells, masks) of every cell of a column the masks leave."""
+        rank = tables[0].shape[1]
+        lower = np.tril_indices(rank)
+        sums = np.empty((rank + len(lower[0]), *n.shape))
+        for column, (table, left) in enumerate(zip(tables, counts, strict=True)):
+            functions = np.hstack((table, table[:, lower[0]] * table[:, lower[1]]))
+            sums[:, column] = functions.T @ left
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sums /= n
+        return cls._made(sums, place)
+
+    @classmethod
+    def of_smooth(cls, moments: Moments, means: Array, smooth: Sequence[Smooth], /, *, place: str) -> "Restricted":
+        """The same for whole bases of smooth functions, from the means (1 + moments, columns, masks) of moments."""
+        recipes = recipes_of_smooth(moments)
+        found = cls._made((recipes @ means.reshape(len(means), -1)).reshape(-1, *means.shape[1:]), place)
+        for column, (_, weights, intercept) in enumerate(smooth):
+            found.means[:, column] = weights.T @ found.means[:, column] + intercept[:, np.newaxis]
+            for _ in range(2):
+                mixed = weights.T @ found.gram[:, :, column].reshape(len(weights), -1)
+                found.gram[:, :, column] = mixed.reshape(found.gram[:, :, column].shape).swapaxes(0, 1)
+        return found
+
+    @classmethod
+    def of_recipes(cls, means: Array, recipes: Sequence[Array], /, *, place: str) -> "Restricted":
+        """The same for bases of which every column has its own recipe."""
+        return cls._made(np.stack([recipe @ means[:, k] for k, recipe in enumerate(recipes)], axis=1), place)
+
+    @classmethod
+    def _made(cls, sums: Array, place: str) -> "Restricted":
+        """From means of functions, and of their products on and below the diagonal."""
+        rank = _rank_of(len(sums))
+        means, lower = sums[:rank], np.tril_indices(rank)
+        gram = workspace(f"gram {place}", (rank, rank, *sums.shape[1:]))
+        for product, i, j in zip(sums[rank:], *lower, strict=True):
+            gram[i, j] = gram[j, i] = product - means[i] * means[j]
+        return cls(means, gram)
+
+    def whitened(self, *, place: str) -> "Whitened":
+        """The factors that make the bases orthonormal."""
+        return Whitened.of(self, place=place)
+
+
+def _rank_of(n_sums: int) -> int:
+    """How many functions there are, given them and their products: r + r(r + 1)/2."""
+    return int(np.rint((np.sqrt(9 + 8 * n_sums) - 3) / 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Whitened:
+    """Means and lower triangular factors of all columns and masks; where one is not regular a function dropped out."""
+
+    means: Array
+    factor: Array
+    gram: Array
+    distance: Array
+    is_regular: Mask
+
+    @classmethod
+    def of(cls, restricted: Restricted, /, *, place: str) -> "Whitened":
+        gram = restricted.gram
+        factor = workspace(f"factor {place}", gram.shape)
+        # Where two columns have no row in common there is nothing at all.
+        is_regular: Mask = np.asarray(np.isfinite(gram).all(axis=(0, 1)))
+        gram[:, :, ~is_regular] = 0.0
+        for j in range(len(gram)):
+            rest = gram[j:, j] - np.einsum("ik...,k...->i...", factor[j:, :j], factor[j, :j])
+            # What the functions before it leave of this one; the pair alone decides by the same cut.
+            is_regular &= rest[0] > RESTRICTED_CUT**2
+            factor[j:, j] = rest / np.sqrt(np.where(is_regular, rest[0], 1.0))
+            factor[:j, j] = 0.0
+        # What is not regular must not spoil the batch that it is in.
+        factor[:, :, ~is_regular] = np.eye(len(gram))[:, :, np.newaxis]
+        means = np.where(np.isfinite(restricted.means), restricted.means, 0.0)
+        return cls(means, factor, gram, _distance_from_identity(gram), is_regular)
+
+    def at(self, columns: Index, masks: Index, /, *, place: str) -> "Pairs":
+        """One column and mask for every pair."""
+        rank, n_masks = len(self.means), self.means.shape[2]
+        factor = workspace(f"pairs {place}", (rank, rank, len(columns)))
+        np.take(self.factor.reshape(rank, rank, -1), columns * n_masks + masks, axis=2, out=factor, mode="clip")
+        return Pairs(
+            self.means[:, columns, masks],
+            factor,
+            self.distance[:, columns, masks],
+            self.gram[0, 0, columns, masks],
+            self.is_regular[columns, masks],
+            lambda which: self.gram[:, :, columns[which], masks[which]],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """One side of pairs: means, factors, how far the Gram matrices (`gram`, for some pairs) are from the identity.
+
+    `variance` is that of the first function, whatever became of the others.
+    """
+
+    means: Array
+    factor: Array
+    distance: Array
+    variance: Array
+    is_regular: Mask
+    gram: Callable[[Index], Array]
+
+    def take(self, which: Index, /) -> "Pairs":
+        """Some of the pairs."""
+        return Pairs(
+            self.means[:, which],
+            self.factor[:, :, which],
+            self.distance[:, which],
+            self.variance[which],
+            self.is_regular[which],
+            lambda those: self.gram(which[those]),
+        )
+
+    def is_of_full_rank(self) -> Mask:
+        """Whether no direction at all falls below the cut, however it is mixed from the functions."""
+        is_full = self.is_regular & (self.distance[-1] < 0.5)
+        doubtful = np.flatnonzero(self.is_regular & ~is_full)
+        if len(doubtful):
+            smallest = np.linalg.eigvalsh(np.moveaxis(self.gram(doubtful), -1, 0))[:, 0]
+            is_full[doubtful] = smallest > RESTRICTED_CUT**2
+        return np.asarray(is_full)
+
+    def is_accurate(self, most: float, /) -> Mask:
+        """Whether rounding is magnified by at most so much: the trace of the inverse of the Gram matrix."""
+        is_near = np.asarray(self.is_regular & (self.distance[-1] < 0.5))
+        doubtful = np.flatnonzero(self.is_regular & ~is_near)
+        if len(doubtful):
+            factor = self.factor[:, :, doubtful]
+            inverse = forward(factor, np.broadcast_to(np.eye(len(factor))[:, :, np.newaxis], factor.shape))
+            is_near[doubtful] = np.einsum("ijp,ijp->p", inverse, inverse) <= most
+        return is_near
+
+    def principal(self, which: Index, size: int, /) -> tuple[Array, NDArray[np.intp]]:
+        """Principal directions (pairs, size, size) of leading functions, orthonormal on the rows, 0 below the cut."""
+        squares, directions = np.linalg.eigh(np.moveaxis(self.gram(which)[:size, :size], -1, 0))
+        is_kept = squares > RESTRICTED_CUT**2
+        scale = np.where(is_kept, 1.0, 0.0) / np.sqrt(np.where(is_kept, squares, 1.0))
+        return directions * scale[:, np.newaxis, :], is_kept.sum(axis=1)
+
+    def solve(self, right: Array, /) -> Array:
+        """The leading functions (size, …, pairs), centred, made orthonormal."""
+        return forward(self.factor[: len(right), : len(right)], right)
+
+
+def _distance_from_identity(gram: Array) -> Array:
+    """Length of G − I (rank, …) for the leading 1, 2, … functions."""
+    squares = np.empty(gram.shape[1:])
+    for j in range(len(gram)):
+        squares[j] = 2 * np.einsum("k...,k...->...", gram[j, :j], gram[j, :j]) + (gram[j, j] - 1.0) ** 2
+    return np.sqrt(np.cumsum(squares, axis=0))
+
+
+def forward(factor: Array, right: Array, /) -> Array:
+    """Solve L·z = right for lower triangular factors (rank, rank, pairs) and right sides (rank, …, pairs)."""
+    solved = np.empty(right.shape)
+    for j in range(len(right)):
+        solved[j] = (right[j] - np.einsum("kp,k...p->...p", factor[j, :j], solved[:j])) / factor[j, j]
+    return solved
+
+
+def leverage_bounds(side: Pairs, own: Array, n: Array, /) -> Array:
+    """What the largest leverages (rank, pairs) can be at most, ∞ where nothing is known.
+
+    A row of the basis has a squared length of at most `own` (rank, pairs), the largest leverage over a column's own
+    rows times their number. On fewer rows the Gram matrix G is no longer the identity, and the inverse of its factor
+    lengthens a row by at most 1/√(1 − |G − I|).
+    """
+    shift = np.sqrt(np.cumsum(side.means**2, axis=0))
+    with np.errstate(divide="ignore"):
+        bound = (np.sqrt(own) + shift) ** 2 / np.maximum(1.0 - side.distance, 0.0) / n
+    return np.asarray(bound)
+
+
+def exact_leverages(basis: Basis, observed: Mask | None, masks: NDArray[np.bool_], side: Pairs, /) -> Array:
+    """Largest leverages (rank, masks) of one column over the rows of each mask."""
+    own = masks if observed is None else masks[observed]
+    present = own if basis.codes is None else _cells_present(len(basis.table), basis.codes, own)
+    return leverages_of_cells(basis.table, present, np.count_nonzero(own, axis=0), side)
+
+
+def leverages_of_cells(table: Array, present: NDArray[np.bool_], n: Index, side: Pairs, /) -> Array:
+    """The same, given which cells (cells, masks) occur on the rows of each mask, and how many rows those are."""
+    inverse = np.linalg.inv(np.moveaxis(side.factor, -1, 0))
+    largest = np.empty((table.shape[1], len(n)))
+    step = max(1, CHUNK_BYTES // (8 * table.size))
+    for start in range(0, len(n), step):
+        part = slice(start, start + step)
+        shift = (inverse[part] @ side.means.T[part, :, np.newaxis]).swapaxes(1, 2)
+        white = table @ inverse[part].swapaxes(1, 2) - shift
+        white *= present.T[part, :, np.newaxis]
+        largest[:, part] = np.cumsum(white**2, axis=2).max(axis=1).T
+    return np.asarray(largest / np.maximum(n, 1))
+
+
+def _cells_present(n_cells: int, codes: NDArray[np.integer[Any]], own: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    present = np.zeros((n_cells, own.shape[1]), dtype=bool)
+    np.logical_or.at(present, codes, own)
+    return present

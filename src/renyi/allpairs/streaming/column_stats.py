@@ -1,0 +1,245 @@
+"""The first look at rows that come in batches: what every column is, its values counted, and no row kept.
+
+Types, levels and grids are decided from all batches together, so that neither their borders nor their order matter.
+"""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.allpairs.streaming.rank_sketch import Layout, Summary
+from renyi.basis.ranks import Cells
+from renyi.data.labels import in_order
+from renyi.data.reader import Column, Kind, count
+from renyi.data.types import SkipError, Type, Wish, convert, pool_levels, read
+from renyi.errors import InputError
+
+__all__ = ["ColumnSurvey", "Counted", "part_of"]
+
+Array: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+# Levels that are counted: with more, text names its rows.
+_MOST_LEVELS = 2**17
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A column of one batch: floats or codes of levels, and which rows lack a value."""
+
+    kind: Kind
+    type: Type
+    values: NDArray[Any]
+    missing: Mask | None
+    levels: tuple[Hashable, ...] = ()
+    n_infinite: int = 0
+
+    @property
+    def observed(self) -> NDArray[Any]:
+        """Values that are there."""
+        return self.values if self.missing is None else self.values[~self.missing]
+
+
+def part_of(data: Any, name: str, wish: Wish | None, /) -> Part:
+    """Some rows of a column: an array, a Column or a narwhals Series."""
+    data, n_infinite = _without_infinities(data)
+    # Whether text names its rows is decided from all of them.
+    is_text = not isinstance(data, (np.ndarray, Column)) and str(data.dtype) == "String"
+    column, kind = convert(*read(data, name, "category" if is_text and wish is None else wish), wish)
+    if column.kind == "vector":
+        raise InputError(f"{name!r} holds vectors, which are not read in batches: load the table, or leave it out")
+    values = column.values
+    if column.kind == "number":
+        values = _floats(values)
+    return Part(column.kind, kind, values, column.missing, column.levels, n_infinite)
+
+
+def _without_infinities(data: Any) -> tuple[Any, int]:
+    """Floats with NaN in place of infinities, and how many those were."""
+    array = data
+    if not isinstance(data, (np.ndarray, Column)):
+        if not data.dtype.is_float():
+            return data, 0
+        array = data.to_numpy()
+    if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or array.ndim != 1:
+        return data, 0
+    infinite = np.isinf(array)
+    n_infinite = int(np.count_nonzero(infinite))
+    return (np.where(infinite, np.nan, array), n_infinite) if n_infinite else (data, 0)
+
+
+def _floats(values: NDArray[Any]) -> Array:
+    """Numbers and dates as floats; whole numbers beyond 2⁵³ are rounded to those."""
+    return values.view(np.int64).astype(np.float64) if values.dtype.kind in "Mm" else values.astype(np.float64)
+
+
+@dataclass(eq=False)
+class ColumnSurvey:
+    """What all batches so far say of one column; batches without an observed value say nothing of its type."""
+
+    name: str
+    wish: Wish | None
+    capacity: int
+    layout: Layout | None = None
+    n_missing: int = 0
+    n_infinite: int = 0
+    kind: Kind | None = None
+    type: Type | None = None
+    levels: tuple[Hashable, ...] = ()
+    reason: str = ""
+    summary: Summary | None = None
+    rows: dict[Hashable, int] = field(default_factory=dict)
+
+    def update(self, data: Any, /) -> None:
+        """Look at some more rows."""
+        if self.reason:
+            return
+        try:
+            part = part_of(data, self.name, self.wish)
+        except SkipError as error:
+            self.reason = str(error)
+            return
+        n_missing = 0 if part.missing is None else int(np.count_nonzero(part.missing))
+        self.n_missing += n_missing
+        self.n_infinite += part.n_infinite
+        if n_missing == len(part.values):
+            return
+        self._agree(part.kind, part.type, part.levels if part.type == "ordered" else ())
+        if self.summary is not None:
+            self.summary.update(part.observed)
+            return
+        times = np.bincount(part.observed, minlength=len(part.levels))
+        for level, n in zip(part.levels, times.tolist(), strict=True):
+            if n:
+                self.rows[level] = self.rows.get(level, 0) + n
+        self._limit_levels()
+
+    def _agree(self, kind: Kind, type_: Type, levels: tuple[Hashable, ...]) -> None:
+        if self.kind is None:
+            self.kind, self.type, self.levels = kind, type_, levels
+            self.summary = Summary.beginning(self.capacity, self.layout) if kind == "number" else None
+        elif (kind, type_) != (self.kind, self.type):
+            raise InputError(
+                f"{self.name!r} is a {self.type} in one batch and a {type_} in another: give it one type, or say what "
+                f"it is by types={{{self.name!r}: 'category'}}"
+            )
+        elif levels != self.levels:
+            raise InputError(
+                f"{self.name!r} has ordered levels that differ between batches: give all of them the same levels"
+            )
+
+    def _limit_levels(self) -> None:
+        if len(self.rows) > _MOST_LEVELS:
+            self.reason = f"more than {_MOST_LEVELS:,} distinct values: an identifier or free text"
+            self.rows = {}
+
+    def copy(self) -> "ColumnSurvey":
+        """One that has seen the same; neither changes the other."""
+        return replace(self, rows=dict(self.rows), summary=None if self.summary is None else self.summary.copy())
+
+    def merge(self, other: "ColumnSurvey", /) -> None:
+        """Add what other batches say."""
+        self.reason = min(filter(None, (self.reason, other.reason)), default="")
+        if self.reason:
+            self.rows, self.summary = {}, None
+            return
+        self.n_missing += other.n_missing
+        self.n_infinite += other.n_infinite
+        if other.kind is None or other.type is None:
+            return
+        self._agree(other.kind, other.type, other.levels)
+        if self.summary is not None and other.summary is not None:
+            self.summary.merge(other.summary)
+        for level, n in other.rows.items():
+            self.rows[level] = self.rows.get(level, 0) + n
+        self._limit_levels()
+
+    @property
+    def n_observed(self) -> int:
+        """Rows that have a value."""
+        return sum(self.rows.values()) if self.summary is None else self.summary.n_values
+
+    def decided(self, grid: Callable[[int], int | None], /) -> "Counted":
+        """What the column is, on a grid for its rows; refused by a SkipError where it cannot be measured."""
+        if self.reason:
+            raise SkipError(self.reason)
+        if self.n_infinite:
+            raise SkipError(f"has {count(self.n_infinite, 'infinite value')}: replace by numbers or by NaN")
+        n = self.n_observed
+        if n < 2:
+            raise SkipError("no observed value" if not n else "a single observed value")
+        is_constant = len(self.rows) == 1 if self.summary is None else self.summary.is_constant
+        if is_constant:
+            raise SkipError(f"constant (always {self._shown()})")
+        if self.kind is None or self.type is None:
+            raise ValueError("observed values have a type")
+        if self.summary is not None:
+            cells, smallest = self.summary.cells(grid(n))
+            return Counted(
+                *(self.name, self.type, self.n_missing, self.wish, cells.counts),
+                location_and_scale=self.summary.location_and_scale(),
+                rank_error=self.summary.rank_error,
+                cells=cells,
+                smallest=smallest,
+            )
+        return self._category(self.type)
+
+    def _shown(self) -> str:
+        if self.summary is None:
+            return repr(next(iter(self.rows)))
+        value = self.summary.some_value
+        return repr(int(value) if value == int(value) else value)
+
+    def _category(self, kind: Type) -> "Counted":
+        levels = in_order(list(self.rows))
+        pooled: tuple[Hashable, ...]
+        rows = np.array([self.rows[level] for level in levels], dtype=np.intp)
+        if kind == "boolean":
+            levels, pooled, n_pooled = [False, True], (False, True), 0
+            rows, moved = np.array([self.rows[False], self.rows[True]]), np.arange(2)
+        else:
+            moved, pooled, n_pooled = pool_levels(tuple(levels), rows, requested=self.wish is not None)
+        counts = np.bincount(moved, rows, minlength=len(pooled)).astype(np.intp)
+        places = dict(zip(levels, moved.tolist(), strict=True))
+        return Counted(
+            *(self.name, kind, self.n_missing, self.wish, counts),
+            location_and_scale=(0.5, 0.5) if len(pooled) == 2 else (np.nan, 1.0),
+            levels=pooled,
+            places=places,
+            n_pooled=n_pooled,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """A column whose values were counted, with what is needed to tell the cell of every row of a batch.
+
+    A number has cells and the smallest value of each; a category its levels after pooling, and the place among them of
+    every level that occurs. Location and scale standardise the values, nearly; NaN where these have no order.
+    """
+
+    name: str
+    type: Type
+    n_missing: int
+    wish: Wish | None
+    counts: NDArray[np.intp]
+    location_and_scale: tuple[float, float]
+    rank_error: float = 0.0
+    cells: Cells | None = None
+    smallest: Array | None = None
+    levels: tuple[Hashable, ...] = ()
+    places: Mapping[Hashable, int] = field(default_factory=dict)
+    n_pooled: int = 0
+
+    @property
+    def kind(self) -> Kind:
+        """Number or category."""
+        return "category" if self.cells is None else "number"
+
+    @property
+    def n_observed(self) -> int:
+        """Rows that have a value."""
+        return int(self.counts.sum())

@@ -1,0 +1,332 @@
+"""Rows that fold: columns on their grids, batches of rows to sums over them, and the sums of all rows to pairs."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import RLock
+from typing import Any, TypeAlias
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.allpairs.column_group import Alike, Variable
+from renyi.allpairs.edges import ALIAS, Edges
+from renyi.allpairs.stack import Values
+from renyi.allpairs.streaming.column_stats import Counted, part_of
+from renyi.allpairs.streaming.rank_sketch import Coder
+from renyi.allpairs.sums import Sums, reaches_beyond_corner
+from renyi.allpairs.tiles import Found, compare, pair_of_sums, tiles_of
+from renyi.basis import random_features as features
+from renyi.basis.basis import Basis, copula_basis
+from renyi.basis.nested import levels_scales, number_scales
+from renyi.compute.threads import stream
+from renyi.data.reader import Column
+from renyi.errors import InputError
+from renyi.pair.independence import Crosses, Prepared, Shuffles
+from renyi.pair.rdc import Settings, check_basis
+
+__all__ = ["FoldedEdges", "Plan"]
+
+Array: TypeAlias = NDArray[np.float64]
+Codes: TypeAlias = NDArray[Any]
+(_SEED,) = features.seeds(None, n_draws=1)
+
+# Tables are made anew in every process, which takes less than to send them, and kept for the plans used last.
+_MOST_PLANS = 4
+_made: dict[str, dict[str, Any]] = {}
+_lock = RLock()
+
+
+@dataclass(frozen=True, eq=False)
+class _Elsewhere(Variable):
+    """A column whose rows are elsewhere."""
+
+    counted: Counted
+    coder: Coder | None
+    n_all: int
+
+    @classmethod
+    def of(cls, counted: Counted, settings: Settings, n_rows: int, /) -> "_Elsewhere":
+        column = Column(counted.name, counted.kind, np.empty(0), None, counted.levels)
+        coder = None if counted.smallest is None else Coder.of(counted.smallest, counted.counts)
+        return cls(column, partial(_prepared, counted, settings), counted, coder, n_rows)
+
+    @property
+    def n_rows(self) -> int:
+        return self.n_all
+
+    @property
+    def n_samples(self) -> int:
+        return self.counted.n_observed
+
+    @property
+    def is_complete(self) -> bool:
+        return self.counted.n_missing == 0
+
+    @property
+    def n_cells(self) -> int:
+        """Cells, and the code of a missing row."""
+        return len(self.counted.counts)
+
+    def rows(self, data: Any, /) -> tuple[Codes, Array]:
+        """The cell of every row of a batch, and its values, roughly standardised, 0 where missing."""
+        part = part_of(data, self.column.name, self.counted.wish)
+        if part.missing is not None and part.missing.all():
+            return np.full(len(part.values), self.n_cells, dtype=np.int64), np.zeros(len(part.values))
+        location, scale = self.counted.location_and_scale
+        if self.coder is not None:
+            values = part.values if part.missing is None else np.where(part.missing, 0.0, part.values)
+            codes = self.coder(values)
+        else:
+            places = np.array([self.counted.places.get(level, -1) for level in part.levels])
+            codes = places[part.values]
+            values = codes.astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            standard = (values - location) / scale
+        if part.missing is not None:
+            codes = codes.astype(np.min_scalar_type(self.n_cells))
+            codes[part.missing] = self.n_cells
+            standard[part.missing] = 0.0
+        if self.coder is None and len(codes) and codes.min() < 0:
+            raise _changed(self.column.name)
+        return codes, standard
+
+
+def _prepared(counted: Counted, settings: Settings, column: Column) -> Prepared:
+    """A column on its grid."""
+    if counted.cells is None:
+        scales = levels_scales(counted.counts)
+        return Prepared(scales.basis, scales)
+    basis = settings.of_rows(copula_basis(counted.cells, settings.scalar_projection(counted.n_observed, _SEED)))
+    check_basis(column, basis)
+    return Prepared(basis, number_scales(counted.cells))
+
+
+def _groups(variables: Sequence[_Elsewhere]) -> list[Alike]:
+    """Columns by what they have in common; their tables are stacked, and then let go of, one column at a time."""
+
+    def single(position: int) -> tuple[Hashable, Alike]:
+        variable = variables[position]
+        found = variable.signature, Alike.elsewhere(position, variable)
+        variable.forget()
+        return found
+
+    by_signature: dict[Hashable, list[Alike]] = {}
+    for signature, group in stream(single, range(len(variables))):
+        by_signature.setdefault(signature, []).append(group)
+    return [Alike.joined(group) for group in by_signature.values()]
+
+
+def _changed(name: str) -> InputError:
+    return InputError(
+        f"{name!r} does not hold the values of the first pass any more: pass the same rows both times, and do not "
+        "change files meanwhile"
+    )
+
+
+@dataclass(eq=False)
+class Plan:
+    """What is compared with what, on which grids: all that a batch needs to be folded. It can be sent anywhere.
+
+    `targets` are columns that all others are compared with; without any, all are compared with one another. The sums of
+    no tile take more than `most_bytes`. A plan may be for some of the tiles alone.
+    """
+
+    counted: tuple[Counted, ...]
+    targets: tuple[Counted, ...]
+    settings: Settings
+    n_rows: int
+    most_bytes: int
+    which: tuple[int, ...] | None = None
+    key: str = field(default_factory=lambda: uuid4().hex)
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        """What was made before, in this process, by this plan or a copy of it that was sent here."""
+        with _lock:
+            made = _made.setdefault(self.key, {})
+            if len(_made) > _MOST_PLANS:
+                del _made[next(iter(_made))]
+            if name not in made:
+                made[name] = make()
+            return made[name]
+
+    @property
+    def x(self) -> list[_Elsewhere]:
+        """The columns that are compared."""
+        return self._once("x", partial(self._variables, self.counted))  # type: ignore[no-any-return]
+
+    @property
+    def y(self) -> list[_Elsewhere]:
+        """What they are compared with."""
+        return self._once("y", partial(self._variables, self.targets)) if self.targets else self.x
+
+    def _variables(self, counted: Sequence[Counted]) -> list[_Elsewhere]:
+        return [_Elsewhere.of(column, self.settings, self.n_rows) for column in counted]
+
+    def _tiles(self) -> list[tuple[Alike, Alike]]:
+        own = _groups(self.x)
+        other = _groups(self.y) if self.targets else None
+        most = max(len(group.positions) for group in own)
+        while True:
+            tiles = list(tiles_of(own, other, most=most))
+            largest = max(_bytes_of_tile(x, y) for x, y in tiles)
+            if largest <= self.most_bytes or most == 1:
+                return tiles
+            most = -(-most // 2)
+
+    @property
+    def tiles(self) -> list[tuple[Alike, Alike]]:
+        """Pairs of groups of columns."""
+        tiles: list[tuple[Alike, Alike]] = self._once("tiles", self._tiles)
+        return tiles if self.which is None else [tiles[k] for k in self.which]
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """What plans have in common whose sums can be added."""
+        cells = tuple((column.name, len(column.counts)) for column in (*self.counted, *self.targets))
+        return self.which, self.most_bytes, self.n_rows, cells
+
+    @property
+    def n_tiles(self) -> int:
+        """Tiles of all pairs, also of those that this plan is not for."""
+        return len(self._once("tiles", self._tiles))
+
+    @property
+    def _variables_of_tiles(self) -> set[_Elsewhere]:
+        return {v for tile in self.tiles for side in tile for v in side.variables if isinstance(v, _Elsewhere)}
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that the sums of all tiles take."""
+        return sum(_bytes_of_tile(x, y) for x, y in self.tiles)
+
+    def rounds(self) -> "list[Plan]":
+        """Plans for some tiles each, whose sums take no more than one tile may; a tile that takes more is alone."""
+        rounds: list[list[int]] = []
+        room = 0
+        for k, (x, y) in enumerate(self.tiles):
+            n_bytes = _bytes_of_tile(x, y)
+            if not rounds or n_bytes > room:
+                rounds.append([])
+                room = self.most_bytes
+            rounds[-1].append(k)
+            room -= n_bytes
+        return [replace(self, which=tuple(tiles)) for tiles in rounds]
+
+    def fold(self, parts: Mapping[str, Any], /) -> "Folded":
+        """The sums over a batch of rows."""
+        n_rows = len(next(iter(parts.values()))) if parts else 0
+        variables = self._variables_of_tiles
+        rows = {v.column.name: v.rows(parts[v.column.name]) for v in variables}
+        seen: dict[int, Alike] = {}
+
+        def over(side: Alike) -> Alike:
+            if id(side) not in seen:
+                found = [rows[variable.column.name] for variable in side.variables]
+                seen[id(side)] = side.over([codes for codes, _ in found], Values(np.stack([z for _, z in found])))
+            return seen[id(side)]
+
+        sums = tuple(Sums.of_batch(over(x), over(y)) for x, y in self.tiles)
+        counts = {
+            v.column.name: np.bincount(rows[v.column.name][0], minlength=v.n_cells + 1).astype(np.int64)
+            for v in variables
+        }
+        return Folded(n_rows, sums, counts)
+
+    def check(self, folded: "Folded", /) -> None:
+        """Refuse sums over other rows than those that the grids were made for."""
+        if folded.n_rows != self.n_rows:
+            raise InputError(
+                f"the first pass saw {self.n_rows:,} rows and the second {folded.n_rows:,}: pass the same rows in both"
+            )
+        for variable in self._variables_of_tiles:
+            if not np.array_equal(folded.counts[variable.column.name][:-1], variable.counted.counts):
+                raise _changed(variable.column.name)
+
+    def edges(self, folded: "Folded", shuffles: Shuffles, /) -> "FoldedEdges":
+        """All pairs, from the sums over all rows."""
+        self.check(folded)
+        parts = []
+        for k, ((x, y), sums) in enumerate(zip(self.tiles, folded.sums, strict=True)):
+            parts.append(self._edges(x, y, sums, compare(x, y, shuffles, sums=sums)))
+            needed = {variable for tile in self.tiles[k + 1 : k + 2] for side in tile for variable in side.variables}
+            for variable in {*x.variables, *y.variables} - needed:
+                variable.forget()
+        return FoldedEdges.joined(parts)
+
+    def _edges(self, x: Alike, y: Alike, sums: Sums, found: Found) -> "FoldedEdges":
+        """The pairs of one tile."""
+        places = [{int(p): k for k, p in enumerate(side.positions)} for side in (x, y)]
+
+        def pair(i: int, j: int) -> tuple[Prepared, Prepared, Crosses]:
+            return pair_of_sums(x, y, places[0][i], places[1][j], sums)
+
+        edges = _TileEdges(self.x, self.y, found, pair=pair)
+        near = [edge for edge in np.flatnonzero(found.coefficient > ALIAS).tolist() if edges.is_alias(edge)]
+        pairs = [(int(found.i[edge]), int(found.j[edge])) for edge in near]
+        # Pairs of one table have their columns in its order in the end.
+        aliases = frozenset(p if self.targets else (min(p), max(p)) for p in pairs)
+        return FoldedEdges(self.x, self.y, found, edges.debiased, aliases)
+
+
+def _bytes_of_tile(x: Alike, y: Alike) -> int:
+    n_pairs = len(x.positions) * len(y.positions)
+    ranks = [side.scales.basis.rank for side in (x, y)]
+    nested = ranks[0] * ranks[1] if reaches_beyond_corner(x, y) else x.corner.rank * y.corner.rank
+    cells = 0
+    if not (x.is_complete and y.is_complete):
+        nested = ranks[0] * ranks[1]
+        cells = sum(sum(side.corner.sizes) for side in (x, y))
+        cells *= max(len(x.positions), len(y.positions))
+    return 8 * (n_pairs * (x.coefficient.rank * y.coefficient.rank + nested + sum(ranks) + 5) + cells)
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """Sums over some rows, for every tile, and how many rows every cell has."""
+
+    n_rows: int
+    sums: tuple[Sums, ...]
+    counts: dict[str, NDArray[np.int64]]
+
+    def __add__(self, other: "Folded") -> "Folded":
+        return Folded(
+            self.n_rows + other.n_rows,
+            tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)),
+            {name: counts + other.counts[name] for name, counts in self.counts.items()},
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedEdges(Edges):
+    """Pairs of columns whose rows are elsewhere: what needs their sums is asked while these are there."""
+
+    aliases: frozenset[tuple[int, int]] = frozenset()
+
+    @classmethod
+    def joined(cls, parts: "Sequence[FoldedEdges]", /) -> "FoldedEdges":
+        """From those of all tiles."""
+        whole = Edges.of(parts[0].x, parts[0].y, [part.found for part in parts])
+        known = np.concatenate([part.debiased for part in parts])
+        return cls(whole.x, whole.y, whole.found, known, frozenset().union(*(part.aliases for part in parts)))
+
+    def take(self, which: NDArray[Any], /) -> "FoldedEdges":
+        return FoldedEdges(self.x, self.y, self._found_at(which), self.debiased[which], self.aliases)
+
+    def is_alias(self, edge: int, /) -> bool:
+        return (int(self.found.i[edge]), int(self.found.j[edge])) in self.aliases
+
+
+@dataclass(frozen=True, eq=False)
+class _TileEdges(Edges):
+    """The pairs of one tile, beside their sums."""
+
+    pair: Callable[[int, int], tuple[Prepared, Prepared, Crosses]] = field(kw_only=True)
+
+    def _bases(self, edge: int, /) -> tuple[Basis, Basis]:
+        x, y, _ = self.pair(int(self.found.i[edge]), int(self.found.j[edge]))
+        return x.basis, y.basis
+
+    def _cross(self, edge: int, /) -> Array:
+        return np.asarray(self.pair(int(self.found.i[edge]), int(self.found.j[edge]))[2].coefficient)

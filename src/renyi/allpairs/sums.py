@@ -1,0 +1,201 @@
+"""Sums over rows from which all pairs of a tile are answered. Rows fold: sums of parts of them add up to those of all.
+
+A table in memory is one part. A file, a partition of a cluster or a batch of tonight's rows gives its own sums, on the
+same cells, and whatever follows sees their total alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.allpairs.column_group import Alike
+from renyi.allpairs.stack import Stack, Values, products
+from renyi.compute.arrays import gathered, joined, namespace
+from renyi.inference.multiscale import family
+
+__all__ = ["Sums", "correlation", "reaches_beyond_corner"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+
+# Of values with variance 1 over their own rows; what rounding leaves of a constant is below.
+_LEAST_VARIANCE = 1e-20
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums of products of the functions of columns x and y (columns of x, columns of y, …), over some rows.
+
+    `nested` has what `NestedProducts` wants, `values` the products of standardised values, where Pearson's correlation
+    cannot wait until it is asked for. Rows that are elsewhere leave more behind: `moments`, for either side sums and
+    sums of squares of values (2, columns, columns of the other side) over the rows that the other has, since those are
+    standardised only roughly; and, where cells are missing, `counts`, for either side and each of its columns the rows
+    of every cell that the columns of the other side have.
+    """
+
+    n_rows: int
+    coefficient: Array
+    nested: tuple[Array, Array, Array]
+    values: Array | None = None
+    moments: tuple[Array, Array] | None = None
+    counts: tuple[tuple[NDArray[np.int64], ...], tuple[NDArray[np.int64], ...]] | None = None
+
+    @classmethod
+    def of(cls, x: Alike, y: Alike, /) -> "Sums":
+        """Over all rows of a table."""
+        return cls(
+            x.coefficient.n_rows,
+            products(x.coefficient, y.coefficient),
+            _nested_products(x, y),
+            None if x.values is None or y.values is None else products(x.values, y.values)[..., 0, 0],
+        )
+
+    @classmethod
+    def of_batch(cls, x: Alike, y: Alike, /) -> "Sums":
+        """Over some of the rows."""
+        if x.values is None or y.values is None:
+            raise ValueError("a batch has values")
+        coefficient = products(x.coefficient, y.coefficient)
+        values = products(x.values, y.values)[..., 0, 0]
+        n_rows = x.coefficient.n_rows
+        if x.is_complete and y.is_complete:
+            shapes = (len(x.positions), len(y.positions)), (len(y.positions), len(x.positions))
+            moments = [
+                np.broadcast_to(_moments(side)[:, :, np.newaxis], (2, *shape)).copy()
+                for side, shape in zip((x.values, y.values), shapes, strict=True)
+            ]
+            return cls(n_rows, coefficient, _nested_products(x, y), values, (moments[0], moments[1]))
+        # A function may drop out on common rows, and the next one takes its place: all products may be needed.
+        whole = products(x.nested, y.nested)
+        of_x, of_y = _observed(x), _observed(y)
+        return cls(
+            n_rows,
+            coefficient,
+            (whole, whole[..., 0], whole[..., 0, :]),
+            values,
+            (_common_moments(x.values, of_y), _common_moments(y.values, of_x)),
+            (_common_counts(x.corner, of_y), _common_counts(y.corner, of_x)),
+        )
+
+    def __add__(self, other: "Sums") -> "Sums":
+        values = moments = counts = None
+        if self.values is not None and other.values is not None:
+            values = self.values + other.values
+        if self.moments is not None and other.moments is not None:
+            moments = self.moments[0] + other.moments[0], self.moments[1] + other.moments[1]
+        if self.counts is not None and other.counts is not None:
+            counts = _added(self.counts[0], other.counts[0]), _added(self.counts[1], other.counts[1])
+        corner, of_x, of_y = (a + b for a, b in zip(self.nested, other.nested, strict=True))
+        return Sums(
+            self.n_rows + other.n_rows,
+            self.coefficient + other.coefficient,
+            (corner, of_x, of_y),
+            values,
+            moments,
+            counts,
+        )
+
+    def common_rows(self) -> Array:
+        """Rows that a column of x and one of y have in common."""
+        if self.counts is None:
+            return np.full(self.coefficient.shape[:2], float(self.n_rows))
+        return np.stack([counts.sum(axis=0) for counts in self.counts[0]]).astype(np.float64)
+
+    def pearson(self, i: Index, j: Index, n: Index | int, /) -> Array | None:
+        """Pearson's correlation of pairs that have n rows; None where it waits until it is asked for."""
+        if self.values is None:
+            return None
+        mean: Array = gathered(self.values, i, j) / np.maximum(n, 1)
+        if self.moments is None:
+            plain: Array = namespace(mean).clip(mean, -1.0, 1.0)
+            return plain
+        sides = self.moments[0][:, i, j], self.moments[1][:, j, i]
+        mean_x, mean_y = (side[0] / np.maximum(n, 1) for side in sides)
+        variance_x, variance_y = (
+            side[1] / np.maximum(n, 1) - mean**2 for side, mean in zip(sides, (mean_x, mean_y), strict=True)
+        )
+        return correlation(mean - mean_x * mean_y, variance_x, variance_y)
+
+    def cross(self, i: int, j: int, shape: tuple[int, int], /) -> Array:
+        """Sums of products of the nested bases of one pair, as far as they are known."""
+        corner, of_x, of_y = (part[i, j] for part in self.nested)
+        cross = np.zeros(shape)
+        cross[: corner.shape[0], : corner.shape[1]] = corner
+        cross[:, 0], cross[0] = of_x, of_y
+        return cross
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that these take."""
+        arrays = [self.coefficient, *self.nested, *(self.moments or ())]
+        arrays += [] if self.values is None else [self.values]
+        return sum(array.nbytes for array in (*arrays, *(part for side in self.counts or () for part in side)))
+
+
+def correlation(covariance: Array, variance_x: Array, variance_y: Array, /, *, least: float = _LEAST_VARIANCE) -> Array:
+    """From moments, NaN where a variance is no more than the least that is one.
+
+    What an outlier on a row that the other side lacks leaves of standardised values is small, but it is there.
+    """
+    is_there = np.minimum(variance_x, variance_y) > least
+    scale = np.sqrt(np.where(is_there, variance_x * variance_y, 1.0))
+    return np.where(is_there, np.clip(covariance / scale, -1.0, 1.0), np.nan)
+
+
+def reaches_beyond_corner(x: Alike, y: Alike, /) -> bool:
+    """Whether some block of two columns is wide both ways and ends beyond the corners, as against many levels."""
+    blocks = family(x.scales, y.scales, n=x.n_rows)
+    return any(min(a, b) > 1 and (a > x.corner.rank or b > y.corner.rank) for a, b in blocks)
+
+
+def _nested_products(x: Alike, y: Alike) -> tuple[Array, Array, Array]:
+    """Sums of products of nested bases, as `NestedProducts` wants them, for all columns of x and of y."""
+    if reaches_beyond_corner(x, y):
+        whole = products(x.nested, y.nested)
+        return whole, whole[..., 0], whole[..., 0, :]
+    corner = products(x.corner, y.corner)
+    of_x, of_y = corner[..., 0], corner[..., 0, :]
+    if x.rest is not None:
+        of_x = joined((of_x, products(x.rest, y.corner.leading(1))[..., 0]))
+    if y.rest is not None and y is x:
+        # Of a group with itself the other edge is the same one, turned.
+        of_y = of_x.swapaxes(0, 1)
+    elif y.rest is not None:
+        of_y = joined((of_y, products(x.corner.leading(1), y.rest)[..., 0, :]))
+    return corner, of_x, of_y
+
+
+def _added(some: Sequence[NDArray[Any]], more: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
+    return tuple(a + b for a, b in zip(some, more, strict=True))
+
+
+def _moments(values: Values) -> Array:
+    numbers = values.numbers
+    return np.stack((numbers.sum(axis=1), np.einsum("ij,ij->i", numbers, numbers)))
+
+
+def _observed(side: Alike) -> Array:
+    """Which rows (rows, columns) the columns of a side have."""
+    return np.stack(
+        [codes < size - 1 for size, codes in zip(side.corner.sizes, side.codes, strict=True)], axis=1
+    ).astype(np.float64)
+
+
+def _common_moments(values: Values, observed: Array) -> Array:
+    return np.stack((values.numbers @ observed, values.numbers**2 @ observed))
+
+
+def _common_counts(stack: Stack, observed: Array) -> tuple[NDArray[np.int64], ...]:
+    """For every column the rows (cells, columns of the other side) of its cells that the others have."""
+    from scipy.sparse import csc_array
+
+    n_rows, counted = len(observed), []
+    # One entry a row, at its cell: the product adds up whole rows of masks.
+    starts, ones = np.arange(n_rows + 1, dtype=np.int32), np.ones(n_rows)
+    for size, codes in zip(stack.sizes, stack.codes, strict=True):
+        cells = csc_array((ones, codes.astype(np.int32), starts), shape=(size, n_rows))
+        counted.append((cells @ observed)[:-1].astype(np.int64))
+    return tuple(counted)

@@ -1,0 +1,331 @@
+"""Features to a centred basis, orthonormal over the rows, ordered from smooth to rough.
+
+A basis is a table with one row a cell, and the cell of every data row. Its columns have mean 0 and mean square 1 over
+the data, so that two bases give canonical correlations by one product. The numerical rank is decided here, by one rule:
+of the principal directions of the centred features, those with a root mean square above `RANK_CUT` are kept, largest
+first, and the largest one at any rate. The cut is absolute, never relative to what the data show, so rounding noise
+cannot pass for a feature; and it sees only the span of the features, so phases, signs and, where there are no ties,
+falling maps of a column change nothing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.basis.orthonormal import Whitening, principal_whitening, triangular_factor
+from renyi.basis.random_features import Projection, default_projections, sines_and_cosines
+from renyi.basis.ranks import Cells, Copula, joint_ranks, quantise, tie_free_cells
+
+__all__ = [
+    "LEAST_SIZE",
+    "RANK_CUT",
+    "RESTRICTED_CUT",
+    "Basis",
+    "FeatureMap",
+    "category_basis",
+    "copula_basis",
+    "grid_cells",
+    "levels_basis",
+    "most_functions",
+    "rank_column",
+    "restrict",
+    "restrict_cells",
+    "scalar_basis",
+    "vector_basis",
+]
+
+Array: TypeAlias = NDArray[np.float64]
+
+RANK_CUT = 1e-6
+# Where all directions are below the cut, as those of a value in a few of a million rows, the largest one is kept,
+# unless it is rounding.
+LEAST_SIZE = 1e-12
+# A restricted basis starts from orthonormal columns: a direction below this lived on the missing rows.
+RESTRICTED_CUT = 1e-2
+
+# Grid for the ranks of long columns. Against direct evaluation the coefficient moves by at most 33/(cells·√n) for
+# frequencies up to 100, 16/(cells·√n) for those of the default draw: docs/design.md, "The grid".
+_GRID_CELLS = 8192
+_GRID_FREQUENCY = 30.0
+_GRID_ROWS_PER_CELL = 4
+
+_CHUNK_BYTES = 4 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMap:
+    """Ranks of new data to rows of the basis: features times weights, plus an intercept."""
+
+    projection: Projection
+    weights: Array
+    intercept: Array
+
+    def __call__(self, ranks: Array, /) -> Array:
+        return self.of_features(sines_and_cosines(self.projection, ranks))
+
+    def of_features(self, features: Array, /) -> Array:
+        return features @ self.weights + self.intercept
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Row i of the basis is `table[codes[i]]`, or `table[i]` where there are no codes.
+
+    `key` sorts the rows of a vector by what they hold: codes do that already, and the table itself cannot, since its
+    directions may turn with the rounding of another row order. Columns without ties that share a table share `ordered`
+    too, the basis with its rows in the order of their ranks. Of rows that were read elsewhere there are `counts` in
+    place of codes: how many every cell has. A basis `goes_by_rows` where nobody named the number of its functions.
+    """
+
+    table: Array
+    codes: NDArray[np.integer[Any]] | None
+    feature_map: FeatureMap | None
+    ordered: "Basis | None" = None
+    key: Array | None = None
+    counts: NDArray[np.intp] | None = None
+    goes_by_rows: bool = False
+
+    @property
+    def rank(self) -> int:
+        """Columns of the basis."""
+        return int(self.table.shape[1])
+
+    @property
+    def n_samples(self) -> int:
+        """Rows of the data."""
+        if self.counts is not None:
+            return int(self.counts.sum())
+        return len(self.table) if self.codes is None else len(self.codes)
+
+    @property
+    def is_of_number(self) -> bool:
+        """Whether these are functions of the ranks of one number."""
+        return self.cell_counts is not None and self.feature_map is not None
+
+    @property
+    def cell_counts(self) -> NDArray[np.intp] | None:
+        """Rows of every cell; None where every row is its own."""
+        if self.counts is not None or self.codes is None:
+            return self.counts
+        return np.bincount(self.codes, minlength=len(self.table))
+
+    @cached_property
+    def largest_leverage(self) -> float:
+        """Share of one data row in the basis, at most 1: squared length over n."""
+        if self.ordered is not None:
+            return self.ordered.largest_leverage  # of the same rows, and shared by many columns
+        return float(np.max(np.sum(self.distinct_rows**2, axis=1)) / self.n_samples)
+
+    @property
+    def distinct_rows(self) -> Array:
+        """Rows of the table that some data row has."""
+        counts = self.cell_counts
+        return self.table if counts is None else self.table[counts > 0]
+
+    @property
+    def loadings(self) -> Array:
+        """Covariances of the basis with the features it came from, one column a feature: indicators for a category."""
+        if self.feature_map is not None:
+            return np.asarray(np.linalg.pinv(self.feature_map.weights))
+        counts = self.cell_counts
+        if counts is None:
+            raise ValueError("a basis has codes, a feature map, or both")
+        return np.asarray(self.table.T * (counts / self.n_samples))
+
+    def take(self, rows: NDArray[np.intp], /) -> "Basis":
+        """The basis with its data rows in another order."""
+        if self.codes is None:
+            return Basis(self.table[rows], None, self.feature_map, key=None if self.key is None else self.key[rows])
+        return Basis(self.table, self.codes[rows], self.feature_map)
+
+    def leading(self, size: int, /) -> "Basis":
+        """The first columns of the basis."""
+        return Basis(np.ascontiguousarray(self.table[:, :size]), self.codes, None)
+
+    def column(self, j: int, /) -> Array:
+        """One column of the basis at the data rows."""
+        return self.table[:, j] if self.codes is None else np.take(self.table[:, j], self.codes)
+
+    def along(self, direction: Array, /) -> Array:
+        """A mixture of the columns at the data rows."""
+        mixture = self.table @ direction
+        return mixture if self.codes is None else np.take(mixture, self.codes)
+
+    def project(self, values: Array, /) -> Array:
+        """Mean products of all columns with values at the data rows."""
+        sums = values if self.codes is None else np.bincount(self.codes, values, minlength=len(self.table))
+        return np.asarray(sums @ self.table / self.n_samples)
+
+    def in_order(self) -> "Basis":
+        """The basis with its data rows in an order that depends on what they hold alone."""
+        if self.ordered is not None:
+            return self.ordered
+        if self.counts is not None:
+            cells = np.arange(len(self.counts), dtype=np.min_scalar_type(len(self.counts)))
+            return Basis(self.table, np.repeat(cells, self.counts), self.feature_map)
+        key = self.key if self.codes is None else self.codes
+        return self if key is None else self.take(np.argsort(key, kind="stable"))
+
+    def rows(self, start: int, stop: int, /) -> Array:
+        """The basis at some data rows."""
+        if self.codes is None:
+            return self.table[start:stop]
+        return np.take(self.table, self.codes[start:stop], axis=0)
+
+
+def rank_column(values: NDArray[Any], projection: Projection, /) -> Copula:
+    """Ranks of a numeric column, on a grid where that changes nothing that matters."""
+    return quantise(values, n_cells=grid_cells(len(values), projection.roughest))
+
+
+def scalar_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
+    """Basis of a numeric column."""
+    return copula_basis(rank_column(values, projection), projection)
+
+
+def copula_basis(copula: Cells, projection: Projection, /) -> Basis:
+    """Basis of the ranks of a numeric column."""
+    codes, counts = (copula.codes, None) if isinstance(copula, Copula) else (None, copula.counts)
+    if copula.has_ties:
+        table, feature_map = _whiten_cells(copula.ranks, copula.counts, projection)
+        return Basis(table, codes, feature_map, counts=counts)
+    ordered = _tie_free_basis(copula.n_samples, copula.n_cells, projection)
+    return replace(ordered, codes=codes, ordered=ordered, counts=counts)
+
+
+@lru_cache(maxsize=16)
+def _tie_free_basis(n: int, n_cells: int | None, projection: Projection) -> Basis:
+    """All columns of n distinct values have the same ranks, hence the same table."""
+    ranks, counts = tie_free_cells(n, n_cells)
+    table, feature_map = _whiten_cells(ranks, counts, projection)
+    codes = np.repeat(np.arange(len(ranks), dtype=np.min_scalar_type(len(ranks) - 1)), counts)
+    return Basis(table, codes, feature_map)
+
+
+def grid_cells(n: int, roughest: float, /) -> int | None:
+    """Cells for n ranks and frequencies up to `roughest`, or None where every distinct rank is its own cell."""
+    doublings = int(np.ceil(np.log2(max(1.0, roughest / _GRID_FREQUENCY))))
+    n_cells = _GRID_CELLS << doublings
+    return n_cells if n >= _GRID_ROWS_PER_CELL * n_cells else None
+
+
+def _whiten_cells(ranks: Array, counts: NDArray[np.intp], projection: Projection) -> tuple[Array, FeatureMap]:
+    features = sines_and_cosines(projection, ranks[:, np.newaxis])
+    factor = triangular_factor([(features, np.sqrt(counts / counts.sum()))])
+    feature_map = _mapped(projection, factor)
+    table = feature_map.of_features(features)
+    if table.shape[1] == 1:
+        # Rounding is magnified where the features of rare values differ little.
+        mean = counts @ table / counts.sum()
+        size = np.sqrt(counts @ (table - mean) ** 2 / counts.sum())
+        table = (table - mean) / size
+        feature_map = FeatureMap(projection, feature_map.weights / size, (feature_map.intercept - mean) / size)
+    return table, feature_map
+
+
+def _mapped(projection: Projection, factor: Array) -> FeatureMap:
+    """What makes features orthonormal, given their triangular factor; the largest direction is kept at any rate."""
+    weights, intercept = principal_whitening(factor, cut=RANK_CUT)
+    if weights.shape[1] == 0:
+        weights, intercept = (part[..., :1] for part in principal_whitening(factor, cut=LEAST_SIZE))
+    return FeatureMap(projection, weights, intercept)
+
+
+def vector_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
+    """Basis of a vector column (n, d), in chunks of rows."""
+    ranks = joint_ranks(values)
+    n, width = len(ranks), 2 * projection.n_projections
+    factor = triangular_factor(
+        (sines_and_cosines(projection, ranks[rows]), np.full(rows.stop - rows.start, n**-0.5))
+        for rows in _chunks(n, width)
+    )
+    feature_map = _mapped(projection, factor)
+    table = np.empty((n, len(feature_map.intercept)))
+    for rows in _chunks(n, width):
+        table[rows] = feature_map(ranks[rows])
+    # Irrational weights tell all rows apart but equal ones.
+    key = ranks @ (1.0 + np.arange(1, ranks.shape[1] + 1) * np.sqrt(2.0) % 1.0)
+    return Basis(table, None, feature_map, key=key)
+
+
+def _chunks(n: int, width: int) -> Iterator[slice]:
+    """Slices of rows whose features, `width` columns of float64, stay within a cache-friendly size."""
+    # Chunks well taller than wide, else folding triangular factors would double the work.
+    step = max(_CHUNK_BYTES // (8 * width), 4 * width)
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+
+def category_basis(codes: NDArray[np.integer[Any]], /) -> Basis:
+    """Basis of a category: its indicators, most frequent level first.
+
+    What the constant and the first j indicators leave of the next one is supported on the levels that follow, which
+    gives the orthonormal table in closed form.
+    """
+    return replace(levels_basis(np.bincount(codes)), codes=codes, counts=None)
+
+
+def levels_basis(rows: NDArray[np.intp], /) -> Basis:
+    """Basis of a category of which every level has so many rows."""
+    counts = rows.astype(np.float64)
+    order = np.argsort(-counts, kind="stable")
+    counts = counts[order][: np.count_nonzero(counts)]
+    n_levels = len(counts)
+    following = np.cumsum(counts[::-1])[::-1]
+    n, own, rest = following[0], counts[:-1], following[1:]
+    table = np.zeros((n_levels, n_levels - 1))
+    # Column j is proportional to `rest` on level j and to `-own` on every level after it.
+    scale = np.sqrt(n / (own * rest * (own + rest)))
+    table[np.arange(n_levels - 1), np.arange(n_levels - 1)] = rest * scale
+    table += np.tril(np.broadcast_to(-own * scale, table.shape), k=-1)
+    by_code = np.zeros((len(order), n_levels - 1))
+    by_code[order[:n_levels]] = table
+    return Basis(by_code, None, None, counts=rows)
+
+
+def restrict(basis: Basis, rows: NDArray[np.bool_], /, *, whiten: Whitening = principal_whitening) -> Basis:
+    """The basis on some of its rows, centred and orthonormal there."""
+    n = int(np.count_nonzero(rows))
+    if basis.codes is None:
+        codes, table, weights = None, basis.table[rows], np.full(n, n**-0.5)
+    else:
+        codes = basis.codes[rows]
+        table, weights = basis.table, np.sqrt(np.bincount(codes, minlength=len(basis.table)) / n)
+    mixing, shift = _whitened_again(basis, table, weights, n, whiten)
+    key = None if basis.key is None else basis.key[rows]
+    return Basis(table @ mixing + shift, codes, _mixed(basis.feature_map, mixing, shift), key=key)
+
+
+def _whitened_again(basis: Basis, table: Array, weights: Array, n: int, whiten: Whitening) -> tuple[Array, Array]:
+    """How the columns are mixed, those beyond what n rows allow not at all, and by how much they are shifted then."""
+    size = most_functions(basis, n)
+    of_leading, shift = whiten(triangular_factor([(table[:, :size], weights)]), cut=RESTRICTED_CUT)
+    mixing = np.zeros((basis.rank, of_leading.shape[1]))
+    mixing[:size] = of_leading
+    return mixing, shift
+
+
+def most_functions(basis: Basis, n: int, /) -> int:
+    """Leading functions that n of its rows may have: no more than a column of n rows would have features."""
+    if basis.feature_map is None or not basis.goes_by_rows:
+        return basis.rank
+    return min(basis.rank, 2 * default_projections(basis.feature_map.projection.n_coordinates, n))
+
+
+def restrict_cells(
+    basis: Basis, left: NDArray[np.intp], /, *, whiten: Whitening = principal_whitening
+) -> tuple[Basis, Array]:
+    """The same where the rows are elsewhere, given how many of every cell are left; how its columns were mixed."""
+    n = int(left.sum())
+    mixing, shift = _whitened_again(basis, basis.table, np.sqrt(left / n), n, whiten)
+    feature_map = _mixed(basis.feature_map, mixing, shift)
+    return Basis(basis.table @ mixing + shift, None, feature_map, counts=left), mixing
+
+
+def _mixed(feature_map: FeatureMap | None, mixing: Array, shift: Array) -> FeatureMap | None:
+    if feature_map is None:
+        return None
+    return FeatureMap(feature_map.projection, feature_map.weights @ mixing, feature_map.intercept @ mixing + shift)

@@ -1,0 +1,205 @@
+"""Columns to nested bases, smooth to rough: what the test of independence looks through.
+
+The leading columns of such a basis span the smoothest functions, so that every leading block of the products of two
+bases is a test of its own, with less freedom. A number has u, P₂(u), cos 3πu, cos 4πu, …, orthogonalised in that order,
+the smooth limit of random features sorted by frequency. There is no scale to choose. A vector has its linear ranks
+first, then their squares and products, a few waves of each, and random features of all coordinates together; a category
+has its levels, which know no order.
+
+Ties share their mean rank here: with it the first function of two columns without more gives Spearman's coefficient.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from renyi.basis.basis import LEAST_SIZE, Basis, category_basis, levels_basis, restrict, restrict_cells
+from renyi.basis.cosine import Smooth
+from renyi.basis.cosine import functions as smooth_functions
+from renyi.basis.orthonormal import ordered_whitening, own_features, triangular_factor
+from renyi.basis.ranks import Cells, Copula, middles, quantise, tie_free_cells
+from renyi.data.reader import Kind
+
+__all__ = [
+    "FEW_TIES",
+    "TIES_OF_LEVELS",
+    "Scales",
+    "category_scales",
+    "levels_scales",
+    "leverages_without_ties",
+    "number_scales",
+    "vector_scales",
+]
+
+Array: TypeAlias = NDArray[np.float64]
+
+# Of a vector each coordinate has its first functions to itself, and products with the others while these are few.
+_WAVES = (3, 4, 5, 6)
+_MOST_COORDINATES_TO_MULTIPLY = 6
+# A number with more equal pairs of rows, as from one value in 80 % of them, is told from a rare event by little.
+TIES_OF_LEVELS = 0.64
+# With no more of them the law of columns without ties holds on few rows too; benchmarks/few_rows.py.
+FEW_TIES = 0.06
+# Levels that are frequent have at least so many times √n rows: with 3 the law holds for two categories, with a half
+# for a category and a number.
+_FREQUENT = (3.0, 0.5)
+# A function of which the smoother ones leave less than this says nothing new, or speaks of a row or two.
+_CUT = 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class Scales:
+    """A nested basis, with the sizes of its leading parts that are looked at (a number's are given by its family).
+
+    `equal_pairs` counts the pairs (i, j) of different rows that are equal, among all rows that the column has; a part
+    of these inherits it as a bound. Of vectors nothing is counted. `smooth` says how the basis
+    of a number is made of smooth functions.
+    """
+
+    basis: Basis
+    kind: Kind
+    sizes: tuple[int, ...] = ()
+    equal_pairs: int = 0
+    smooth: Smooth | None = None
+
+    @cached_property
+    def leverages(self) -> Array:
+        """Largest share of one row in the leading 1, 2, … columns."""
+        squares = np.cumsum(self.basis.distinct_rows**2, axis=1)
+        return np.asarray(squares.max(axis=0) / self.basis.n_samples)
+
+    @property
+    def has_few_ties(self) -> bool:
+        """Whether this is a number of which hardly any two rows are equal."""
+        return self.kind == "number" and not self._has_more_ties_than(FEW_TIES)
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether this is a category, or a number that hardly ever leaves one value."""
+        return self.kind == "category" or self._has_more_ties_than(TIES_OF_LEVELS)
+
+    def _has_more_ties_than(self, share: float) -> bool:
+        n = self.basis.n_samples
+        # Rows that are left have no more equal pairs than the column; which of them it kept, only counting can tell.
+        return self.equal_pairs > share * n * (n - 1) and self.ties > share
+
+    @cached_property
+    def ties(self) -> float:
+        """Share of equal ones among all pairs of rows of a number or category."""
+        n, counts = self.basis.n_samples, self.basis.cell_counts if self.equal_pairs else None
+        if counts is None or n < 2:
+            return 0.0
+        return _equal_pairs(counts) / (n * (n - 1))
+
+    @cached_property
+    def log_arrangements(self) -> float:
+        """Logarithm of the number of distinct orders of the rows."""
+        counts = self.basis.cell_counts if self.equal_pairs else None
+        repeated = 0.0 if counts is None else float(np.sum(gammaln(counts + 1.0)))
+        return float(gammaln(self.basis.n_samples + 1.0)) - repeated
+
+    def on(self, rows: NDArray[np.bool_], /) -> "Scales":
+        """The same on some of the rows, orthonormal there, still nested."""
+        return self._with(restrict(self.basis, rows, whiten=ordered_whitening))
+
+    def on_cells(self, left: NDArray[np.intp], /) -> tuple["Scales", Array]:
+        """The same where so many rows of every cell are left; and how the functions were mixed."""
+        basis, mixing = restrict_cells(self.basis, left, whiten=ordered_whitening)
+        return self._with(basis), mixing
+
+    def _with(self, basis: Basis) -> "Scales":
+        return replace(self, basis=basis, smooth=None, sizes=tuple(min(size, basis.rank) for size in self.sizes))
+
+
+def number_scales(copula: Cells, /) -> Scales:
+    """Functions of the ranks of a number; columns without ties share them, with all they have computed."""
+    codes, counts = (copula.codes, None) if isinstance(copula, Copula) else (None, copula.counts)
+    if copula.has_ties:
+        table, smooth = _smooth_table(copula.counts)
+        basis = Basis(table, codes, None, counts=counts)
+        return Scales(basis, "number", equal_pairs=_equal_pairs(copula.counts), smooth=smooth)
+    shared = _tie_free_scales(copula.n_samples, copula.n_cells)
+    basis = Basis(shared.basis.table, codes, None, ordered=shared.basis, counts=counts)
+    scales = Scales(basis, "number", smooth=shared.smooth)
+    scales.__dict__["leverages"] = shared.leverages
+    return scales
+
+
+@lru_cache(maxsize=16)
+def _tie_free_scales(n: int, n_cells: int | None) -> Scales:
+    _, counts = tie_free_cells(n, n_cells)
+    codes = np.repeat(np.arange(len(counts), dtype=np.min_scalar_type(len(counts) - 1)), counts)
+    table, smooth = _smooth_table(counts)
+    return Scales(Basis(table, codes, None), "number", smooth=smooth)
+
+
+@lru_cache(maxsize=128)
+def leverages_without_ties(n: int, /) -> Array:
+    """Leverages of a number with n different values."""
+    return _tie_free_scales(n, None).leverages
+
+
+def _equal_pairs(counts: NDArray[np.intp]) -> int:
+    return int(np.sum(counts.astype(np.int64) * (counts - 1)))
+
+
+def _smooth_table(counts: NDArray[np.intp]) -> tuple[Array, Smooth]:
+    """Smooth functions on cells that hold so many rows each, centred and orthonormal over the rows, in their order."""
+    u = middles(counts)
+    functions = smooth_functions(u)
+    weights, intercept = _orthonormalising(functions, counts)
+    return functions @ weights + intercept, Smooth(u, weights, intercept)
+
+
+def vector_scales(values: NDArray[Any], basis: Basis, /) -> Scales:
+    """The linear ranks of a vector, their squares and products, waves of each, and what random features add."""
+    u = np.column_stack([_mean_ranks(column) for column in values.T])
+    n_coordinates = u.shape[1]
+    linear, waves = u - 0.5, [np.cos(j * np.pi * u) for j in _WAVES]
+    products = [linear[:, [i]] * linear[:, i + 1 :] for i in range(n_coordinates - 1)]
+    quadratic = [linear**2, *(products if n_coordinates <= _MOST_COORDINATES_TO_MULTIPLY else [])]
+    parts = [[linear], quadratic, waves, [basis.table]]
+    functions = np.concatenate([function for part in parts for function in part], axis=1)
+    ends = np.cumsum([sum(function.shape[1] for function in part) for part in parts])
+    weights, intercept = _orthonormalising(functions, np.ones(len(functions), dtype=np.intp))
+    # Functions that were passed over do not count.
+    sizes = tuple(int(np.count_nonzero(own_features(weights) < end)) for end in ends)
+    return Scales(Basis(functions @ weights + intercept, None, None, key=basis.key), "vector", sizes)
+
+
+def _mean_ranks(values: NDArray[Any]) -> Array:
+    copula = quantise(values)
+    return np.take(copula.middles, copula.codes)
+
+
+def category_scales(codes: NDArray[np.integer[Any]], /) -> Scales:
+    """The levels of a category: all of them, and those alone that many rows have, the others together as one."""
+    return _of_levels(category_basis(codes), np.bincount(codes))
+
+
+def levels_scales(rows: NDArray[np.intp], /) -> Scales:
+    """The same for a category of which every level has so many rows."""
+    return _of_levels(levels_basis(rows), rows)
+
+
+def _of_levels(basis: Basis, rows: NDArray[np.intp]) -> Scales:
+    counts = np.sort(rows)[::-1]
+    sizes = [_frequent(counts, share * np.sqrt(counts.sum())) for share in _FREQUENT]
+    distinct = tuple(size for size in dict.fromkeys((*sizes, basis.rank)) if size)
+    return Scales(basis, "category", distinct, equal_pairs=_equal_pairs(counts))
+
+
+def _frequent(counts: NDArray[np.intp], fewest: float) -> int:
+    """How many leading levels have at least so many rows, as have those that follow them, together."""
+    following = counts.sum() - np.cumsum(counts)
+    return int(np.count_nonzero((counts >= fewest) & (following >= fewest)))
+
+
+def _orthonormalising(functions: Array, counts: NDArray[np.intp]) -> tuple[Array, Array]:
+    factor = triangular_factor([(functions, np.sqrt(counts / counts.sum()))])
+    # However rare a value is, whether a row has it is a function.
+    return ordered_whitening(factor, cut=_CUT, first=LEAST_SIZE)

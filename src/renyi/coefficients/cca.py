@@ -1,0 +1,109 @@
+"""Linear canonical correlation: the largest correlation of a linear function of x and one of y."""
+
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.basis.basis import RANK_CUT, Basis
+from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.basis.orthonormal import principal_whitening, triangular_factor
+from renyi.basis.random_features import Seed
+from renyi.coefficients.base import Law, Measure, Side, Statement
+from renyi.coefficients.pearson import Scores, log_pvalue_of_correlation, shuffled_roots, standardised
+from renyi.inference.multiscale import is_trusted, largest_root, share_of_levels
+from renyi.inference.permutation import Shuffled
+from renyi.inference.roy import LARGEST_RANK, log_sf
+from renyi.pair.rdc import check_ranks
+
+__all__ = ["CCA"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+
+_BATCH_NUMBERS = 2**20
+# Rows that hold no more than so many times √n different values are levels, as those of categories.
+_MANY_LEVELS = 2.0
+# Of two such sides the rarest levels meet in so many rows, at least, by chance.
+_FEWEST_IN_A_CELL = 4.0
+
+
+@dataclass(frozen=True)
+class CCA(Measure[Basis]):
+    """The largest canonical correlation, in [0, 1]; for two numbers the size of Pearson's.
+
+    A prepared side is a centred orthonormal basis of its coordinates, each scaled to variance 1 first. Principal
+    directions with a root mean square below 10⁻⁶ are left out, so that repeated coordinates change nothing. Roy's
+    law is exact where one side is normal, and close to it unless single rows lie far from all others in both: there
+    p-values come from shuffles, by the rule of `renyi.independence_test`. Those of two numbers are as for Pearson's.
+    """
+
+    name: ClassVar[str] = "cca"
+    nanoseconds_per_row: ClassVar[int] = 10
+    statement: ClassVar[Statement] = Statement(
+        title="Canonical correlation",
+        is_nonlinear=False,
+        takes_vectors=True,
+        is_invariant=False,
+        range=(0.0, 1.0),
+        parameters="none",
+        cost="n",
+        law="Roy's largest root",
+        reference="H. Hotelling 1936, https://doi.org/10.1093/biomet/28.3-4.321",
+    )
+
+    @property
+    def is_phi_of_flags(self) -> bool:
+        return True
+
+    def prepare(self, values: Array, /) -> Basis:
+        coordinates = values.reshape(len(values), -1).T
+        varying = [standardised(column) for column in coordinates if (column != column[0]).any()]
+        scaled = np.column_stack(varying) * np.sqrt(len(values))
+        factor = triangular_factor([(scaled, np.full(len(scaled), len(scaled) ** -0.5))])
+        weights, shift = principal_whitening(factor, cut=RANK_CUT)
+        return Basis(scaled @ weights + shift, None, None)
+
+    def combine(self, x: Basis, y: Basis, /) -> float:
+        check_ranks(x.rank, y.rank, x.n_samples)
+        return float(canonical_correlations(cross_products(x, y))[0])
+
+    def reordered(self, side: Basis, order: Index, /) -> Basis:
+        return side.take(order)
+
+    def shuffled(self, x: Basis, y: Basis, orders: Index, /) -> Array:
+        check_ranks(x.rank, y.rank, x.n_samples)
+        step = max(1, _BATCH_NUMBERS // y.table.size)
+        rows = np.ascontiguousarray(x.table.T) / x.n_samples
+        parts = (orders[start : start + step] for start in range(0, len(orders), step))
+        roots = [largest_root(rows @ np.take(y.table, part, axis=0)) for part in parts]
+        return np.sqrt(np.clip(np.concatenate(roots), 0.0, 1.0))
+
+    def law(self, x: Basis, y: Basis, value: float, /) -> Law | None:
+        n, ranks = x.n_samples, (x.rank, y.rank)
+        if min(ranks) > LARGEST_RANK or sum(ranks) >= n - 1:
+            return None
+        log_pvalue = float(log_sf(value**2, *ranks, n))
+        if ranks != (1, 1):
+            return Law(value, log_pvalue)
+        scores = [Scores(side.table[:, 0] / np.sqrt(n)) for side in (x, y)]
+        skewed = log_pvalue_of_correlation(scores[0], scores[1], log_pvalue)
+        return None if skewed is None else Law(value, skewed)
+
+    def by_theory(self, x: Side[Basis], y: Side[Basis], value: float, /) -> Law | None:
+        bases, n = (x.prepared, y.prepared), len(x)
+        ranks = bases[0].rank, bases[1].rank
+        if ranks != (1, 1):
+            leverages = bases[0].largest_leverage * bases[1].largest_leverage
+            has_levels = [len(side.rows.counts) <= _MANY_LEVELS * np.sqrt(n) for side in (x, y)]
+            most = 1.0 / (_FEWEST_IN_A_CELL * n) if all(has_levels) else np.inf
+            if leverages > most or not is_trusted(leverages, ranks, n, share=share_of_levels(any(has_levels))):
+                return None
+        return super().by_theory(x, y, value)
+
+    def by_shuffles(
+        self, x: Side[Basis], y: Side[Basis], value: float, /, *, n_resamples: int, seed: Seed | None = None
+    ) -> Shuffled:
+        scores = ((side.rows, side.prepared.table) for side in (x, y))
+        return shuffled_roots(*scores, n_resamples=n_resamples, seed=seed)

@@ -1,0 +1,142 @@
+"""The Randomized Dependence Coefficient as one of the measures."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.basis import random_features as features
+from renyi.basis.basis import Basis, scalar_basis, vector_basis
+from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
+from renyi.coefficients.base import N_RESAMPLES, Measure, Statement
+from renyi.data.align import Missing, as_pair
+from renyi.data.reader import Column
+from renyi.errors import InputError
+from renyi.inference.debias import debias, null_level
+from renyi.pair.independence import independence_test
+from renyi.pair.rdc import Rng, Scale, Settings, check_draws, check_ranks, pair_of_bases, rdc
+from renyi.pair.result import TestResult
+
+__all__ = ["Rdc"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+Bases: TypeAlias = tuple[Basis, ...]
+
+
+@dataclass(frozen=True)
+class Rdc(Measure[Bases]):
+    """The Randomized Dependence Coefficient, `renyi.rdc` with these settings and its fixed draw.
+
+    A prepared side has a basis for every draw of the frequencies.
+
+    Parameters
+    ----------
+    k : int, optional
+        Random projections a side; by default ⌈10·√d⌉, fewer on few rows.
+    s : float or "median", default 3.0
+        Standard deviation of the frequencies.
+    frequencies : {"auto", "normal", "orthogonal", "fastfood"}, default "auto"
+        How frequencies are drawn.
+    repeats : int, default 1
+        Draws, of whose coefficients the median is taken.
+    debias : bool, default False
+        Subtract what independence would show; the result may be negative.
+    """
+
+    name: ClassVar[str] = "rdc"
+    statement: ClassVar[Statement] = Statement(
+        title="Randomized Dependence Coefficient",
+        is_nonlinear=True,
+        takes_vectors=True,
+        is_invariant=True,
+        range=(0.0, 1.0),
+        parameters="k, s (with defaults)",
+        cost="n log n",
+        law="Roy's largest root on every scale",
+        reference="D. Lopez-Paz, P. Hennig, B. Schölkopf 2013, https://doi.org/10.48550/arXiv.1304.7717",
+    )
+
+    k: int | None = None
+    s: Scale = DEFAULT_SCALE
+    frequencies: Frequencies = "auto"
+    repeats: int = 1
+    debias: bool = False
+
+    def __post_init__(self) -> None:
+        Settings(self.k, self.s, self.frequencies)
+        check_draws(self.repeats, self.debias)
+
+    def prepare(self, values: Array, /) -> Bases:
+        values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+        column = Column("a side", "number" if values.ndim == 1 else "vector", values)
+        basis = scalar_basis if values.ndim == 1 else vector_basis
+        draws = features.seeds(None, n_draws=int(self.repeats))
+        bases = tuple(basis(values, self._features.projection(column, seed)) for seed in draws)
+        if any(basis.rank == 0 for basis in bases):
+            raise InputError(f"with s={self.s!r} a side does not vary enough to be measured: pass a larger s")
+        return bases
+
+    def combine(self, x: Bases, y: Bases, /) -> float:
+        return float(np.median([self._coefficient(*bases) for bases in zip(x, y, strict=True)]))
+
+    def reordered(self, side: Bases, order: Index, /) -> Bases:
+        return tuple(basis.take(order) for basis in side)
+
+    def __call__(self, x: Any, y: Any, /, *, missing: Missing = "raise") -> float:
+        """The coefficient; with missing="pairwise" ranks are those among each side's own observed rows."""
+        return rdc(
+            x,
+            y,
+            k=self.k,
+            s=self.s,
+            frequencies=self.frequencies,
+            repeats=self.repeats,
+            debias=self.debias,
+            missing=missing,
+        )
+
+    def test(
+        self, x: Any, y: Any, /, *, n_resamples: int | None = None, missing: Missing = "raise", rng: Rng = None
+    ) -> TestResult:
+        """Test independence on every scale, as `renyi.independence_test`: no setting of the coefficient matters.
+
+        Parameters
+        ----------
+        x, y : array-like
+            As in `renyi.rdc`.
+        n_resamples : int, optional
+            Shuffles at most, where they are needed: 9999.
+        missing : {"raise", "pairwise", "listwise"}, default "raise"
+            As in `renyi.rdc`.
+        rng : int, numpy.random.Generator or None, default None
+            For the test alone; the coefficient has its fixed draw.
+
+        Returns
+        -------
+        TestResult
+            With `coefficient` the one of these settings; `debiased` and `ranks` are None for several draws and where
+            the coefficient is debiased itself.
+        """
+        result = independence_test(
+            x, y, n_resamples=N_RESAMPLES if n_resamples is None else n_resamples, missing=missing, rng=rng
+        )
+        result = replace(result, method=str(self))
+        if rng is None and self == Rdc():
+            return result
+        bases = None
+        if self.repeats == 1 and not self.debias:
+            (seed,) = features.seeds(None, n_draws=1)
+            bases = pair_of_bases(as_pair(x, y, missing=missing), self._features, seed)
+        return replace(result, coefficient=self(x, y, missing=missing), bases=bases)
+
+    @property
+    def _features(self) -> Settings:
+        return Settings(self.k, self.s, self.frequencies)
+
+    def _coefficient(self, x: Basis, y: Basis) -> float:
+        check_ranks(x.rank, y.rank, x.n_samples)
+        largest = float(canonical_correlations(cross_products(x, y))[0])
+        return debias(largest, null_level(x, y)) if self.debias else largest

@@ -1,0 +1,157 @@
+"""Devices of torch: which one is meant, what it has room for, and products of matrices on it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from renyi.compute.arrays import is_tensor
+from renyi.errors import InputError
+from renyi.extras import load
+
+__all__ = [
+    "EXTRA",
+    "Operand",
+    "as_operand",
+    "device_of",
+    "free_bytes",
+    "halves",
+    "multiplied",
+    "paired",
+    "relieved",
+    "within_room",
+]
+
+EXTRA = "gpu"
+# Products of halves in full precision.
+_OLDEST = (2, 8)
+# Of the processor's memory, which nobody counts, this is used at a time.
+_ROOM_ON_CPU = 2**29
+# A part of what is free, since what is asked for is not all that is allocated.
+_SHARE = 0.6
+
+Outcome = TypeVar("Outcome")
+# Numbers (rows, …) as they are multiplied: themselves, or their leading and their following half digits.
+Operand = tuple[Any, ...]
+
+
+def device_of(device: Any, /, *data: Any) -> Any:
+    """The device of torch on which to work, or None where NumPy does.
+
+    Tensors are worked on where they are, if nothing else is asked for; all other data by NumPy.
+    """
+    tensors = [part for part in data if is_tensor(part)]
+    if device is None:
+        places = {tensor.device for tensor in tensors}
+        if len(places) > 1:
+            said = " and ".join(sorted(map(str, places)))
+            raise InputError(f"tensors are on {said}, and one device is needed: move them, or pass device='cuda'")
+        return _checked(places.pop()) if places else None
+    if str(device) == "cpu" and not tensors:
+        return None
+    torch = load("torch", extra=EXTRA)
+    try:
+        wanted = torch.device(device)
+    except (RuntimeError, TypeError):
+        raise InputError(f"device={device!r} is unknown: pass 'cuda', 'cuda:1', 'cpu' or None") from None
+    return _checked(wanted)
+
+
+def _checked(device: Any) -> Any:
+    """A device, if it is there and serves."""
+    torch = load("torch", extra=EXTRA)
+    version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+    if version < _OLDEST:
+        wanted = ".".join(map(str, _OLDEST))
+        raise InputError(f"torch is {torch.__version__}, and this needs {wanted} or later: pip install 'renyi[gpu]'")
+    if device.type not in ("cpu", "cuda"):
+        raise InputError(f"device '{device}' is not supported, which needs float64: pass 'cuda', 'cpu' or None")
+    if device.type == "cuda":
+        if not torch.backends.cuda.is_built():
+            raise InputError(
+                f"device '{device}' needs a torch with CUDA, and {torch.__version__} has none: install another build, "
+                "or pass device=None to run on the processor"
+            )
+        n_devices = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if (device.index or 0) >= n_devices:
+            seen = f"torch sees {n_devices} of them" if n_devices else "torch sees no GPU of NVIDIA with a driver"
+            raise InputError(f"device '{device}' is not there ({seen}): pass device=None to run on the processor")
+    return device
+
+
+def free_bytes(device: Any, /) -> int:
+    """Memory that may be taken."""
+    if device.type != "cuda":
+        return _ROOM_ON_CPU
+    torch = load("torch", extra=EXTRA)
+    free, _ = torch.cuda.mem_get_info(device)
+    kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return int(_SHARE * (free + kept))
+
+
+@contextmanager
+def relieved(device: Any, what: str, /) -> Iterator[None]:
+    """An error that says what did not fit on a device."""
+    torch = load("torch", extra=EXTRA)
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        total = torch.cuda.get_device_properties(device).total_memory / 2**30
+        raise InputError(
+            f"device '{device}' ({total:.0f} GiB) has no room for {what}: free its memory, pass fewer columns or rows, "
+            "or pass device=None"
+        ) from error
+
+
+def within_room(work: Callable[[int], Outcome], size: int, device: Any, what: str, /) -> Outcome:
+    """Work in pieces of a size, in smaller ones where the device is full."""
+    torch = load("torch", extra=EXTRA)
+    while size > 1:
+        try:
+            return work(size)
+        except torch.OutOfMemoryError:
+            size //= 2
+            torch.cuda.empty_cache()
+    with relieved(device, what):
+        return work(1)
+
+
+def as_operand(numbers: Any, /) -> Operand:
+    """How a matrix is multiplied: on a GPU single precision is two halves of its digits.
+
+    Its units for products take half precision and add up in single: 16 times as fast as they multiply single precision.
+    What the leading 11 bits leave is below 2⁻¹¹ of a number, and the product of two such rests is left out.
+    """
+    torch = load("torch", extra=EXTRA)
+    if numbers.dtype != torch.float32 or numbers.device.type != "cuda":
+        return (numbers,)
+    return halves(numbers)
+
+
+def halves(numbers: Any, /) -> Operand:
+    """Leading and following digits in half precision."""
+    leading = numbers.half()
+    return leading, (numbers - leading.float()).half()
+
+
+def paired(left: Operand, right: Operand, /) -> tuple[Any, Any]:
+    """Two tensors (rows, …) whose product over the rows, by `multiplied`, is that of two operands."""
+    torch = load("torch", extra=EXTRA)
+    if left[0].dtype != right[0].dtype:
+        left, right = ((sum(part.double() for part in operand),) for operand in (left, right))
+    if len(left) == 1:
+        return left[0], right[0]
+    (high, low), (other_high, other_low) = left, right
+    # One product over three times the rows, small parts first: so all is added up in single precision.
+    return torch.cat((low, high, high)), torch.cat((other_high, other_low, other_high))
+
+
+def multiplied(left: Any, right: Any, /) -> Any:
+    """The product of (rows, …) and (rows, …) over the rows, as a matrix; halves are added up in single precision."""
+    torch = load("torch", extra=EXTRA)
+    left, right = (side.reshape(len(side), -1) for side in (left, right))
+    if left.dtype != torch.float16:
+        return left.T @ right
+    if not left.is_cuda:
+        # For tests: the same sum where there are no units for it.
+        return left.float().T @ right.float()
+    return torch.mm(left.T, right, out_dtype=torch.float32)

@@ -1,0 +1,114 @@
+"""Columns over the same rows: pairs, and what is held fixed beside them."""
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.data.reader import Column, as_column, as_columns, check_choice, count, encode_labels
+from renyi.errors import InputError
+
+__all__ = ["Missing", "as_blocks", "as_conditional", "as_pair", "common_rows"]
+
+Missing = Literal["raise", "pairwise", "listwise"]
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+def as_pair(x: Any, y: Any, /, *, missing: Missing) -> tuple[Column, Column]:
+    """Two columns over the same rows, checked; with "raise" and "listwise" they come back complete."""
+    check_choice(missing, Missing, "missing")
+    _check_indexes(x, y)
+    a, b = as_column(x, "x"), as_column(y, "y")
+    if len(a) != len(b):
+        raise InputError(f"x has {len(a):,} rows and y has {len(b):,}: pass as many values of one as of the other")
+    if len(a) < 2:
+        raise InputError("x and y have 1 row, and one point shows no dependence: pass at least 2 rows")
+    if missing == "raise":
+        _refuse_missing(a)
+        _refuse_missing(b)
+    rows = common_rows(a, b)
+    if rows is not None and np.count_nonzero(rows) < 2:
+        raise InputError(
+            f"{a.label} and {b.label} have {count(int(np.count_nonzero(rows)), 'row')} in common: pass at least 2"
+        )
+    for column in (a, b):
+        _refuse_constant(column.complete(), "")
+    if rows is not None and missing == "listwise":
+        a, b = a.take(rows).complete(), b.take(rows).complete()
+        for column in (a, b):
+            _refuse_constant(column, " on the rows where nothing is missing")
+    return a, b
+
+
+def common_rows(*columns: Column) -> Mask | None:
+    """Rows where nothing is missing, or None for all of them."""
+    masks = [column.missing for column in columns if column.missing is not None]
+    return ~np.logical_or.reduce(masks) if masks else None
+
+
+def as_blocks(blocks: Any, x: Any, y: Any, /) -> tuple[NDArray[np.intp], Mask | None]:
+    """Codes of the blocks of all rows, and the rows that x and y both have (None: all)."""
+    _check_indexes(x, y, blocks)
+    pair = as_pair(x, y, missing="pairwise")
+    (codes, missing, _), _ = encode_labels(blocks)
+    if len(codes) != len(pair[0]):
+        raise InputError(f"blocks has {len(codes):,} labels for {len(pair[0]):,} rows: pass one for each")
+    if missing.any():
+        raise InputError(f"blocks has no label for row {np.argmax(missing):,}: every row needs one")
+    return codes, common_rows(*pair)
+
+
+def _check_indexes(*data: Any) -> None:
+    # Only frames of the pandas family have an index with `equals`; lists have a method of the same name.
+    every: list[Any] = [getattr(part, "index", None) for part in data]
+    indexes = [index for index in every if hasattr(index, "equals")]
+    if any(len(index) == len(indexes[0]) and not index.equals(indexes[0]) for index in indexes[1:]):
+        raise InputError(
+            "the data have different indexes, and aligning them silently could pair the wrong rows: "
+            "align them first, or pass arrays (.to_numpy())"
+        )
+
+
+def as_conditional(x: Any, y: Any, z: Any, /, *, missing: Missing) -> tuple[tuple[Column, Column], list[Column]]:
+    """Two columns and those that are held fixed, complete and over the same rows, checked."""
+    if missing == "pairwise":
+        raise InputError("missing='pairwise' has no meaning given z: pass 'raise' or 'listwise'")
+    parts = z.values() if isinstance(z, dict) else z if isinstance(z, (list, tuple)) else ()
+    _check_indexes(x, y, z, *parts)
+    pair, given = as_pair(x, y, missing="pairwise"), as_columns(z, "z")
+    if not given:
+        raise InputError("z has no columns: pass at least one, or use renyi.independence_test")
+    for column in given:
+        if len(column) != len(pair[0]):
+            hint = " (a list of lists is read as rows: pass arrays or a dict)" if isinstance(z, (list, tuple)) else ""
+            raise InputError(f"{column.label} has {len(column):,} rows and x has {len(pair[0]):,}: pass as many{hint}")
+    if missing == "raise":
+        for column in (*pair, *given):
+            _refuse_missing(column, "missing='listwise'")
+    rows = common_rows(*pair, *given)
+    if rows is None:
+        return pair, given
+    if np.count_nonzero(rows) < 2:
+        raise InputError(f"x, y and z have {count(int(np.count_nonzero(rows)), 'row')} in common: pass at least 2")
+    a, b, *rest = (column.take(rows).complete() for column in (*pair, *given))
+    for column in (a, b):
+        _refuse_constant(column, " on the rows where nothing is missing")
+    return (a, b), rest
+
+
+def _refuse_missing(column: Column, remedy: str = "missing='pairwise' or missing='listwise'") -> None:
+    if column.missing is None:
+        return
+    rows = np.flatnonzero(column.missing)
+    raise InputError(
+        f"{column.label} has {count(len(rows), 'missing value')} (first in row {rows[0]:,}) and missing='raise': "
+        f"drop them, or pass {remedy}"
+    )
+
+
+def _refuse_constant(column: Column, where: str) -> None:
+    if (column.values == column.values[0]).all():
+        raise InputError(
+            f"{column.label} is constant{where}, and dependence on a constant is not defined: leave it out "
+            "(for whole tables renyi.matrix does that and says so)"
+        )

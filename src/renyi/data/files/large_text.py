@@ -1,0 +1,192 @@
+"""Text files larger than memory, to Parquet files: blocks of lines, whose columns agree on their types in the end."""
+
+import codecs
+import gzip
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from renyi.data.files.table_files import Request, open_bytes, parse_table, refuse_packed, separator_of
+from renyi.data.files.text_types import Notes
+from renyi.errors import InputError
+from renyi.extras import load
+
+__all__ = ["converted"]
+
+_MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_NUMBERS = ("Int64", "UInt64", "Float64")
+
+
+def converted(requests: Mapping[Path, Request], folder: Path, /, *, n_bytes: int) -> tuple[list[Path], Notes]:
+    """The table of text files as Parquet files of the same columns, each from so many bytes, and what was decided.
+
+    A column has a type if all its cells do. Where blocks disagree on that, everything is read once more, with the
+    column as text; where they write numbers in different ways, it is refused.
+    """
+    as_text: frozenset[str] = frozenset()
+    while True:
+        found = _Written(folder)
+        for path, request in requests.items():
+            found.add(path, replace(request, as_text=as_text), n_bytes)
+        unsettled = frozenset(name for name, types in found.types.items() if _common(types) is None)
+        if not unsettled:
+            types = {name: _common(types) for name, types in found.types.items()}
+            return _conforming(found.files, types), found.notes
+        as_text |= unsettled
+
+
+class _Written:
+    """Blocks of text files as Parquet files, the types that columns have in them, and what was decided."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.files: list[Path] = []
+        self.types: dict[str, set[Any]] = {}
+        self.notes = Notes()
+        self._styles: dict[str, set[str]] = {}
+
+    def add(self, path: Path, request: Request, n_bytes: int) -> None:
+        """Read another file."""
+        # What comes out of blocks is UTF-8 already where an encoding was named.
+        plain = replace(request, encoding=None)
+        for number, (line, data) in enumerate(_Blocks(path, request, n_bytes).cut()):
+            if not number:
+                # One for all blocks, however their first lines look.
+                plain = replace(plain, separator=separator_of(data, plain))
+            own = replace(plain, notes=Notes())
+            try:
+                frame = parse_table(data, own)
+            except InputError as error:
+                where = f"; rows and lines are counted from line {line:,} on" if number else ""
+                raise InputError(f"{error}{where}") from error
+            self.notes.absorb(own.notes)
+            self._note_types(frame, own)
+            self.files.append(self._folder / f"{len(self.files):06}.parquet")
+            frame.write_parquet(self.files[-1], compression="lz4")
+
+    def _note_types(self, frame: Any, request: Request) -> None:
+        for column in frame:
+            known = self.types.setdefault(column.name, set())
+            if column.null_count() < len(column):
+                known.add(column.dtype)
+                self._note_style(column, request)
+
+    def _note_style(self, column: Any, request: Request) -> None:
+        """Refuse numbers that are written in one way here and in another one there."""
+        style = request.notes.styles.get(column.name)
+        known = self._styles.setdefault(column.name, set())
+        # Whole numbers without any mark go with every way.
+        if style is not None or column.dtype.is_float():
+            known.add(style or "decimal points")
+        if len(known) > 1:
+            raise request.refuse(
+                f"has numbers with {' and others with '.join(sorted(known))} in column {column.name!r}: write them in "
+                "one way"
+            )
+
+
+class _Blocks:
+    """A text file, some lines at a time, each block below the line of names."""
+
+    def __init__(self, path: Path, request: Request, n_bytes: int) -> None:
+        self._path, self.request, self._n_bytes = path, request, n_bytes
+
+    def cut(self) -> Iterator[tuple[int, bytes]]:
+        """Blocks of whole lines with the names above them, and the line that each begins with."""
+        with self._lines() as lines:
+            names = self._names(lines)
+            line = 2
+            while block := lines.read(self._n_bytes):
+                block += lines.readline()
+                while block.count(b'"') % 2 and (more := lines.readline()):
+                    block += more  # a line may end within quotes
+                yield line, names + block
+                line += block.count(b"\n")
+
+    def _names(self, lines: Any) -> bytes:
+        """The first line, and none where every line is an object of JSON."""
+        first = next((line for line in iter(lines.readline, b"") if line.strip()), b"")
+        if not first:
+            raise self.request.refuse("is empty: pass a file with a line of names and rows below it")
+        refuse_packed(first, self.request)
+        start = first.lstrip()
+        if start.startswith(b"["):
+            raise self.request.refuse(
+                "is one JSON array that does not fit into memory: pass more memory, or write an object on every line"
+            )
+        if start.startswith(b"{"):
+            lines.seek(0)
+            return b""
+        while first.count(b'"') % 2 and (more := lines.readline()):
+            first += more
+        return first if first.endswith(b"\n") else first + b"\n"
+
+    @contextmanager
+    def _lines(self) -> Iterator[Any]:
+        """The content as bytes in UTF-8, or in an encoding that has its line ends in common with it."""
+        with open_bytes(self._path) as raw:
+            head = raw.read(4)
+            raw.seek(0)
+            packed = head.startswith(b"\x1f\x8b")
+            content: IO[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
+            encoding = self.request.encoding
+            if not packed:
+                encoding = encoding or next((name for mark, name in _MARKS.items() if head.startswith(mark)), None)
+            try:
+                yield content if encoding is None else _Recoded(content, encoding)
+            except (EOFError, gzip.BadGzipFile) as error:
+                raise self.request.refuse("is a gzip file cut short or damaged: fetch it again") from error
+            except (LookupError, UnicodeError) as error:
+                raise self.request.refuse(
+                    f"cannot be read in the encoding {encoding} ({error}): pass the right one"
+                ) from error
+
+
+class _Recoded:
+    """Bytes in UTF-8 out of text in another encoding."""
+
+    def __init__(self, content: IO[bytes], encoding: str) -> None:
+        self._text = io.TextIOWrapper(content, encoding=encoding, newline="")
+
+    def read(self, size: int) -> bytes:
+        return self._text.read(size).encode()
+
+    def readline(self) -> bytes:
+        return self._text.readline().encode()
+
+    def seek(self, place: int) -> None:
+        self._text.seek(place)
+
+
+def _common(types: set[Any]) -> Any:
+    """The type that holds all of these, None where only text does."""
+    pl = load("polars", extra="cli")
+    names = {str(dtype) for dtype in types}
+    if not types:
+        return pl.Float64()
+    if len(types) == 1:
+        return next(iter(types))
+    if names <= set(_NUMBERS):
+        return pl.Float64()
+    zones = {getattr(dtype, "time_zone", None) for dtype in types}
+    if all(name.startswith("Datetime") for name in names) and len(zones) == 1:
+        return pl.Datetime("ns", zones.pop())
+    return None
+
+
+def _conforming(files: list[Path], types: dict[str, Any]) -> list[Path]:
+    """The files with all columns, in the same order and of these types."""
+    pl = load("polars", extra="cli")
+    for file in files:
+        schema = pl.read_parquet_schema(file)
+        if dict(schema) == types and list(schema) == list(types):
+            continue
+        frame = pl.read_parquet(file)
+        columns = [
+            (pl.col(name) if name in schema else pl.lit(None)).cast(dtype).alias(name) for name, dtype in types.items()
+        ]
+        frame.select(columns).write_parquet(file, compression="lz4")
+    return files

@@ -1,0 +1,380 @@
+"""A table of any kind to typed columns, every decision visible, and results back into the same kind of frame."""
+
+import difflib
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.data.align import Missing, common_rows
+from renyi.data.labels import as_series
+from renyi.data.reader import Column, check_choice, count
+from renyi.data.types import SkipError, Wish, as_vector, check_varies, convert, pool, read
+from renyi.errors import InputError
+
+__all__ = [
+    "NewFrame",
+    "Table",
+    "as_dict",
+    "as_table",
+    "check_known",
+    "checked_wishes",
+    "names_of",
+    "observed",
+    "parts_of",
+]
+
+_PASS = "pass a frame of pandas, Polars or Arrow, a dict of columns, or a 2-D array"
+_ROWS_AT_ONCE = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The columns of a table that can be measured, in its order, and what was decided about each.
+
+    `types` has the type of every kept column, `skipped` the reason for every other one, `pooled` the number of levels
+    that were merged into one in a category, if any. `new_frame` turns named columns into the kind of frame that came
+    in; for dicts and arrays that is a dict of arrays.
+    """
+
+    columns: tuple[Column, ...]
+    types: dict[str, str]
+    skipped: dict[str, str]
+    pooled: dict[str, int]
+    n_rows: int
+    new_frame: Callable[[dict[str, Any]], Any]
+
+
+def as_table(
+    data: Any,
+    argument: str = "the table",
+    /,
+    *,
+    types: Mapping[Any, Wish] | None = None,
+    vectors: Mapping[Any, Sequence[Any]] | None = None,
+) -> Table:
+    """Typed columns from a frame, a dict of columns or a 2-D array.
+
+    Numbers, dates, times and durations are numbers; text, booleans and categories are categories, with rare levels
+    pooled; ordered categories are ranks. What cannot be measured is left out, with its reason.
+
+    Parameters
+    ----------
+    data : frame, dict or array of shape (n, d)
+        A frame of pandas, Polars, Arrow or any library that narwhals reads, a dict of columns by name, or an array,
+        whose columns are called x0, x1, …. Rows are samples, and an index is no column.
+    argument : str
+        How messages name the table.
+    types : mapping of str to {"number", "category", "skip"}, optional
+        What columns are, where the rules would not see it. "number" reads text as numbers.
+    vectors : mapping of str to sequence of str, optional
+        Numeric columns that are one quantity, such as {"location": ["lat", "lon"]}: the vector takes the place of the
+        first of them, and they leave the table. A row that lacks one of them is missing.
+
+    Returns
+    -------
+    Table
+        The columns and what was decided.
+
+    Raises
+    ------
+    InputError
+        If `data` is no table of at least 2 rows, or a request cannot be met.
+    """
+    parts, new_frame = _parts(data, argument)
+    n_rows = _check_rows(parts, argument)
+    wishes = _check_types(types, parts, argument)
+    groups = _check_vectors(vectors, parts, argument)
+    vector_at = {next(name for name in parts if name in group): vector for vector, group in groups.items()}
+    within = {name for group in groups.values() for name in group}
+    table = Table((), {}, {}, {}, n_rows, new_frame)
+    kept = []
+    for part, cells in parts.items():
+        if part in within and part not in vector_at:
+            continue
+        name, wish = vector_at.get(part, part), wishes.get(part)
+        try:
+            if part in vector_at:
+                members = {member: parts[member] for member in groups[name]}
+                column, kind = as_vector(name, members, wishes)
+            else:
+                column, kind = convert(*read(cells, name, wish), wish)
+            check_varies(column)
+            if kind == "category":
+                column, n_pooled = pool(column, requested=wish is not None)
+                if n_pooled:
+                    table.pooled[name] = n_pooled
+        except SkipError as error:
+            table.skipped[name] = str(error)
+        else:
+            kept.append(column)
+            table.types[name] = kind
+    return replace(table, columns=tuple(kept))
+
+
+def observed(table: Table, /, *, missing: Missing) -> Table:
+    """The table without missing cells ("listwise"), refused if it has some ("raise"), or as it is ("pairwise")."""
+    check_choice(missing, Missing, "missing")
+    rows = common_rows(*table.columns)
+    if rows is None or missing == "pairwise":
+        return table
+    if missing == "raise":
+        _refuse_missing(table)
+    n_rows = int(np.count_nonzero(rows))
+    if n_rows < 2:
+        worst = max(table.columns, key=lambda column: 0 if column.missing is None else column.missing.sum())
+        raise InputError(
+            f"{count(n_rows, 'row')} of {table.n_rows:,} have no missing cell ({worst.name!r} lacks most), and "
+            "missing='listwise' uses only those: leave such columns out, or pass missing='pairwise'"
+        )
+    left = replace(table, types={}, skipped=dict(table.skipped), pooled=dict(table.pooled), n_rows=n_rows)
+    kept = []
+    for column in table.columns:
+        try:
+            rest = column.take(rows).complete()
+            check_varies(rest)
+            if table.types[column.name] == "category":
+                rest, n_pooled = pool(rest, requested=True)
+                if n_pooled:
+                    left.pooled[column.name] = left.pooled.get(column.name, 0) + n_pooled
+        except SkipError as error:
+            left.skipped[column.name] = f"{error} on the {n_rows:,} rows where nothing is missing"
+        else:
+            kept.append(rest)
+            left.types[column.name] = table.types[column.name]
+    return replace(left, columns=tuple(kept))
+
+
+def _refuse_missing(table: Table) -> None:
+    holes = [
+        (column.name, int(column.missing.sum()), int(column.missing.argmax()))
+        for column in table.columns
+        if column.missing is not None
+    ]
+    said = ", ".join(f"{name!r} ({n:,}, first in row {row:,})" for name, n, row in holes[:3])
+    more = f" and {len(holes) - 3:,} more" if len(holes) > 3 else ""
+    raise InputError(
+        f"{count(len(holes), 'column')} with missing cells: {said}{more}, and missing='raise': drop them, or pass "
+        "missing='pairwise' or missing='listwise'"
+    )
+
+
+def parts_of(data: Any, argument: str = "the table", /) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
+    """The columns of a table as they are, checked for their lengths, and what makes a frame of its kind."""
+    parts, new_frame = _parts(data, argument)
+    if len({len(cells) for cells in parts.values()}) > 1:
+        _check_rows(parts, argument)
+    return parts, new_frame
+
+
+def names_of(data: Any, argument: str = "the table", /) -> list[str]:
+    """Names of all columns of a table."""
+    if isinstance(data, np.ndarray) and data.ndim == 2:
+        data = data[:0]  # nothing is transposed
+    return list(_parts(data, argument)[0])
+
+
+# The parts of a table: named arrays, columns, or Series of narwhals.
+
+
+def _parts(data: Any, argument: str) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
+    if isinstance(data, np.ndarray):
+        return _array_parts(data, argument), as_dict
+    if isinstance(data, Mapping):
+        return dict(zip(_names(data, argument), map(_one_column, data.values()), strict=True)), as_dict
+    frame = _as_frame(data, argument)
+    names = _names(frame.columns, argument)
+    return dict(zip(names, _frame_columns(frame), strict=True)), NewFrame(frame.implementation.value)
+
+
+def _frame_columns(frame: Any) -> list[Any]:
+    """The Series of a frame; for plain numbers of pandas their arrays, all of one type at once, since that is fast."""
+    import narwhals.stable.v2 as nw
+
+    native = frame.to_native()
+    if not nw.dependencies.is_pandas_dataframe(native):
+        return list(frame.iter_columns())
+    columns: list[Any] = [None] * len(frame.columns)
+    places: dict[Any, list[int]] = {}
+    for place, dtype in enumerate(native.dtypes):
+        places.setdefault(dtype if isinstance(dtype, np.dtype) and dtype.kind in "iuf" else None, []).append(place)
+    for dtype, group in places.items():
+        block = native if len(group) == len(columns) else native.iloc[:, group]
+        found = nw.from_native(block).iter_columns() if dtype is None else _rows_of_transpose(block.to_numpy())
+        for place, column in zip(group, found, strict=True):
+            columns[place] = column
+    return columns
+
+
+def _as_frame(data: Any, argument: str) -> Any:
+    import narwhals.stable.v2 as nw
+
+    try:
+        frame = nw.from_native(data, allow_series=True, pass_through=True)
+    except Exception as error:
+        _names(getattr(data, "column_names", getattr(data, "columns", ())), argument)
+        raise InputError(f"{argument} cannot be read ({error}): {_PASS}") from error
+    if isinstance(frame, nw.LazyFrame):
+        raise InputError(f"{argument} is lazy, and dependence needs its values: call .collect() first")
+    if isinstance(frame, nw.Series):
+        raise InputError(f"{argument} is a single column ({type(data).__name__}): {_PASS}")
+    if not isinstance(frame, nw.DataFrame):
+        raise InputError(f"{argument} is a {type(data).__name__}, which is no table: {_PASS}")
+    return frame
+
+
+@dataclass(frozen=True)
+class NewFrame:
+    """Named columns to a frame of a library."""
+
+    library: str
+
+    def __call__(self, columns: dict[str, Any], /) -> Any:
+        import narwhals.stable.v2 as nw
+
+        return nw.from_dict(columns, backend=self.library).to_native()  # type: ignore[arg-type]
+
+
+def as_dict(columns: dict[str, Any], /) -> dict[str, NDArray[Any]]:
+    """Named columns as arrays."""
+    return {name: np.asarray(values) for name, values in columns.items()}
+
+
+def _array_parts(data: NDArray[Any], argument: str) -> dict[str, Any]:
+    if data.dtype.names is not None and data.ndim == 1:
+        return {name: data[name] for name in _names(data.dtype.names, argument)}
+    if data.ndim != 2:
+        raise InputError(f"{argument} is an array of the shape {data.shape}, and a table has rows and columns: {_PASS}")
+    names = _names([f"x{j}" for j in range(data.shape[1])], argument)
+    if isinstance(data, np.ma.MaskedArray) or data.dtype.kind not in "iuf":
+        return {name: data[:, j] for j, name in enumerate(names)}
+    return dict(zip(names, _rows_of_transpose(np.asarray(data)), strict=True))
+
+
+def _rows_of_transpose(data: NDArray[Any]) -> NDArray[Any]:
+    """The columns as rows of their own memory: what results look at later is not the caller's to change."""
+    # One transposition is much faster than a strided copy for each column, and rows that fit into a cache thrice again.
+    rows = np.empty(data.shape[::-1], dtype=data.dtype)
+    for start in range(0, len(data), _ROWS_AT_ONCE):
+        some = slice(start, start + _ROWS_AT_ONCE)
+        rows[:, some] = data[some].T
+    return rows
+
+
+def _one_column(data: Any) -> Any:
+    """An entry of a dict as an array, a Column or a Series; what can be none of them is left as it is."""
+    import narwhals.stable.v2 as nw
+
+    if isinstance(data, (list, tuple, range)):
+        return _list_array(data)
+    wrapped = nw.from_native(as_series(data), allow_series=True, pass_through=True)
+    return wrapped if isinstance(wrapped, nw.Series) else np.array(data) if hasattr(data, "__array__") else data
+
+
+def _list_array(data: Sequence[Any]) -> NDArray[Any]:
+    try:
+        array = np.asarray(data)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0)
+    if array.shape == (len(data),) and array.dtype.kind in "iufb":
+        return array
+    # As objects, since NumPy would turn the 1 of [1, "a"] into text.
+    objects = np.empty(len(data), dtype=object)
+    objects[:] = data
+    return objects
+
+
+def _names(spelled: Iterable[Any], argument: str) -> list[str]:
+    """The names as text, each once; what has none is called by its place."""
+    names = []
+    for place, name in enumerate(spelled, 1):
+        blank = name is None or (isinstance(name, float) and math.isnan(name)) or not str(name).strip()
+        names.append(f"column {place}" if blank else str(name))
+    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if twice:
+        more = f" and {len(twice) - 5:,} more" if len(twice) > 5 else ""
+        raise InputError(
+            f"{argument} has several columns of the name {', '.join(map(repr, twice[:5]))}{more}: give each its own"
+        )
+    return names
+
+
+# What the user asks for.
+
+
+def _check_rows(parts: dict[str, Any], argument: str) -> int:
+    """The number of rows, the same for all parts and at least 2."""
+    if not parts:
+        raise InputError(f"{argument} has no columns: there is nothing to measure")
+    lengths = {}
+    for name, cells in parts.items():
+        if not getattr(cells, "shape", None) and not isinstance(cells, Column):
+            raise InputError(f"{name!r} in {argument} is a {type(cells).__name__}: pass a value for each row")
+        lengths[name] = len(cells)
+    (first, n_rows), *others = lengths.items()
+    for name, length in others:
+        if length != n_rows:
+            raise InputError(
+                f"{first!r} has {count(n_rows, 'row')} and {name!r} has {length:,}: pass as many values for each column"
+            )
+    if n_rows < 2:
+        raise InputError(f"{argument} has {count(n_rows, 'row')}, which show no dependence: pass at least 2")
+    return n_rows
+
+
+def _check_types(types: Any, parts: dict[str, Any], argument: str) -> dict[str, Wish]:
+    if types is not None and not isinstance(types, Mapping):
+        raise InputError(f"types={types!r} is no mapping: pass a dict, such as {{'zip': 'category'}}")
+    wishes = {str(name): wish for name, wish in (types or {}).items()}
+    for name, wish in wishes.items():
+        check_known(name, parts, argument, "types")
+        check_choice(wish, Wish, f"types[{name!r}]")
+    return wishes
+
+
+def _check_vectors(vectors: Any, parts: dict[str, Any], argument: str) -> dict[str, list[str]]:
+    if vectors is not None and not isinstance(vectors, Mapping):
+        raise InputError(f"vectors={vectors!r} is no mapping: pass a dict, such as {{'location': ['lat', 'lon']}}")
+    groups: dict[str, list[str]] = {}
+    taken: dict[str, str] = {}
+    for vector, members in (vectors or {}).items():
+        if isinstance(members, str) or not isinstance(members, Iterable):
+            raise InputError(f"vectors[{vector!r}] is {members!r}: pass a list of at least 2 column names")
+        groups[str(vector)] = [str(member) for member in members]
+        if len(groups[str(vector)]) < 2:
+            raise InputError(f"vectors[{vector!r}] has {count(len(groups[str(vector)]), 'column')}: pass at least 2")
+        for member in groups[str(vector)]:
+            check_known(member, parts, argument, f"vectors[{vector!r}]")
+            if member in taken:
+                where = "twice" if taken[member] == str(vector) else f"in {taken[member]!r} as well"
+                raise InputError(f"vectors[{vector!r}] has {member!r} {where}: a column is part of one vector, once")
+            taken[member] = str(vector)
+    for vector in groups:
+        if vector in parts and vector not in taken:
+            raise InputError(f"vectors has {vector!r}, and {argument} has such a column already: choose another name")
+    return groups
+
+
+def checked_wishes(types: Any, vectors: Any, names: Sequence[str], /) -> tuple[dict[str, Wish], dict[str, list[str]]]:
+    """What is asked of columns of these names, their names as text."""
+    parts = dict.fromkeys(names)
+    return _check_types(types, parts, "the tables"), _check_vectors(vectors, parts, "the tables")
+
+
+def check_known(name: str, parts: Collection[str], argument: str, where: str, /) -> None:
+    """Refuse a name that no column has, with those that come close."""
+    if name in parts:
+        return
+    folded: dict[str, list[str]] = {}
+    for known in parts:
+        folded.setdefault(known.casefold(), []).append(known)
+    close = [known for fold in difflib.get_close_matches(name.casefold(), folded, n=3) for known in folded[fold]]
+    if close:
+        hint = f"did you mean {' or '.join(map(repr, close[:3]))}?"
+    else:
+        more = f" and {len(parts) - 20:,} more" if len(parts) > 20 else ""
+        hint = f"it has {', '.join(map(repr, list(parts)[:20]))}{more}"
+    raise InputError(f"{where} names {name!r}, which is no column of {argument}: {hint}")

@@ -1,0 +1,345 @@
+"""One column of a table to what it is: its type, its levels, or the reason to leave it out."""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.data.labels import encode, encode_array, encode_series, is_missing, tidy
+from renyi.data.reader import Column, Mask, as_column, count, read_categories, read_cells
+from renyi.errors import InputError
+
+__all__ = ["SkipError", "Type", "Wish", "as_vector", "check_varies", "convert", "pool", "pool_levels", "read"]
+
+Type = Literal["number", "category", "boolean", "ordered", "date", "time", "duration", "vector"]
+Wish = Literal["number", "category", "skip"]
+Typed: TypeAlias = tuple[Column, Type]
+
+# A row in a level of m rows has the leverage 1/m, and the laws of the tests fail where leverage is high.
+_FEWEST_ROWS = 5
+# Each level is a degree of freedom, and what the 31st adds to a dependence is less than what it costs.
+_MOST_LEVELS = 30
+# Text with a larger share of distinct values names its rows, or is prose.
+_LARGEST_DISTINCT = 0.5
+# Cells that show whether text spells numbers or dates.
+_SAMPLE = 20
+_OTHER = "(other)"
+_NUMBERS = (int, float, np.bool_, np.integer, np.floating, Decimal)
+
+
+class SkipError(Exception):
+    """Why a column is left out, in words that follow its name."""
+
+
+# Reading: the cells of a column as they are.
+
+
+def read(data: Any, name: str, wish: Wish | None) -> Typed:
+    """A column from an array, a Column or a narwhals Series, in the type that its cells have."""
+    import narwhals.stable.v2 as nw
+
+    if wish == "skip":
+        raise SkipError("left out by types")
+    if isinstance(data, Column):
+        kind: Type = "ordered" if data.kind == "number" and data.levels else data.kind
+        return replace(data, name=name, argument=""), kind
+    if isinstance(data, np.ndarray):
+        masked = isinstance(data, np.ma.MaskedArray)
+        return _from_cells(np.asarray(data), np.ma.getmaskarray(data) if masked else None, name)
+    dtype = data.dtype
+    try:
+        if isinstance(dtype, nw.String):
+            if wish is None:
+                # Before they are encoded, which takes long for as many levels as rows.
+                known = data.filter(~data.is_null())
+                _refuse_identifier(known.n_unique() if len(known) else 0, len(known), known.head(_SAMPLE).to_list())
+            return _category(*encode_series(data), name), "category"
+        if isinstance(dtype, (nw.Categorical, nw.Enum)):
+            encoded, ordered = read_categories(data)
+            if not ordered:
+                return _category(*tidy(*encoded), name), "category"
+            return replace(_category(*encoded, name), kind="number"), "ordered"
+        if isinstance(dtype, (nw.List, nw.Struct)):
+            raise SkipError(f"holds values of the type {dtype}, which are neither numbers nor labels")
+        cells, missing = read_cells(data)
+        # What pandas hands out is the caller's to change; other libraries never change a column.
+        column, kind = _from_cells(cells.copy() if data.implementation.is_pandas() else cells, missing, name)
+    except (InputError, SkipError):
+        raise
+    except Exception as error:
+        raise SkipError(f"has the type {dtype}, which cannot be read ({error})") from error
+    return column, "time" if isinstance(dtype, nw.Time) else kind
+
+
+def _category(codes: NDArray[np.intp], missing: Mask, levels: tuple[Hashable, ...], name: str) -> Column:
+    return Column(name, "category", codes, missing if missing.any() else None, levels)
+
+
+def _from_cells(array: NDArray[Any], missing: Mask | None, name: str) -> Typed:
+    """Cells, with the places where they are known to be missing, by the type of their array."""
+    if array.ndim > 1:
+        return _from_rows(array, missing, name)
+    match array.dtype.kind:
+        case "i" | "u" | "f":
+            return _number(array, _not_finite(array, missing), name), "number"
+        case "M" | "m":
+            gaps = np.isnat(array) if missing is None else missing | np.isnat(array)
+            return _number(array, gaps, name), "date" if array.dtype.kind == "M" else "duration"
+        case "b":
+            codes = _number(array.astype(np.intp), missing, name)
+            return replace(codes, kind="category", levels=(False, True)), "boolean"
+        case "U" | "T":
+            gaps = np.zeros(len(array), dtype=bool) if missing is None else missing
+            observed, _, levels = encode_array(array[~gaps])
+            return _category(_spread(observed, gaps), gaps, levels, name), "category"
+        case "O":
+            return _from_objects(array, missing, name)
+    why = {"S": "holds bytes: decode them to text", "c": "holds complex numbers, which have no order: pass their parts"}
+    raise SkipError(why.get(array.dtype.kind, f"has the type {array.dtype}, which is neither numbers nor labels"))
+
+
+def _from_rows(array: NDArray[Any], missing: Mask | None, name: str) -> Typed:
+    try:
+        column = as_column(array if missing is None else np.ma.array(array, mask=missing), name)
+    except InputError as error:
+        raise SkipError(f"cannot be read: {error}") from error
+    return column, "vector" if column.kind == "vector" else "boolean" if column.levels else "number"
+
+
+def _number(array: NDArray[Any], missing: Mask | None, name: str) -> Column:
+    values = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    return Column(name, "number", values, missing if missing is not None and missing.any() else None)
+
+
+def _not_finite(array: NDArray[Any], missing: Mask | None) -> Mask | None:
+    """The missing cells of numbers; infinities are refused."""
+    finite = np.isfinite(array)
+    if finite.all():
+        return missing
+    gaps: Mask = np.isnan(array) if missing is None else missing | np.isnan(array)
+    infinite = ~finite & ~gaps
+    if infinite.any():
+        raise SkipError(
+            f"has {count(int(infinite.sum()), 'infinite value')} (first in row {infinite.argmax():,}): replace by "
+            "numbers or by NaN"
+        )
+    return gaps
+
+
+def _spread(observed: NDArray[Any], missing: Mask) -> NDArray[Any]:
+    values = np.zeros(len(missing), dtype=observed.dtype)
+    values[~missing] = observed
+    return values
+
+
+def _from_objects(array: NDArray[Any], missing: Mask | None, name: str) -> Typed:
+    """Python objects: numbers, booleans, dates, times and durations by themselves, text also among numbers."""
+    gaps = np.fromiter(map(is_missing, array), dtype=bool, count=len(array))
+    gaps = gaps if missing is None else gaps | missing
+    cells = array[~gaps].tolist()
+    kinds = Counter(map(type, cells))
+
+    def only(*classes: type) -> bool:
+        return all(issubclass(kind, classes) for kind in kinds)
+
+    if only(bool, np.bool_) and kinds:
+        found: NDArray[Any] = np.array(cells, dtype=bool)
+    elif only(*_NUMBERS):
+        found = _exact(cells) if only(int, np.integer) else _floats(cells)
+    elif only(str, *_NUMBERS):
+        codes, _, levels = encode(cells)
+        return _category(_spread(codes, gaps), gaps, levels, name), "category"
+    elif only(date):
+        exact = any(issubclass(kind, datetime) for kind in kinds)
+        found = np.array(_without_zone(cells), dtype="M8[us]" if exact else "M8[D]")
+    elif only(timedelta):
+        found = np.array(cells, dtype="m8[us]")
+    elif only(time):
+        found = np.array([_nanoseconds(cell) for cell in cells], dtype=np.int64)
+    else:
+        said = ", ".join(f"{kind.__name__} ({times:,})" for kind, times in kinds.most_common(3))
+        raise SkipError(f"holds objects that are neither numbers nor labels: {said}")
+    column, kind = _from_cells(_spread(found, gaps), gaps, name)
+    return column, "time" if kinds and only(time) else kind
+
+
+def _exact(cells: list[Any]) -> NDArray[Any]:
+    try:
+        return np.array(cells, dtype=np.int64)
+    except OverflowError:
+        return _floats(cells)
+
+
+def _floats(cells: list[Any]) -> NDArray[Any]:
+    try:
+        return np.array(cells, dtype=np.float64)
+    except OverflowError as error:
+        raise SkipError("holds numbers that are too large for floats: rescale them") from error
+
+
+def _without_zone(cells: list[Any]) -> list[Any]:
+    zoned = sum(getattr(cell, "tzinfo", None) is not None for cell in cells)
+    if zoned not in (0, len(cells)):
+        raise SkipError(f"mixes {zoned:,} dates with a time zone and {len(cells) - zoned:,} without: give all the same")
+    return [cell.astimezone(UTC).replace(tzinfo=None) for cell in cells] if zoned else cells
+
+
+def _nanoseconds(cell: time) -> int:
+    return (((cell.hour * 60 + cell.minute) * 60 + cell.second) * 1_000_000 + cell.microsecond) * 1000
+
+
+# What the user wants instead.
+
+
+def convert(column: Column, kind: Type, wish: Wish | None) -> Typed:
+    """The column as the user wants it, or as it is."""
+    if wish is None or kind == wish:
+        return column, kind
+    if kind == "vector":
+        raise InputError(f"types asks for a {wish} and {column.name!r} holds vectors: leave it as it is, or skip it")
+    if wish == "category":
+        if kind == "boolean":
+            return column, kind
+        missing = np.zeros(len(column), dtype=bool) if column.missing is None else column.missing
+        if kind == "ordered":
+            return _category(*tidy(column.values, missing, column.levels), column.name), wish
+        codes, _, levels = encode_array(_plain(column.values[~missing]))
+        return _category(_spread(codes, missing), missing, levels, column.name), wish
+    if kind in ("category", "boolean", "ordered"):
+        return _parsed(column), "number"
+    return column, "number"
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers where floats are all whole, as they are in pandas beside missing ones; dates to microseconds."""
+    if values.dtype.kind == "f" and (np.abs(values) < 2**53).all() and (values == np.floor(values)).all():
+        return values.astype(np.int64)
+    # Finer ones would come out of `tolist` as bare numbers.
+    return values.astype(f"{values.dtype.kind}8[us]") if values.dtype.kind in "Mm" else values
+
+
+def _parsed(column: Column) -> Column:
+    """The numbers that the labels of a category spell."""
+    if not column.levels:
+        return replace(column, kind="number")
+    numbers = np.full(len(column.levels), np.nan)
+    wrong = np.zeros(len(column.levels), dtype=bool)
+    for code, level in enumerate(column.levels):
+        wrong[code] = not _spells(float, level)
+        numbers[code] = np.nan if wrong[code] else float(level)  # type: ignore[arg-type]
+    bad = wrong[column.values] if column.missing is None else wrong[column.values] & ~column.missing
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(
+            f"types asks for numbers in {column.name!r}, and row {row:,} holds {column.levels[column.values[row]]!r}: "
+            "make such cells missing, or leave the column as a category"
+        )
+    values = numbers[column.values]
+    return _number(values, _not_finite(values, column.missing), column.name)
+
+
+def as_vector(name: str, parts: Mapping[str, Any], wishes: Mapping[str, Wish]) -> Typed:
+    """Several columns of numbers as one of vectors; a row that lacks one is missing."""
+    columns = []
+    for part, data in parts.items():
+        try:
+            column, kind = convert(*read(data, part, wishes.get(part)), wishes.get(part))
+        except SkipError as error:
+            raise SkipError(f"its part {part!r}: {error}") from error
+        if kind != "number":
+            raise InputError(
+                f"vectors[{name!r}] has {part!r}, a {kind}, and the parts of a vector are numbers: leave it out"
+            )
+        columns.append(column)
+    masks = [column.missing for column in columns if column.missing is not None]
+    missing = np.logical_or.reduce(masks) if masks else None
+    values = np.column_stack([column.values for column in columns])
+    return Column(name, "vector", values, missing, coordinates=tuple(parts)), "vector"
+
+
+# What remains to be measured.
+
+
+def check_varies(column: Column) -> None:
+    """Leave out what has fewer than two different values."""
+    known = column.values if column.missing is None else column.values[~column.missing]
+    if len(known) < 2:
+        raise SkipError("no observed value" if not len(known) else "a single observed value")
+    # Most columns show that they vary in their first rows.
+    if not (known[:64] == known[0]).all() or not (known == known[0]).all():
+        return
+    value = column.levels[int(known[0])] if column.levels else known[0]
+    if column.kind == "vector" or (isinstance(value, np.generic) and value.dtype.kind in "Mm"):
+        shown = str(value)
+    else:
+        shown = repr(value.item() if isinstance(value, np.generic) else value)
+    raise SkipError(f"constant (always {shown})")
+
+
+def pool(column: Column, *, requested: bool) -> tuple[Column, int]:
+    """A category whose rare levels are one, and how many these were.
+
+    Each level then has at least 5 rows, unless there are only two. What the user wants to be a category may have as
+    many distinct values as rows.
+    """
+    missing = np.zeros(len(column), dtype=bool) if column.missing is None else column.missing
+    codes, _, levels = tidy(column.values, missing, column.levels)
+    rows = np.bincount(codes[~missing], minlength=len(levels))
+    moved, pooled, n_pooled = pool_levels(levels, rows, requested=requested)
+    return replace(column, values=moved[codes], levels=pooled), n_pooled
+
+
+def pool_levels(
+    levels: tuple[Hashable, ...], rows: NDArray[np.intp], /, *, requested: bool
+) -> tuple[NDArray[np.intp], tuple[Hashable, ...], int]:
+    """Where every level goes, given the rows that each has; the levels that are then left, and how many were pooled."""
+    if not requested:
+        _refuse_identifier(len(levels), int(rows.sum()), levels[:_SAMPLE])
+    # A level that is called so already is where the others belong.
+    other = np.array([level == _OTHER for level in levels])
+    rare = _rare(rows, other)
+    if rare.all():
+        beside = f" beside {_OTHER!r}" if other.any() else ""
+        most = count(int(rows[~other].max()), "row")
+        raise SkipError(f"its {np.count_nonzero(~other):,} levels{beside} have at most {most} each")
+    kept = tuple(level for level, out in zip(levels, rare, strict=True) if not out)
+    moved = np.where(rare, len(kept), np.cumsum(~rare) - 1)
+    pooled = (*kept, _OTHER) if rare.any() else kept
+    return moved, pooled, int(np.count_nonzero(rare & ~other))
+
+
+def _rare(rows: NDArray[np.intp], other: Mask) -> Mask:
+    """The levels to pool, by their rows alone; levels as frequent as each other in their order."""
+    if len(rows) <= 2:
+        return other
+    by_rows = np.argsort(-rows, kind="stable")
+    rare = (rows < _FEWEST_ROWS) | other
+    rare[by_rows[_MOST_LEVELS:]] = True
+    if rare.any() and rows[rare].sum() < _FEWEST_ROWS and np.count_nonzero(~rare) > 1:
+        rare[by_rows[~rare[by_rows]][-1]] = True
+    # One frequent level alone would only lose its name.
+    return other if np.count_nonzero(rare) == 1 and rows[rare].sum() >= _FEWEST_ROWS else rare
+
+
+def _refuse_identifier(n_levels: int, n_observed: int, sample: Sequence[Any]) -> None:
+    if n_levels <= max(2, _LARGEST_DISTINCT * n_observed):
+        return
+    guess = "an identifier or free text"
+    if all(_spells(float, cell) for cell in sample):
+        guess = "numbers as text, which types can say"
+    elif all(_spells(datetime.fromisoformat, cell) for cell in sample):
+        guess = "dates as text, to be converted to dates"
+    raise SkipError(f"{n_levels:,} of its {n_observed:,} values are distinct: {guess}")
+
+
+def _spells(kind: Callable[[Any], Any], cell: Any) -> bool:
+    try:
+        # Python reads '1_0' as 10, and nobody else does.
+        return kind(cell) is not None and "_" not in str(cell)
+    except (TypeError, ValueError):
+        return False

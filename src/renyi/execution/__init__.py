@@ -1,1 +1,0 @@
-"""Where work runs. Nothing here knows any statistics."""

@@ -1,0 +1,157 @@
+"""P-values of many pairs at once, by the law: what `blocks` says of one pair, over arrays."""
+
+import operator
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.compute.arrays import is_tensor, like, namespace, stacked
+from renyi.inference.multiscale import (
+    FEW_ROWS,
+    LARGEST_ROOT,
+    LEVEL,
+    MOST_FITTED,
+    Block,
+    leverages_on_few_rows,
+    log_harmonic_mean,
+    log_pvalue,
+    log_weights,
+)
+from renyi.inference.roy import MANY_ROOTS, log_sf, log_sf_of_many
+
+__all__ = ["log_pvalues"]
+
+Array: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.intp]
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+def log_pvalues(
+    roots: Array,
+    blocks: Sequence[Block],
+    /,
+    *,
+    n: Counts | int,
+    leverages: tuple[Array, Array],
+    log_arrangements: Array,
+    are_numbers: bool,
+    share: float,
+    largest: Array | float,
+) -> tuple[Array, Mask]:
+    """Logarithms of p-values, NaN where no block can be trusted, and whether all within reach can.
+
+    `roots` (pairs, blocks) are those of each pair, `leverages` (rank, pairs) the largest ones of both sides, `n` the
+    rows of each pair, `share` and `largest` what the product of two leverages is held against. What is the same for all
+    pairs may be there once. Roots may be tensors, and then whatever is of each pair is as well.
+    """
+    if not blocks:  # too few rows for any
+        return like(np.full(len(roots), np.nan), roots), like(np.ones(len(roots), dtype=bool), roots)
+    log_p, is_trusted = [], []
+    of_x, of_y = (_on_few_rows(side, n) for side in leverages)
+    for i, block in enumerate(blocks):
+        products = of_x[block[0] - 1] * of_y[block[1] - 1]
+        law, holds = _within_reach(roots[:, i], products / share**2, block, n)
+        log_p.append(law)
+        is_trusted.append(holds & (products <= largest))
+    found = namespace(roots).full_like(roots[:, 0], np.nan)
+    # Pairs that trust the same blocks share the law of their combination.
+    for rows, pattern in _by_value(sum(holds * 2**i for i, holds in enumerate(is_trusted))):
+        kept = [i for i in range(len(blocks)) if pattern >> i & 1]
+        if kept:
+            family = [blocks[i] for i in kept]
+            evidence = stacked([-log_p[i][rows] for i in kept])
+            evidence += like(log_weights(family), evidence)
+            found[rows] = log_pvalue(
+                log_harmonic_mean(evidence),
+                family,
+                n=_some(n, rows),
+                are_numbers=are_numbers,
+                log_arrangements=_some(log_arrangements, rows),
+            )
+    return found, _all_within_reach(is_trusted, blocks, n)
+
+
+def _some(values: Any, rows: Any) -> Any:
+    """What some of the pairs have; numbers that are there once are those of all."""
+    return values if np.ndim(values) == 0 or len(values) == 1 else values[rows]
+
+
+def _on_few_rows(leverages: Array, n: Counts | int) -> Array:
+    """Leverages as the law counts them on few rows."""
+    if isinstance(n, int):
+        return leverages if n >= FEW_ROWS else leverages_on_few_rows(leverages, n)
+    few = np.flatnonzero(n < FEW_ROWS)
+    if len(few) == 0:
+        return leverages
+    counted = leverages.copy()
+    for rows, length in _by_value(n[few]):
+        counted[:, few[rows]] = leverages_on_few_rows(leverages[:, few[rows]], length)
+    return counted
+
+
+def _is_far(block: Block, n: Counts | int) -> Any:
+    """Whether a block asks more of so many rows than they have."""
+    return (sum(block) >= n - 1) | ((n < FEW_ROWS) & (sum(block) > MOST_FITTED * n))
+
+
+def _all_within_reach(is_trusted: Sequence[Mask], blocks: Sequence[Block], n: Counts | int) -> Mask:
+    """Whether every block within reach is trusted."""
+    near = [
+        holds if isinstance(n, int) else holds | _is_far(block, n)
+        for holds, block in zip(is_trusted, blocks, strict=True)
+        if not (isinstance(n, int) and _is_far(block, n))
+    ]
+    return reduce(operator.and_, near) if near else np.ones(1, dtype=bool)
+
+
+def _within_reach(roots: Array, bounds: Array, block: Block, n: Counts | int) -> tuple[Array, Mask]:
+    """The law of a block and whether it is trusted, not where it is out of reach."""
+    is_far = _is_far(block, n)
+    if not np.any(is_far):
+        return _law_and_trust(roots, bounds, block, n)
+    log_p, is_trusted = namespace(roots).full_like(roots, np.nan), bounds < 0.0
+    if isinstance(n, int):
+        return log_p, is_trusted
+    near = np.flatnonzero(~is_far)
+    is_trusted = np.zeros(len(roots), dtype=bool)
+    log_p[near], is_trusted[near] = _law_and_trust(roots[near], _some(bounds, near), block, n[near])
+    return log_p, is_trusted
+
+
+def _law_and_trust(roots: Array, bounds: Array, block: Block, n: Counts | int) -> tuple[Array, Mask]:
+    """Logarithm of the p-value of a block, and whether its leverages are within Roy's critical correlation."""
+    # The critical root is above the mean of a beta law with as many degrees of freedom as the longer side has.
+    is_trusted = bounds <= max(block) / (n - 1)
+    near = ~is_trusted & (bounds < 1.0)
+    if bool(near.any()):
+        highest = namespace(bounds).clip(bounds[near], None, LARGEST_ROOT)
+        is_trusted[near] = _log_sf(highest, block, _some(n, near)) >= np.log(LEVEL)
+    return _log_sf(roots, block, n), is_trusted
+
+
+def _log_sf(roots: Array, block: Block, n: Counts | int) -> Array:
+    """The law of few roots as it is, of many by tables."""
+    if is_tensor(roots) or len(roots) >= MANY_ROOTS:
+        return log_sf_of_many(roots, *block, n)
+    if isinstance(n, int):
+        return log_sf(roots, *block, n)
+    log_p = np.empty(len(roots))
+    for rows, length in _by_value(n):
+        log_p[rows] = log_sf(roots[rows], *block, length)
+    return log_p
+
+
+def _by_value(values: Any) -> list[tuple[Any, int]]:
+    """Positions of every distinct value."""
+    if len(values) == 0:
+        return []
+    if bool((values == values[0]).all()):
+        return [(slice(None), int(values[0]))]
+    if is_tensor(values):
+        return [(values == value, value) for value in values.unique().tolist()]
+    order = np.argsort(values, kind="stable")
+    starts = np.flatnonzero(np.diff(values[order], prepend=values[order[0]] - 1))
+    return [(rows, int(values[rows[0]])) for rows in np.split(order, starts[1:])]

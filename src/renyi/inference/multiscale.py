@@ -1,0 +1,362 @@
+"""Many scales to one p-value: the blocks of a pair of nested bases, which of them hold, and their combination.
+
+A block (a, b) takes the leading a functions of x and b of y; its largest canonical correlation has Roy's law. Blocks
+(a, 1) see y as a curve over x with a degrees of freedom, (1, b) the reverse, (a, 2) curves with two branches and
+changes of spread, square blocks what is no function either way. The blocks are combined by their weighted harmonic
+mean, and the law of that mean depends on them through one number.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.basis.canonical import corner_and_edges, cross_products
+from renyi.basis.nested import Scales, leverages_without_ties
+from renyi.compute.arrays import as_floats, at_least, interpolated, is_tensor, like, namespace, stacked
+from renyi.compute.eigenvalues import largest_eigenvalue, products_of_rows
+from renyi.compute.workspace import workspace
+from renyi.inference.correlation_null import log_heavier
+from renyi.inference.roy import LARGEST_RANK, log_sf
+
+__all__ = [
+    "CORNER",
+    "FEW_ROWS",
+    "LARGEST_ROOT",
+    "LEVEL",
+    "MOST_FITTED",
+    "OF_NUMBERS",
+    "TRUSTED_SHARE",
+    "WEIGHT_FALL",
+    "Block",
+    "Law",
+    "NestedProducts",
+    "bearable",
+    "block_roots",
+    "effective_number",
+    "family",
+    "is_trusted",
+    "largest_leverages",
+    "largest_root",
+    "leverages_on_few_rows",
+    "log_evidence",
+    "log_harmonic_mean",
+    "log_pvalue",
+    "log_pvalue_of_many_rows",
+    "log_pvalue_of_pair",
+    "log_weights",
+    "products",
+    "share_of",
+    "share_of_levels",
+    "trusted",
+    "within_reach",
+]
+
+Array: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.intp]
+Block: TypeAlias = tuple[int, int]
+# Roots, ranks and rows to logarithms of p-values.
+Law: TypeAlias = Callable[[Array, int, int, int], Array]
+
+OF_NUMBERS: tuple[Block, ...] = (
+    *((1, 1), (3, 1), (1, 3), (6, 1), (1, 6), (20, 1), (1, 20)),
+    *((2, 2), (6, 2), (2, 6)),
+    *((4, 4), (8, 8)),
+)
+# Leading functions of a number against all levels of a category, and against a vector.
+_AGAINST_CATEGORY = (1, 2, 6, 20)
+_AGAINST_VECTOR = (1, 2, 6)
+
+# At 1 monotone curves lose up to 0.06 of power to Pearson's correlation, at 2 waves lose as much; benchmarks/power.py.
+WEIGHT_FALL = 1.5
+
+# A root above this is taken as this one: the rest would be rounding, which logarithms of p-values magnify.
+LARGEST_ROOT = 1.0 - 1e-9
+
+# Blocks of two numbers that are more than one function wide either way lie within this corner.
+CORNER = 8
+
+# A block is trusted while the geometric mean of the largest leverages is at most this share of Roy's critical
+# correlation at the 5 % level; docs/inference.md, "Leverage". Rare levels put it all on a few rows.
+TRUSTED_SHARE = 0.4
+_TRUSTED_SHARE_OF_LEVELS = 0.25
+_BEARABLE = 1.0
+# Two categories of many levels have wide blocks, whose critical correlation is large, and many rare cells: there no row
+# may move an entry of the products by more than its standard error; docs/design.md, "Many levels".
+_MOST_OF_ONE_ROW = 1.0
+# On fewer rows than this there is a law for numbers with few ties alone: other p-values are too few and far between.
+FEW_ROWS = 50
+# A block that leaves fewer rows free than a fifth of these few can fit rows that are tied in both columns.
+MOST_FITTED = 0.8
+LEVEL = 0.05
+
+# From so many matrices on planes of their entries take half the time of LAPACK, while these stay in the cache.
+_PAIRS_BY_PLANES, _MOST_BY_PLANES = 1024, 8192
+
+# Law of the weighted harmonic mean H of p-values: H = p/M^φ(p) with φ = c·p^a·(1 − p)^b, M the effective number of
+# blocks; fitted in benchmarks/calibration.py.
+_SIZE, _RISE, _FALL = 0.968, 0.401, 0.265
+# Columns of few rows without ties have log p + c·(log p)² in place of log p; from the same study.
+_LARGEST_CURVATURE, _CURVATURE = 0.0075, 0.42
+# Where the law is inverted; φ is below 10⁻⁷ beyond.
+_LOG_P = -np.concatenate((np.linspace(40.0, 4.0, 400), 4.0 * np.linspace(1.0, 0.0, 400)[1:] ** 2))
+
+
+def family(x: Scales, y: Scales, /, *, n: int | None = None) -> tuple[Block, ...]:
+    """The blocks to look at: a function of kinds, ranks and n (by default the rows of x) alone."""
+    ranks = x.basis.rank, y.basis.rank
+    are_numbers = x.kind == y.kind == "number"
+    blocks = OF_NUMBERS if are_numbers else [(a, b) for a in _sizes(x, y) for b in _sizes(y, x)]
+    return within_reach(((min(a, ranks[0]), min(b, ranks[1])) for a, b in blocks), n or x.basis.n_samples)
+
+
+def within_reach(blocks: Iterable[Block], n: int, /) -> tuple[Block, ...]:
+    """Blocks as Roy's law can take them, each once.
+
+    Of two categories with very many levels, or two very wide vectors, the last columns of either are left out in turn.
+    """
+    reachable = (
+        part
+        for a, b in blocks
+        for part in (((a, b),) if min(a, b) <= LARGEST_RANK else ((LARGEST_RANK, b), (a, LARGEST_RANK)))
+    )
+    return tuple((a, b) for a, b in dict.fromkeys(reachable) if a + b < n - 1)
+
+
+def _sizes(scales: Scales, other: Scales) -> Sequence[int]:
+    if scales.kind == "number":
+        return _AGAINST_CATEGORY if other.kind == "category" else _AGAINST_VECTOR
+    return scales.sizes
+
+
+def trusted(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ...]:
+    """Blocks for which Roy's law holds: those where no single row weighs too much. The products have no say."""
+    n = x.basis.n_samples
+    if n < FEW_ROWS:
+        if not (x.has_few_ties and y.has_few_ties):
+            return ()
+        blocks = [(a, b) for a, b in blocks if a + b <= MOST_FITTED * n]
+    of_x, of_y = (leverages_on_few_rows(scales.leverages, n) for scales in (x, y))
+    share, most = share_of(x, y), largest_leverages(x, y, n)
+    leverages = {(a, b): of_x[a - 1] * of_y[b - 1] for a, b in blocks}
+    return tuple(
+        block for block, product in leverages.items() if product <= most and is_trusted(product, block, n, share=share)
+    )
+
+
+def bearable(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ...]:
+    """Blocks to shuffle where none can be trusted: those in which two heavy rows that meet are no finding.
+
+    Shuffles are valid for any blocks. But if such a meeting reaches Roy's critical correlation it happens among the
+    shuffles as well, and hides what the other blocks would show. If it does in every block, all of them are left.
+    """
+    n = x.basis.n_samples
+    kept = (
+        (a, b) for a, b in blocks if is_trusted(x.leverages[a - 1] * y.leverages[b - 1], (a, b), n, share=_BEARABLE)
+    )
+    return tuple(kept) or tuple(blocks)
+
+
+def leverages_on_few_rows(leverages: Array, n: int, /) -> Array:
+    """Largest leverages (rank, …). Ties spread them over more rows, but on few rows a block gains no law by that."""
+    if n >= FEW_ROWS:
+        return leverages
+    fewest = np.zeros(len(leverages))  # beyond the functions of a number there is nothing to compare with
+    known = leverages_without_ties(n)[: len(leverages)]
+    fewest[: len(known)] = known
+    found: Array = at_least(leverages, like(fewest.reshape(-1, *(1,) * (leverages.ndim - 1)), leverages))
+    return found
+
+
+def share_of(x: Scales, y: Scales, /) -> float:
+    """The share of Roy's critical correlation that leverages may have."""
+    return share_of_levels(x.has_levels or y.has_levels)
+
+
+def share_of_levels(has_levels: bool, /) -> float:
+    """The same, by whether a side has levels."""
+    return _TRUSTED_SHARE_OF_LEVELS if has_levels else TRUSTED_SHARE
+
+
+def largest_leverages(x: Scales, y: Scales, n: Counts | int, /) -> Array | float:
+    """What the product of two leverages may be at most, whatever the critical correlation."""
+    return _MOST_OF_ONE_ROW**2 / n if x.kind == y.kind == "category" else np.inf
+
+
+def is_trusted(leverages: float, block: Block, n: int, /, *, share: float) -> bool:
+    """Whether the root λ of the product of two leverages is at most this share of Roy's critical correlation."""
+    root = leverages / share**2
+    return bool(root < 1.0) and _within_critical(float(root), block, n)
+
+
+@lru_cache(maxsize=4096)
+def _within_critical(root: float, block: Block, n: int) -> bool:
+    # Asked of the law itself, without inverting it.
+    return bool(log_sf(np.array(root), *block, n) >= np.log(LEVEL))
+
+
+def products(x: Scales, y: Scales, /) -> Array:
+    """Products of two nested bases, as far as the blocks of their family reach."""
+    if x.kind == y.kind == "number":
+        return corner_and_edges(x.basis, y.basis, corner=CORNER)
+    return cross_products(x.basis, y.basis)
+
+
+@dataclass(frozen=True, eq=False)
+class NestedProducts:
+    """Products of two nested bases for a batch of pairs, as far as their blocks reach.
+
+    `corner` (…, a, b) has the leading functions of both sides, `of_x` (…, rank) all of x with the first of y, `of_y`
+    all of y with the first of x.
+    """
+
+    corner: Array
+    of_x: Array
+    of_y: Array
+
+    def roots(self, blocks: Sequence[Block], /) -> Array:
+        """Largest squared canonical correlation of every block, as the last axis."""
+        squares_of_x, squares_of_y = (edge**2 for edge in (self.of_x, self.of_y))
+        roots = [
+            squares_of_x[..., :a].sum(-1)
+            if b == 1
+            else squares_of_y[..., :b].sum(-1)
+            if a == 1
+            else largest_root(self.corner[..., :a, :b])
+            for a, b in blocks
+        ]
+        if not roots:  # too few rows for any block
+            nothing: Array = like(np.empty((*self.of_x.shape[:-1], 0)), self.of_x)
+            return nothing
+        found: Array = namespace(self.of_x).clip(as_floats(stacked(roots)), 0.0, LARGEST_ROOT)
+        return found
+
+
+def block_roots(cross: Array, blocks: Sequence[Block], /) -> Array:
+    """Largest squared canonical correlation of every block, as the last axis; `cross` may be a batch of products."""
+    return NestedProducts(cross, cross[..., :, 0], cross[..., 0, :]).roots(blocks)
+
+
+def largest_root(block: Array, /) -> Array:
+    """Largest squared singular value of every matrix of a batch."""
+    if block.shape[-2] > block.shape[-1]:
+        block = block.swapaxes(-1, -2)
+    if is_tensor(block):
+        planes = block.movedim((-2, -1), (0, 1))  # type: ignore[attr-defined]  # of torch
+        return _largest_root_of(products_of_rows(planes))
+    if block.ndim == 3 and block.shape[1] > 2 and len(block) >= _PAIRS_BY_PLANES:
+        parts = np.array_split(block, -(-len(block) // _MOST_BY_PLANES))
+        return np.concatenate([_largest_root_of(products_of_rows(_planes(part))) for part in parts])
+    block = np.ascontiguousarray(block)
+    gram = block @ block.swapaxes(-1, -2)
+    if len(gram.T) <= 2:
+        return _largest_root_of(np.moveaxis(gram, (-2, -1), (0, 1)))
+    return np.asarray(np.linalg.eigvalsh(gram)[..., -1])
+
+
+def _planes(matrices: Array) -> Array:
+    """Matrices (m, a, b) as planes (a, b, m), until the next call in this thread."""
+    moved = np.moveaxis(matrices, 0, -1)
+    planes = workspace("planes", moved.shape)
+    planes[:] = moved
+    return planes
+
+
+def _largest_root_of(gram: Array) -> Array:
+    """Largest eigenvalue of symmetric matrices (m, m, …)."""
+    if len(gram) == 1:
+        return np.asarray(gram[0, 0]) if gram.ndim == 2 else gram[0, 0]
+    if len(gram) > 2:
+        return cast(Array, largest_eigenvalue(gram))
+    half = (gram[0, 0] - gram[1, 1]) / 2
+    return cast(Array, (gram[0, 0] + gram[1, 1]) / 2 + namespace(gram).hypot(half, gram[0, 1]))
+
+
+def log_evidence(roots: Array, blocks: Sequence[Block], n: int, /, *, law: Law = log_sf) -> Array:
+    """Logarithm of the weight of every block over its p-value; their sum is 1/H, and the largest one spoke."""
+    log_p = stacked([law(roots[..., i], a, b, n) for i, (a, b) in enumerate(blocks)])
+    evidence: Array = like(log_weights(blocks), log_p) - log_p
+    return evidence
+
+
+def log_harmonic_mean(evidence: Array, /) -> Array:
+    """Logarithm of H = 1/Σ(w/p)."""
+    xp = namespace(evidence)
+    highest = xp.amax(evidence, axis=-1, keepdims=True)
+    log_mean: Array = -highest[..., 0] - xp.log(xp.exp(evidence - highest).sum(axis=-1))
+    return log_mean
+
+
+def log_pvalue(
+    log_mean: Array | float,
+    blocks: Sequence[Block],
+    /,
+    *,
+    n: Counts | int,
+    are_numbers: bool,
+    log_arrangements: Array | float,
+) -> Array:
+    """Logarithm of the probability of a harmonic mean as small as this one, from independent data.
+
+    No p-value of shuffled rows could be smaller than one over the number of arrangements; no other one is either.
+    """
+    log_p = log_pvalue_of_many_rows(log_mean, blocks)
+    found: Array = at_least(_of_few_rows(log_p, n) if are_numbers else log_p, -log_arrangements)
+    return found
+
+
+def log_pvalue_of_pair(log_mean: Array | float, blocks: Sequence[Block], x: Scales, y: Scales, /) -> Array:
+    """The same for one pair."""
+    return log_pvalue(
+        log_mean,
+        blocks,
+        n=x.basis.n_samples,
+        are_numbers=x.kind == y.kind == "number",
+        log_arrangements=min(x.log_arrangements, y.log_arrangements),
+    )
+
+
+def log_pvalue_of_many_rows(log_mean: Array | float, blocks: Sequence[Block], /) -> Array:
+    """The same, in the limit of many rows: the law of blocks of independent normals."""
+    means = _log_means(tuple(blocks))
+    found: Array = namespace(log_mean).where(
+        log_mean < means[0], log_mean, interpolated(log_mean, means, np.asarray(_LOG_P))
+    )
+    return found
+
+
+def _of_few_rows(log_p: Array, n: Counts | int) -> Array:
+    """The tail of few rows, which is heavier."""
+    return log_heavier(log_p, np.minimum(_LARGEST_CURVATURE, _CURVATURE / n))
+
+
+def log_weights(blocks: Sequence[Block], /) -> Array:
+    """Logarithms of the weights, which add up to 1."""
+    return np.asarray(np.log(_weights(blocks)))
+
+
+def _weights(blocks: Sequence[Block]) -> Array:
+    """The simpler, the more: weights fall with the freedom of the longer side."""
+    weights = np.array([max(block) for block in blocks]) ** -WEIGHT_FALL
+    return np.asarray(weights / weights.sum())
+
+
+@lru_cache(maxsize=1024)
+def _log_means(blocks: tuple[Block, ...]) -> Array:
+    p = np.exp(_LOG_P)
+    return np.asarray(_LOG_P - np.log(effective_number(blocks)) * _SIZE * p**_RISE * (1.0 - p) ** _FALL)
+
+
+def effective_number(blocks: Sequence[Block], /) -> float:
+    """How many independent blocks these are worth: 1 over their mean correlation.
+
+    The correlation of two blocks is that of the sums of squares in them, the entries they share over the geometric
+    mean of the entries they have.
+    """
+    a, b = np.array(blocks, dtype=np.float64).T
+    shared = np.minimum.outer(a, a) * np.minimum.outer(b, b) / np.sqrt(np.multiply.outer(a * b, a * b))
+    weights = _weights(blocks)
+    return float(1.0 / (weights @ shared @ weights))

@@ -1,0 +1,262 @@
+"""The test of one pair given others: `conditional_test`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.basis.basis import Basis
+from renyi.basis.canonical import canonical_correlations
+from renyi.basis.orthonormal import ordered_whitening, own_features, triangular_factor
+from renyi.basis.ranks import quantise
+from renyi.data.align import Missing, as_conditional
+from renyi.data.reader import Column, check_choice
+from renyi.errors import InputError
+from renyi.inference import multiscale as scale_blocks
+from renyi.inference.multiscale import Block
+from renyi.pair.conditioning import Explained, explain, matrix_of, soften, targets_of
+from renyi.pair.result import TestResult
+
+__all__ = ["conditional_test"]
+
+Array: TypeAlias = NDArray[np.float64]
+Method = Literal["auto"]
+
+# Levels of roughness of x and y that are looked at together; a scalar has one function a level.
+_FAMILY: tuple[Block, ...] = ((1, 1), (3, 1), (1, 3), (2, 2), (6, 1), (1, 6), (4, 4))
+_LEVELS = 6
+# The coefficient is that of the first levels.
+_LEVELS_OF_COEFFICIENT = 4
+# Products of functions of x with coordinates of z, while these are few: dependence whose sign changes with z.
+_MOST_PRODUCTS, _ROWS_PER_PRODUCT = 10, 20
+_MOST_COORDINATES_TO_MULTIPLY = 4
+_CUT = 1e-3
+
+# Less of the variance than this is taken as nothing; docs/conditional.md, "When it fails".
+_NOTHING_LEFT = 0.005
+_LEAST_FREEDOM = 20
+# Variances of products over those of even noise differ by some 0.3 where noise is uneven; below half none is believed.
+_USUAL_SPREAD, _LEAST_VARIANCE = 0.3**2, 0.5
+# Residuals of a value that so many rows share are functions of z: such a column is ranked as it is.
+_HEAVY_TIE = 0.05
+
+
+def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing: Missing = "raise") -> TestResult:
+    """Test whether x and y are independent given z.
+
+    Asks whether x and y still depend on one another once everything that smooth functions of z explain has been taken
+    out of both. No test of this kind holds for every way in which x and y may depend on z: where the effect of z is
+    too rough for the rows at hand, what is left of it looks like dependence (Notes).
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n,) or (n, d), or a category
+        As in `renyi.rdc`.
+    z : array-like of shape (n,) or (n, d), a category, a frame, or a list or dict of such columns
+        What is held fixed. Every column of a frame counts by its own type.
+    method : {"auto"}, default "auto"
+        The multi-scale test on what z leaves.
+    missing : {"raise", "listwise"}, default "raise"
+        "listwise" drops rows where anything is missing.
+
+    Returns
+    -------
+    TestResult
+        `coefficient` and `debiased` measure what is left: the largest correlation of smooth functions of the two
+        residuals.
+
+    Raises
+    ------
+    InputError
+        As `renyi.rdc`; also if z determines x or y, so that nothing is left to test, and if z takes up all rows.
+
+    Notes
+    -----
+    z becomes about n/4 features, 400 at most: its values, smooth functions of each coordinate, products of pairs,
+    smooth functions of the direction that explains x best and of the one that explains y best, and random cosines. x
+    and y are regressed on them, their residuals ranked, expanded from smooth to rough and regressed once more; entries
+    of their cross products are divided by their standard errors, so that noise which varies with z does not count; and
+    blocks of them are combined as in `renyi.independence_test`, with as many degrees of freedom less as z takes.
+    Everything is deterministic.
+
+    The size is near 5 % where effects of z are additive, of single variables, or a smooth function of one projection,
+    for one and for five variables from n = 500 on. It is far above where x and y follow a fast wave along a projection
+    of five variables, or rough functions of several projections: docs/conditional.md has the numbers. Rows are taken to
+    be independent of one another.
+
+    References
+    ----------
+    .. [1] E. V. Strobl, K. Zhang, S. Visweswaran, "Approximate kernel-based conditional independence tests for fast
+       non-parametric causal discovery", J. Causal Inference 7, 2019, https://doi.org/10.48550/arXiv.1702.03877
+    .. [2] R. D. Shah, J. Peters, "The hardness of conditional independence testing and the generalised covariance
+       measure", Ann. Statist. 48, 2020, https://doi.org/10.48550/arXiv.1804.07203
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import renyi
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.standard_normal(500)
+    >>> x, y = z**2 + rng.standard_normal(500), np.sin(z) + z**2 + rng.standard_normal(500)
+    >>> renyi.independence_test(x, y).pvalue < 1e-9
+    True
+    >>> renyi.conditional_test(x, y, z).pvalue > 0.05
+    True
+    """
+    check_choice(method, Method, "method")
+    check_choice(missing, Missing, "missing")
+    pair, given = as_conditional(x, y, z, missing=missing)
+    targets = [targets_of(column) for column in pair]
+    explained = explain(given, targets)
+    n, freedom = len(pair[0]), len(pair[0]) - explained.freedom
+    if freedom < _LEAST_FREEDOM:
+        raise InputError(
+            f"z takes {explained.freedom:,} degrees of freedom of {n:,} rows, which leaves too few to test on: "
+            "pass more rows, or fewer variables or levels in z"
+        )
+    left = [_left_of(column, target, explained) for column, target in zip(pair, targets, strict=True)]
+    return _test(left[0], left[1], _coordinates(given), explained)
+
+
+@dataclass(frozen=True, eq=False)
+class _Left:
+    """What z leaves of a variable: a nested orthonormal basis, and how many columns it has up to each level."""
+
+    basis: Array
+    levels: tuple[int, ...]
+
+    def size(self, level: int) -> int:
+        return self.levels[min(level, len(self.levels)) - 1]
+
+
+def _left_of(column: Column, target: Array, explained: Explained) -> _Left:
+    numbers = matrix_of(column) if column.kind != "category" else target
+    if column.kind != "category":
+        target = explained.best_scale(numbers)
+    shares = explained.share_left(target)
+    left = shares >= _NOTHING_LEFT
+    if not left.any():
+        raise InputError(
+            f"z determines {column.label}: it leaves {shares.max():.1%} of its variance, and where nothing is left "
+            "there is nothing to test"
+        )
+    if column.kind == "category":
+        functions, ends = target, np.array([target.shape[1]])
+    else:
+        functions, ends = _smooth_to_rough(_ranked(numbers[:, left], target[:, left], explained))
+    functions = explained.residuals(functions)
+    functions /= np.maximum(np.sqrt(np.mean(functions**2, axis=0)), 1e-12)
+    n = len(functions)
+    weights, intercept = ordered_whitening(triangular_factor([(functions, np.full(n, n**-0.5))]), cut=_CUT)
+    made_by = own_features(weights)
+    levels = dict.fromkeys(int(np.count_nonzero(made_by < end)) for end in ends)
+    return _Left(functions @ weights + intercept, tuple(level for level in levels if level))
+
+
+def _ranked(numbers: Array, target: Array, explained: Explained) -> Array:
+    """Mean ranks of the residuals, in (0, 1)."""
+    residuals = explained.residuals(target) / np.sqrt(explained.kept)[:, np.newaxis]
+    ranks = np.empty_like(residuals)
+    for j, values in enumerate(numbers.T):
+        copula = quantise(values)
+        if copula.counts.max() <= _HEAVY_TIE * len(values):
+            copula = quantise(residuals[:, j])
+        ranks[:, j] = np.take(copula.middles, copula.codes)
+    return ranks
+
+
+def _smooth_to_rough(u: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Functions of ranks, level by level, and where the levels end."""
+    linear = 2 * u - 1
+    products = [linear[:, [i]] * linear[:, i + 1 :] for i in range(u.shape[1] - 1)]
+    second = [linear**2, *(products if u.shape[1] <= _MOST_COORDINATES_TO_MULTIPLY else [])]
+    levels = [linear, np.concatenate(second, axis=1), *(np.cos(j * np.pi * u) for j in range(3, _LEVELS + 1))]
+    return np.concatenate(levels, axis=1), np.cumsum([level.shape[1] for level in levels])
+
+
+def _coordinates(given: Sequence[Column]) -> Array:
+    """The coordinates of z, centred: softened numbers and indicators."""
+    parts = [targets_of(column) if column.kind == "category" else soften(matrix_of(column)) for column in given]
+    coordinates = np.concatenate(parts, axis=1)
+    return np.asarray(coordinates - coordinates.mean(axis=0))
+
+
+def _test(x: _Left, y: _Left, z: Array, explained: Explained) -> TestResult:
+    """Blocks of what is left, by Roy's law with the rows that z leaves."""
+    n = len(z)
+    cross = x.basis.T @ y.basis / n
+    family = scale_blocks.within_reach(((x.size(a), y.size(b)) for a, b in _FAMILY), n - explained.freedom + 1)
+    blocks = _trusted(family, x, y, n - explained.freedom + 1)
+    roots = list(scale_blocks.block_roots(cross / _relative_errors(x.basis, y.basis, explained), blocks))
+    leading = x.basis[:, : x.size(1)], y.basis[:, : y.size(1)]
+    if max(part.shape[1] for part in leading) * z.shape[1] <= min(_MOST_PRODUCTS, n // _ROWS_PER_PRODUCT):
+        for own, other, is_turned in ((*leading, False), (*leading[::-1], True)):
+            size, root = _root_of_products(own, other, z, explained)
+            blocks.append((other.shape[1], size) if is_turned else (size, other.shape[1]))
+            roots.append(root)
+    rows = n - explained.freedom + 1
+    evidence = scale_blocks.log_evidence(np.array(roots), blocks, rows)
+    log_mean = float(scale_blocks.log_harmonic_mean(evidence))
+    a, b = _measured(x, y, rows)
+    result = TestResult(
+        statistic=-log_mean,
+        pvalue=1.0,
+        log_pvalue=0.0,
+        method="auto",
+        coefficient=float(canonical_correlations(cross[:a, :b])[0]),
+        n_samples=n,
+        bases=(Basis(x.basis[:, :a], None, None), Basis(y.basis[:, :b], None, None)),
+        scale=blocks[int(np.argmax(evidence))],
+        n_explained=explained.freedom - 1,
+    )
+    return result.by_law(float(scale_blocks.log_pvalue_of_many_rows(log_mean, blocks)))
+
+
+def _measured(x: _Left, y: _Left, rows: int) -> Block:
+    """The block that the coefficient is taken from: few levels where they have many columns, else chance makes it 1."""
+    sizes = [(x.size(level), y.size(level)) for level in range(_LEVELS_OF_COEFFICIENT, 0, -1)]
+    return next((size for size in sizes if sum(size) <= rows // 4), sizes[-1])
+
+
+def _trusted(blocks: Iterable[Block], x: _Left, y: _Left, n: int) -> list[Block]:
+    """Blocks in which no single row weighs too much, as in `renyi.independence_test`."""
+    leverages = [np.cumsum(left.basis**2, axis=1).max(axis=0) / len(left.basis) for left in (x, y)]
+    share = scale_blocks.TRUSTED_SHARE
+    kept = [
+        (a, b)
+        for a, b in blocks
+        if scale_blocks.is_trusted(leverages[0][a - 1] * leverages[1][b - 1], (a, b), n, share=share)
+    ]
+    if not kept:
+        raise InputError(
+            f"single rows weigh too heavily in what z leaves of x and y on {len(x.basis):,} rows: pass more rows, or "
+            "fewer rare levels"
+        )
+    return kept
+
+
+def _relative_errors(x: Array, y: Array, explained: Explained) -> Array:
+    """Standard errors of mean products, over those of data whose noise is the same everywhere.
+
+    Residuals shrink by 1 − leverage under any law, which the rows that z takes account for already. Estimates are drawn
+    towards 1 as far as they are uncertain: two rare levels that never meet show little of how their product varies.
+    """
+    xx, yy = (basis**2 / explained.kept[:, np.newaxis] for basis in (x, y))
+    variance = len(x) * (xx.T @ yy) / np.outer(xx.sum(axis=0), yy.sum(axis=0))
+    peaks = [np.mean(squares**2, axis=0) / np.mean(squares, axis=0) ** 2 for squares in (xx, yy)]
+    uncertainty = np.outer(*peaks) / len(x)
+    drawn = 1.0 + (variance - 1.0) * _USUAL_SPREAD / (_USUAL_SPREAD + uncertainty)
+    return np.asarray(np.sqrt(np.maximum(drawn, _LEAST_VARIANCE)))
+
+
+def _root_of_products(own: Array, other: Array, z: Array, explained: Explained) -> tuple[int, float]:
+    """Functions of one side and their products with z: how many there are, and their largest root with the other."""
+    products = explained.residuals((own[:, :, np.newaxis] * z[:, np.newaxis, :]).reshape(len(z), -1))
+    functions = np.concatenate((own, products), axis=1)
+    factor = triangular_factor([(functions, np.full(len(z), len(z) ** -0.5))])
+    weights, intercept = ordered_whitening(factor, cut=_CUT)
+    basis = functions @ weights + intercept
+    cross = basis.T @ other / len(z) / _relative_errors(basis, other, explained)
+    return len(cross), float(scale_blocks.block_roots(cross, [(cross.shape[0], cross.shape[1])])[0])

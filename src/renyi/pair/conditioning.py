@@ -1,0 +1,225 @@
+"""What other variables leave of one: features of z, and residuals on them.
+
+Ordinary residuals on a linear model would not do, since x and y may depend on z in any way. z becomes a few hundred
+features: its own values, smooth functions of every coordinate, products of pairs, smooth functions of the one direction
+of z that explains x best and of the one that explains y best, and random cosines of all coordinates together. They are
+made of values with softened tails rather than of ranks: where noise is small, the empirical distribution function of z
+is a rough function that x and y share, and no smooth feature takes it away.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from renyi.basis.ranks import quantise
+from renyi.data.reader import Column
+from renyi.errors import InputError
+
+__all__ = ["Explained", "explain", "matrix_of", "soften", "targets_of"]
+
+Array: TypeAlias = NDArray[np.float64]
+
+# Features of z: a quarter of the rows, within reason.
+_ROWS_PER_FEATURE, _MOST_FEATURES = 4, 400
+_MOST_FUNCTIONS = 30
+# Levels of categories in z: each takes a row's worth of freedom, and a column of the features.
+_MOST_LEVELS, _ROWS_LEFT = 2000, 20
+# Share of them for functions of single coordinates and directions; a direction gets twice as many as a coordinate.
+_SMOOTH_SHARE, _MOST_DIRECTIONS = 0.85, 4
+# Quartile deviations after which values count by their logarithm.
+_BEND_COORDINATE, _BEND_DIRECTION, _BEND_TARGET = 2.0, 10.0, 3.0
+_FREQUENCIES = (0.3, 0.6)
+# Directions of the standardised features with less than this mean square are rounding, or say nothing new.
+_CUT = 1e-6
+# Where a row is nearly determined by the features its residual is not blown up further.
+_LEAST_KEPT = 0.05
+_SEARCH_STEPS, _SEARCH_FUNCTIONS = 4, 8
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """Orthonormal columns that span the features of z, the constant among them."""
+
+    span: Array
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom that z takes."""
+        return int(self.span.shape[1])
+
+    @cached_property
+    def kept(self) -> Array:
+        """Share of every row's variance that a residual keeps: 1 − leverage."""
+        return np.asarray(np.maximum(1.0 - np.sum(self.span**2, axis=1), _LEAST_KEPT))
+
+    def residuals(self, values: Array, /) -> Array:
+        """What the features leave of columns; twice, since once leaves rounding behind."""
+        for _ in range(2):
+            values = values - self.span @ (self.span.T @ values)
+        return values
+
+    def share_left(self, values: Array, /) -> Array:
+        """Share of the variance of every column that the features leave, by degrees of freedom."""
+        left = np.sum(self.residuals(values) ** 2, axis=0) / (len(values) - self.freedom)
+        return np.asarray(left / np.maximum(values.var(axis=0, ddof=1), np.finfo(np.float64).tiny))
+
+    def best_scale(self, values: Array, /) -> Array:
+        """Every column as it is or as normal scores, whichever the features explain better."""
+        scores = np.column_stack([_normal_scores(column) for column in values.T])
+        return np.where(self.share_left(values) <= self.share_left(scores), values, scores)
+
+
+def targets_of(column: Column, /) -> Array:
+    """What is explained: numbers with softened tails, or indicators of levels, the rarest left out."""
+    if column.kind == "category":
+        counts = np.bincount(column.values)
+        present = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        return np.asarray(column.values[:, np.newaxis] == present[:-1], dtype=np.float64)
+    return soften(matrix_of(column), _BEND_TARGET)
+
+
+def explain(z: Sequence[Column], targets: Sequence[Array], /) -> Explained:
+    """The features of z; `targets` are what they are to explain, which decides on directions to look along."""
+    n = len(z[0])
+    n_levels = sum(len(np.unique(column.values)) - 1 for column in z if column.kind == "category")
+    if n_levels and n_levels > min(n - _ROWS_LEFT, _MOST_LEVELS):
+        raise InputError(
+            f"the categories in z have {n_levels:,} levels on {n:,} rows, which leaves too little to test on: "
+            f"pass more rows, or merge levels (at most {_MOST_LEVELS:,})"
+        )
+    levels = [targets_of(column) for column in z if column.kind == "category"]
+    numbers = [matrix_of(column) for column in z if column.kind != "category"]
+    features = [np.ones((n, 1)), *levels]
+    if numbers:
+        budget = min(n // _ROWS_PER_FEATURE, _MOST_FEATURES) - sum(part.shape[1] for part in features)
+        features += _features_of_numbers(np.concatenate(numbers, axis=1), _by_turns(targets), budget)
+    return Explained(_orthonormal(np.concatenate(features, axis=1)))
+
+
+def matrix_of(column: Column, /) -> Array:
+    """Numbers as a matrix, one column a coordinate, each from 0 to 1: neither units nor an offset may matter."""
+    values = column.values.reshape(len(column), -1)
+    if values.dtype.kind in "Mm":
+        values = values.view(np.int64)
+    low, high = values.min(axis=0), values.max(axis=0)
+    if values.dtype.kind in "iu" and not np.any(high.astype(object) - low.astype(object) > np.iinfo(np.int64).max):
+        # Exact differences: as floats, large whole numbers could not be told apart.
+        values, high, low = values - low, high - low, np.zeros_like(low)
+    # Halves, since the difference of two large numbers may be none.
+    numbers = values.astype(np.float64) / 2 - low.astype(np.float64) / 2
+    size = high.astype(np.float64) / 2 - low.astype(np.float64) / 2
+    return np.asarray(numbers / np.where(size > 0.0, size, 1.0))
+
+
+def _by_turns(targets: Sequence[Array]) -> list[Array]:
+    """Columns of the targets by turns, so that the first few hold some of each."""
+    longest = max(target.shape[1] for target in targets)
+    return [target[:, i] for i in range(longest) for target in targets if i < target.shape[1]]
+
+
+def _features_of_numbers(z: Array, targets: list[Array], budget: int) -> list[Array]:
+    """Linear effects exactly, whatever the law of z; then smooth ones, products and random cosines, as rows allow."""
+    z = z[:, np.ptp(z, axis=0) > 0.0]
+    n, d = z.shape
+    coordinates, wide = soften(z, _BEND_COORDINATE), soften(z, _BEND_DIRECTION)
+    features = [z]
+    # Two values have one function, which is linear.
+    curved = [values for values in coordinates.T if len(np.unique(values)) > 2]
+    n_directions = min(len(targets), _MOST_DIRECTIONS) if d > 1 else 0
+    n_functions = min(_MOST_FUNCTIONS, int(_SMOOTH_SHARE * (budget - d) / max(1, len(curved) + 2 * n_directions)))
+    if n_functions >= 3:
+        features += [_smooth_functions(values, n_functions)[0] for values in curved]
+        for target in targets[:n_directions]:
+            along = wide @ _best_direction(wide, target)
+            features.append(_smooth_functions(along, min(2 * n_functions, _MOST_FUNCTIONS))[0])
+    room = budget - sum(part.shape[1] for part in features)
+    first, second = np.triu_indices(d, 1)
+    if 0 < len(first) <= room:
+        features.append(wide[:, first] * wide[:, second])
+        room -= len(first)
+    if d > 1 and room > 0:
+        rng = np.random.default_rng([n, d])
+        weights = rng.standard_normal((d, room)) * np.resize(_FREQUENCIES, room)
+        features.append(np.cos(coordinates @ weights + rng.uniform(0.0, 2.0 * np.pi, room)))
+    return features
+
+
+def soften(values: Array, bend: float = _BEND_COORDINATE, /) -> Array:
+    """Median 0, scale 1 by the quartiles, and logarithmic growth beyond `bend`."""
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75], axis=0)
+    scale, deviation = (high - low) / 1.349, values.std(axis=0)
+    # Most values of a column may be equal; its quartiles then say nothing.
+    scale = np.where(scale > 1e-3 * deviation, scale, np.where(deviation > 0.0, deviation, 1.0))
+    return np.asarray(bend * np.arcsinh((values - middle) / scale / bend))
+
+
+def _normal_scores(values: Array) -> Array:
+    copula = quantise(values)
+    return np.take(ndtri(copula.middles), copula.codes)
+
+
+def _smooth_functions(values: Array, n_functions: int) -> tuple[Array, Array]:
+    """v, v², v³ and cosines over the range of v, with their derivatives."""
+    reach = max(float(np.abs(values).max()), 1e-12) * 1.001
+    waves = np.pi * np.arange(1, n_functions - 2) / (2 * reach)
+    angles, v = (values[:, np.newaxis] + reach) * waves, values[:, np.newaxis]
+    functions = np.concatenate((v, v**2, v**3, np.cos(angles)), axis=1)
+    slopes = np.concatenate((np.ones_like(v), 2 * v, 3 * v**2, -waves * np.sin(angles)), axis=1)
+    return functions, slopes
+
+
+def _best_direction(z: Array, target: Array) -> Array:
+    """The direction of z of which a smooth function explains a target best.
+
+    Searched for from two starts: the linear regression, and the direction in which the quadratic one curves most.
+    """
+    n, d = z.shape
+    first, second = np.triu_indices(d)
+    design = np.concatenate((np.ones((n, 1)), z), axis=1)
+    is_quadratic = design.shape[1] + len(first) < n // 3
+    if is_quadratic:
+        design = np.concatenate((design, z[:, first] * z[:, second]), axis=1)
+    coefficients = np.linalg.lstsq(design, target, rcond=None)[0]
+    starts: list[Array] = [np.asarray(coefficients[1 : d + 1], dtype=np.float64)]
+    if is_quadratic:
+        curvature = np.zeros((d, d))
+        curvature[first, second] = coefficients[d + 1 :]
+        values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
+        starts.append(np.asarray(vectors[:, np.argmax(np.abs(values))], dtype=np.float64))
+    return min((_search(z, target, start) for start in starts), key=lambda found: found[0])[1]
+
+
+def _search(z: Array, target: Array, start: Array) -> tuple[float, Array]:
+    """Gauss-Newton steps on the direction, while they help: what is left of the target, and the direction."""
+    direction = start / max(float(np.linalg.norm(start)), 1e-300)
+    best = np.inf, direction
+    for _ in range(_SEARCH_STEPS + 1):
+        functions, slopes = _smooth_functions(z @ direction, _SEARCH_FUNCTIONS)
+        design = np.concatenate((np.ones((len(z), 1)), functions), axis=1)
+        coefficients = np.linalg.lstsq(design, target, rcond=1e-6)[0]
+        left = float(np.sum((target - design @ coefficients) ** 2))
+        if not left < best[0]:
+            break
+        best = left, direction
+        slope = (slopes @ coefficients[1:])[:, np.newaxis]
+        step = np.linalg.lstsq(np.concatenate((design, slope * z), axis=1), target, rcond=1e-6)[0]
+        direction = direction + step[-z.shape[1] :]
+        direction = direction / np.linalg.norm(direction)
+    return best
+
+
+def _orthonormal(features: Array) -> Array:
+    """Orthonormal columns that span the standardised features, but for directions that say nothing new."""
+    centred = features[:, 1:] - features[:, 1:].mean(axis=0)
+    size = np.sqrt(np.mean(centred**2, axis=0))
+    varies = size > 1e-12 * np.abs(features[:, 1:]).max(axis=0)
+    centred = centred[:, varies] / size[varies]
+    variances, directions = np.linalg.eigh(centred.T @ centred / len(centred))
+    kept = variances > _CUT
+    columns = centred @ (directions[:, kept] / np.sqrt(len(centred) * variances[kept]))
+    return np.concatenate((np.full((len(centred), 1), len(centred) ** -0.5), columns), axis=1)

@@ -1,0 +1,368 @@
+"""The tests of one pair: `independence_test`."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.basis import random_features as features
+from renyi.basis.basis import Basis, copula_basis, rank_column, restrict, vector_basis
+from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.basis.nested import Scales, category_scales, number_scales, vector_scales
+from renyi.basis.random_features import DEFAULT_SCALE, Seed
+from renyi.compute.arrays import is_tensor, namespace
+from renyi.compute.devices import device_of
+from renyi.data.align import Missing, as_blocks, as_pair
+from renyi.data.reader import Column, as_column, as_floats, check_choice
+from renyi.errors import CalibrationWarning, InputError
+from renyi.inference import multiscale as scale_blocks
+from renyi.inference.classical import bartlett, spectral
+from renyi.inference.multiscale import Block, Law
+from renyi.inference.permutation import Exchange, Groups, Statistic, shuffled_pvalue
+from renyi.inference.roy import log_sf, log_sf_of_many
+from renyi.pair.rdc import Rng, Settings, check_freedom, for_both, is_integer, pair_of_bases, rows_in_common
+from renyi.pair.result import TestResult
+
+__all__ = ["independence_test"]
+
+Array: TypeAlias = NDArray[np.float64]
+Method = Literal["auto", "roy", "bartlett", "spectral", "permutation"]
+Pair: TypeAlias = tuple[Column, Column]
+
+_SETTINGS = Settings(None, DEFAULT_SCALE, "auto")
+_MOST_RESAMPLES = 10**8
+_DRAWS_WITHOUT_TABLE = 256
+# The whole basis of the coefficient bears more leverage than a block, where tails to 10⁻³ are not asked for.
+_TRUSTED_SHARE_OF_ROY = 0.55
+# Vectors of 5 and 1,000 rows had a size of 0.076 between the two shares.
+_TRUSTED_SHARE_OF_ROY_FOR_VECTORS = 0.45
+
+
+def independence_test(
+    x: Any,
+    y: Any,
+    *,
+    method: Method = "auto",
+    n_resamples: int = 9999,
+    blocks: Any = None,
+    exchange: Exchange = "within",
+    missing: Missing = "raise",
+    device: Any = None,
+    rng: Rng = None,
+) -> TestResult:
+    """Test whether two variables are independent.
+
+    The default looks at functions of x and y on every scale at once, from a monotone trend to twenty waves, and needs
+    no setting. Its p-value comes from a law, without permutations, wherever that law holds. Rows are taken to be
+    independent of one another; where they are not (panels, time series) pass `blocks`.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n,) or (n, d), or a category
+        As in `renyi.rdc`.
+    method : {"auto", "roy", "bartlett", "spectral", "permutation"}, default "auto"
+        "auto" is the test on every scale. The others test the coefficient `renyi.rdc`, or its features, as they are:
+        "roy" by the law of the largest canonical correlation, "bartlett" by the paper's χ² for all of them, "spectral"
+        by the weighted χ² of kernel tests, "permutation" by shuffling rows.
+    n_resamples : int, default 9999
+        Shuffles at most, where shuffles are needed: drawing stops once the answer is clear.
+    blocks : array-like of shape (n,), optional
+        Labels of rows that belong together: the p-value then comes from shuffles that respect them.
+    exchange : {"within", "whole"}, default "within"
+        With `blocks`: shuffle rows within their block (a panel whose units differ), or whole blocks of equal size,
+        rows in their order (a time series cut into stretches).
+    missing : {"raise", "pairwise", "listwise"}, default "raise"
+        As in `renyi.rdc`.
+    device : str or torch.device, optional
+        Where to rank, multiply and shuffle: "cuda" for a GPU of NVIDIA, by torch (`renyi[gpu]`), which takes numbers so
+        far. None is where the data are: on the device of tensors, else on the processor by NumPy. A device draws its
+        own shuffles.
+    rng : int, numpy.random.Generator or None, default None
+        For the frequencies of the coefficient and for shuffles. None is one fixed draw.
+
+    Returns
+    -------
+    TestResult
+        With `statistic`, `pvalue`, `log_pvalue`, `coefficient`, `debiased`, `scale`, `confidence_interval()`; unpacks
+        as `statistic, pvalue`.
+
+    Raises
+    ------
+    InputError
+        As `renyi.rdc`.
+
+    Warns
+    -----
+    CalibrationWarning
+        If method="roy" is asked for where single rows weigh so heavily that its law fails.
+
+    Notes
+    -----
+    "auto": each column has a basis of functions of its ranks, smooth to rough, and every block of leading functions of
+    x and y gives a p-value by Roy's law. The weighted harmonic mean H of these p-values has a law that depends on the
+    blocks through their effective number alone; docs/inference.md has the family, the law, and the studies of size and
+    power. Blocks in which a single row weighs too much are left out beforehand, and if none is left the p-value comes
+    from shuffles, which `n_resamples` and `floor` of the result say.
+
+    References
+    ----------
+    .. [1] D. Lopez-Paz, P. Hennig, B. Schölkopf, "The Randomized Dependence Coefficient", NIPS 2013,
+       https://doi.org/10.48550/arXiv.1304.7717
+    .. [2] M. Chiani, "Distribution of the largest root of a matrix for Roy's test in multivariate analysis of
+       variance", 2016, https://doi.org/10.1016/j.jmva.2015.10.007
+    .. [3] K. Zhang, J. Peters, D. Janzing, B. Schölkopf, "Kernel-based conditional independence test and application
+       in causal discovery", UAI 2011, https://doi.org/10.48550/arXiv.1202.3775
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import renyi
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(-1, 1, 300)
+    >>> y = x**2 + rng.normal(0, 0.3, 300)
+    >>> statistic, pvalue = renyi.independence_test(x, y)
+    >>> pvalue < 1e-9
+    True
+    >>> renyi.independence_test(x, rng.permutation(y)).pvalue > 0.05
+    True
+    """
+    check_choice(method, Method, "method")
+    check_choice(exchange, Exchange, "exchange")
+    check_resamples(n_resamples)
+    place = device_of(device, x, y)
+    if place is not None:
+        if blocks is not None:
+            raise InputError("blocks are not shuffled on a device yet: pass NumPy arrays and device=None")
+        x, y = _on_device(x, "x", place), _on_device(y, "y", place)
+    (seed,) = features.seeds(rng, n_draws=1)
+    pair = as_pair(x, y, missing=missing)
+    groups = _groups(blocks, exchange, x, y)
+    if groups is not None and method not in ("auto", "permutation"):
+        raise InputError(f"method={method!r} takes rows as independent: with blocks pass 'auto' or 'permutation'")
+    shuffles = Shuffles(int(n_resamples), seed, groups, device=place)
+    if method == "auto":
+        return on_every_scale(*together(pair, for_both(lambda column: prepare(column, seed), pair)), shuffles)
+    return on_the_coefficient(pair_of_bases(pair, _SETTINGS, seed), method, shuffles)
+
+
+@dataclass(frozen=True)
+class Shuffles:
+    """How rows are to be shuffled, if they are, and whether many pairs are, for which tables of the law pay at once."""
+
+    n_resamples: int
+    seed: Seed
+    groups: Groups | None
+    are_many: bool = False
+    device: Any = None
+
+    def test(self, result: TestResult, x: Basis, y: Basis, statistic: Statistic, /) -> TestResult:
+        """A result with its p-value; the draws depend on n and the seed alone, so that one pair and a table agree."""
+        seed = x.n_samples, self.seed.entropy, self.seed.number
+        found = shuffled_pvalue(
+            x,
+            y,
+            statistic,
+            observed=result.statistic,
+            n_resamples=self.n_resamples,
+            seed=seed,
+            groups=self.groups,
+            device=self.device,
+        )
+        floor = 1.0 / (1 + self.n_resamples)
+        if self.groups is not None:
+            floor = max(floor, float(np.exp(-self.groups.log_arrangements)))
+        return result.by_shuffles(found.pvalue, n_drawn=found.n_drawn, floor=floor)
+
+
+def check_resamples(n_resamples: Any, /) -> None:
+    """Refuse what is no number of shuffles."""
+    if not is_integer(n_resamples) or not 1 <= n_resamples <= _MOST_RESAMPLES:
+        raise InputError(f"n_resamples={n_resamples!r} makes no sense: pass a whole number, 1 to {_MOST_RESAMPLES:,}")
+
+
+def _on_device(data: Any, argument: str, place: Any) -> Column:
+    """A column of numbers on a device."""
+    import torch
+
+    if not is_tensor(data):
+        column = as_column(data, argument)
+        if column.kind != "number":
+            raise InputError(
+                f"{column.label} is a {column.kind}, which is not tested on a device yet: pass device=None"
+            )
+        return replace(column, values=torch.as_tensor(as_floats(column.values), device=place))
+    if data.ndim != 1 or len(data) == 0 or data.dtype == torch.bool or data.is_complex():
+        raise InputError(
+            f"{argument} is a tensor of the shape {tuple(data.shape)} and the type {data.dtype}, and numbers (n,) are "
+            "tested on a device so far: pass NumPy arrays and device=None"
+        )
+    values = data.detach().to(place)
+    if not values.is_floating_point():
+        return Column(argument, "number", values)
+    if bool(torch.isinf(values).any()):
+        row = int(torch.isinf(values).nonzero()[0])
+        raise InputError(f"{argument} has an infinite value in row {row:,}: replace it by a number, or by NaN")
+    gaps = torch.isnan(values)
+    if bool(gaps.all()):
+        raise InputError(f"{argument} has no observed value: there is nothing to measure")
+    return Column(argument, "number", values, gaps.cpu().numpy() if bool(gaps.any()) else None)
+
+
+def _groups(blocks: Any, exchange: Exchange, x: Any, y: Any) -> Groups | None:
+    """The blocks of the rows that are used."""
+    if blocks is None:
+        if exchange != "within":
+            raise InputError(f"exchange={exchange!r} says how blocks change places, and there are none: pass blocks")
+        return None
+    codes, rows = as_blocks(blocks, x, y)
+    if rows is not None and exchange == "whole":
+        raise InputError(
+            "blocks that change places as a whole must be complete, and rows are missing: leave out such blocks"
+        )
+    return Groups(np.unique(codes if rows is None else codes[rows], return_inverse=True)[1], exchange)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A column as the coefficient and as the test see it."""
+
+    basis: Basis
+    scales: Scales
+
+    def on(self, rows: NDArray[np.bool_], /) -> "Prepared":
+        """The same on some of the rows."""
+        return Prepared(restrict(self.basis, rows), self.scales.on(rows))
+
+
+def prepare(column: Column, seed: Seed, /, settings: Settings | None = None) -> Prepared:
+    """A column on its own observed rows."""
+    column = column.complete()
+    if column.kind == "category":
+        scales = category_scales(column.values)
+        return Prepared(scales.basis, scales)
+    settings = settings or _SETTINGS
+    projection = settings.projection(column, seed)
+    if column.kind == "number":
+        copula = rank_column(column.values, projection)
+        return Prepared(settings.of_rows(copula_basis(copula, projection)), number_scales(copula))
+    basis = settings.of_rows(vector_basis(column.values, projection))
+    return Prepared(basis, vector_scales(column.values, basis))
+
+
+def together(pair: Pair, prepared: Sequence[Prepared], /) -> tuple[Prepared, Prepared]:
+    """Two prepared columns on the rows both have, checked for freedom."""
+    x, y = prepared
+    rows = rows_in_common(pair)
+    if rows is not None:
+        x, y = x.on(rows[0]), y.on(rows[1])
+    check_freedom(pair, (x.basis, y.basis))
+    return x, y
+
+
+class Crosses(NamedTuple):
+    """Mean products of two columns as the coefficient and as the test see them."""
+
+    coefficient: Array
+    nested: Array
+
+    @classmethod
+    def of(cls, x: Prepared, y: Prepared, /, *, device: Any = None) -> "Crosses":
+        if device is None:
+            return cls(cross_products(x.basis, y.basis), scale_blocks.products(x.scales, y.scales))
+        return cls(
+            *(cross_products(*sides, device=device) for sides in ((x.basis, y.basis), (x.scales.basis, y.scales.basis)))
+        )
+
+
+def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: Crosses | None = None) -> TestResult:
+    """The multi-scale test: by its law if a block can be trusted, by shuffles if none can or rows belong together.
+
+    `crosses` are known already where the rows are elsewhere.
+    """
+    bases, scales, n = (x.basis, y.basis), (x.scales, y.scales), x.basis.n_samples
+    family = scale_blocks.family(*scales)
+    if not family:
+        raise InputError(f"{n:,} rows are too few to test independence on: pass more rows")
+    trusted = scale_blocks.trusted(family, *scales) if shuffles.groups is None else ()
+    blocks = trusted or scale_blocks.bearable(family, *scales)
+    crosses = crosses or Crosses.of(x, y, device=shuffles.device)
+    evidence = _evidence(crosses.nested, blocks, n)
+    log_mean = float(scale_blocks.log_harmonic_mean(evidence))
+    result = TestResult(
+        statistic=-log_mean,
+        pvalue=1.0,
+        log_pvalue=0.0,
+        method="auto",
+        coefficient=float(canonical_correlations(crosses.coefficient)[0]),
+        n_samples=n,
+        bases=bases,
+        scale=blocks[int(np.argmax(evidence))],
+    )
+    if trusted:
+        return result.by_law(float(scale_blocks.log_pvalue_of_pair(log_mean, blocks, *scales)))
+
+    n_drawn = 0
+
+    def statistic(cross: Array) -> Array:
+        # Many answers are clear after a few shuffles; for the others a table of the law pays.
+        nonlocal n_drawn
+        n_drawn += len(cross)
+        is_worth_it = shuffles.are_many or shuffles.device is not None or n_drawn > _DRAWS_WITHOUT_TABLE
+        law = log_sf_of_many if is_worth_it else log_sf
+        return -scale_blocks.log_harmonic_mean(_evidence(cross, blocks, n, law))
+
+    return shuffles.test(result, scales[0].basis, scales[1].basis, statistic)
+
+
+def _evidence(cross: Array, blocks: Sequence[Block], n: int, law: Law = log_sf) -> Array:
+    return scale_blocks.log_evidence(scale_blocks.block_roots(cross, blocks), blocks, n, law=law)
+
+
+def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shuffles, /) -> TestResult:
+    """Tests of the canonical correlations behind the coefficient."""
+    x, y = bases
+    cross = cross_products(x, y, device=shuffles.device)
+    correlations = canonical_correlations(cross)
+    largest = float(correlations[0])
+    result = TestResult(
+        statistic=largest,
+        pvalue=1.0,
+        log_pvalue=0.0,
+        method=method,
+        coefficient=largest,
+        n_samples=x.n_samples,
+        bases=bases,
+    )
+    if method == "permutation":
+        return shuffles.test(result, x, y, _largest)
+    if method == "roy":
+        _warn_of_leverage(x, y)
+        return result.by_law(float(log_sf(np.array(largest**2), x.rank, y.rank, x.n_samples)))
+    if method == "bartlett":
+        statistic, log_pvalue = bartlett(correlations, (x.rank, y.rank), x.n_samples)
+    else:
+        statistic, log_pvalue = spectral(cross, x, y)
+    return replace(result, statistic=statistic).by_law(log_pvalue)
+
+
+def _largest(cross: Array) -> Array:
+    """Largest canonical correlations of a batch of products."""
+    roots = scale_blocks.block_roots(cross, [(cross.shape[1], cross.shape[2])])[:, 0]
+    found: Array = namespace(roots).sqrt(roots)
+    return found
+
+
+def _warn_of_leverage(x: Basis, y: Basis) -> None:
+    leverages = x.largest_leverage * y.largest_leverage
+    has_vector = x.codes is None or y.codes is None
+    share = _TRUSTED_SHARE_OF_ROY_FOR_VECTORS if has_vector else _TRUSTED_SHARE_OF_ROY
+    if not scale_blocks.is_trusted(leverages, (x.rank, y.rank), x.n_samples, share=share):
+        warnings.warn(
+            "single rows weigh heavily in both variables, and there the law behind method='roy' finds too much: "
+            "use method='auto' or 'permutation'",
+            CalibrationWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,297 @@
+"""What the user holds: frozen records of what was found."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from numbers import Real
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from renyi.basis.basis import Basis, FeatureMap
+from renyi.basis.ranks import empirical_cdf
+from renyi.data.reader import Column, as_column, categorical
+from renyi.errors import InputError
+from renyi.inference.debias import debias, null_level, standard_error
+from renyi.inference.roy import null_median
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["CategoryTransformation", "RankTransformation", "TestResult", "Transformations"]
+
+Array: TypeAlias = NDArray[np.float64]
+
+# Smallest p-value that is shown as a number, rather than as its logarithm.
+_SMALLEST = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RankTransformation:
+    """A function of a number or a vector: its ranks in the sample, then a smooth function of them.
+
+    Over the sample it has mean 0 and variance 1. New values beyond the sample are treated as its smallest or largest.
+    """
+
+    column: Column
+    ordered: tuple[NDArray[Any], ...]
+    feature_map: FeatureMap
+    direction: Array
+
+    def __repr__(self) -> str:
+        n_coordinates = len(self.ordered)
+        return f"<function of {self.column.name}{f', {n_coordinates} coordinates' if n_coordinates > 1 else ''}>"
+
+    def __call__(self, values: Any, /) -> Array:
+        """Values (m,) or (m, d) to numbers (m,); missing ones stay missing."""
+        column = self._like_sample(values)
+        coordinates = column.values.reshape(len(column), -1)
+        ranks = np.column_stack([empirical_cdf(o, coordinates[:, j]) for j, o in enumerate(self.ordered)])
+        return _with_missing(self.of_ranks(ranks), column)
+
+    def of_ranks(self, ranks: Array, /) -> Array:
+        """The same function, of ranks (m, d) in (0, 1]."""
+        return self.feature_map(ranks) @ self.direction
+
+    def _like_sample(self, values: Any) -> Column:
+        """New values as the sample had them: levels by their names, coordinates in their order, dates as dates."""
+        if self.column.levels:
+            return _recoded(categorical(values, name=self.column.name), self.column.levels)
+        column = as_column(values, "the argument")
+        names = self.column.coordinates
+        if names and column.coordinates and sorted(names) == sorted(column.coordinates):
+            column = replace(column, values=column.values[:, [column.coordinates.index(name) for name in names]])
+        elif names and column.coordinates:
+            raise InputError(f"{self!r} was learned from the columns {', '.join(names)}: pass these")
+        n_coordinates = column.values.reshape(len(column), -1).shape[1]
+        families = (_family(column), n_coordinates), (_family(self.column), len(self.ordered))
+        if families[0] != families[1]:
+            shape = "(m,)" if len(self.ordered) == 1 else f"(m, {len(self.ordered)})"
+            raise InputError(f"{column!r} does not fit {self!r}: pass {families[1][0]}s of the shape {shape}")
+        return column
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CategoryTransformation:
+    """A number for every level of a category, with mean 0 and variance 1 over the sample."""
+
+    name: str
+    scores: dict[Any, float]
+
+    def __repr__(self) -> str:
+        return f"<function of {self.name}, {len(self.scores)} levels>"
+
+    def __call__(self, values: Any, /) -> Array:
+        """Labels (m,) to numbers (m,); missing ones stay missing, unknown ones are refused."""
+        column = _recoded(categorical(values, name=self.name), tuple(self.scores))
+        return _with_missing(np.array(list(self.scores.values()))[column.values], column)
+
+
+def _recoded(column: Column, levels: tuple[Any, ...]) -> Column:
+    """A category with the codes of given levels."""
+    codes = {level: code for code, level in enumerate(levels)}
+    unknown = [level for level in column.levels if level not in codes]
+    if unknown:
+        raise InputError(f"{column.name} has the level {unknown[0]!r}, which the sample did not have: leave it out")
+    by_code = np.array([codes[level] for level in column.levels] or [0])
+    return replace(column, values=by_code[column.values], levels=levels)
+
+
+def _with_missing(outcome: Array, column: Column) -> Array:
+    return outcome if column.missing is None else np.where(column.missing, np.nan, outcome)
+
+
+def _family(column: Column) -> str:
+    """What may be compared with what."""
+    if column.kind == "category":
+        return "label"
+    return {"M": "date", "m": "duration"}.get(column.values.dtype.kind, "number")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Transformations:
+    """The functions f of x and g of y whose correlation is the coefficient, from `renyi.transformations`.
+
+    Attributes
+    ----------
+    f, g : callable
+        Take new values of x and of y; mean 0 and variance 1 over the sample, positively correlated.
+    correlation : float
+        Correlation of f(x) and g(y) over the sample: the coefficient.
+    debiased : float
+        The same, less what independent data would show (`renyi.rdc` with `debias=True`).
+    correlations : ndarray
+        All canonical correlations, largest first.
+    ranks : tuple of int
+        Effective ranks of the two bases.
+    n_samples : int
+        Rows used.
+    x, y : Column
+        The data, on the rows used.
+    """
+
+    f: RankTransformation | CategoryTransformation
+    g: RankTransformation | CategoryTransformation
+    correlations: Array
+    bases: tuple[Basis, Basis]
+    x: Column
+    y: Column
+
+    @property
+    def ranks(self) -> tuple[int, int]:
+        """Effective ranks of the two bases."""
+        return self.bases[0].rank, self.bases[1].rank
+
+    @property
+    def n_samples(self) -> int:
+        """Rows used."""
+        return self.bases[0].n_samples
+
+    @property
+    def correlation(self) -> float:
+        """Correlation of f(x) and g(y): the coefficient."""
+        return float(self.correlations[0])
+
+    @cached_property
+    def debiased(self) -> float:
+        """The coefficient, less what independent data would show."""
+        return debias(self.correlation, null_level(*self.bases))
+
+    def __repr__(self) -> str:
+        return (
+            f"Transformations(correlation={self.correlation:.4f}, ranks={self.ranks}, "
+            f"n_samples={self.n_samples}, f={self.f!r}, g={self.g!r})"
+        )
+
+    def plot(self) -> "Figure":
+        """Draw the data, its copula, f, g, and f(x) against g(y).
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Save it with `.savefig(path)`; a notebook shows it by itself.
+        """
+        from renyi.report.figures.transformations import plot_transformations
+
+        return plot_transformations(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TestResult:
+    """What a test of independence found; unpacks as `statistic, pvalue`.
+
+    Attributes
+    ----------
+    statistic : float
+        What was tested, large where there is dependence. For "auto" the combined evidence of all scales, −log H, which
+        is not the coefficient and may rank pairs differently; for the other methods as their documentation says.
+    pvalue : float
+        Never 0: the smallest number a float holds stands for all smaller ones.
+    log_pvalue : float
+        Natural logarithm of the p-value, also where `pvalue` would be 0.
+    method : str
+        The method asked for; of a measure its name, with the settings that are not the default.
+    calibration : {"law", "shuffles"}
+        Where the p-value comes from: a law of the statistic, or shuffled data.
+    coefficient : float
+        The Randomized Dependence Coefficient of the pair (given z: of what z leaves), or that of the measure tested.
+    debiased : float, or None
+        The coefficient, less what independent data would show; None for other measures.
+    ranks : tuple of int, or None
+        Effective ranks of the bases behind the coefficient; None for other measures.
+    n_samples : int
+        Rows used.
+    scale : tuple of int, or None
+        For "auto" the block that spoke loudest: how many functions of x and of y it has, smoothest first. (1, 1) is a
+        monotone trend, (a, 1) y as a curve over x, (1, b) x as a curve over y, (2, 2) a change of spread or a ring.
+    n_resamples : int or None
+        Shuffles drawn, None where none were needed.
+    floor : float or None
+        The smallest p-value that so many shuffles, or so few arrangements of blocks, could have shown; None for a law.
+    n_explained : int
+        Degrees of freedom that z takes, 0 without one.
+    """
+
+    __test__ = False  # pytest collects classes by their names
+
+    statistic: float
+    pvalue: float
+    log_pvalue: float
+    method: str
+    coefficient: float
+    n_samples: int
+    bases: tuple[Basis, Basis] | None = field(repr=False, default=None)
+    scale: tuple[int, int] | None = None
+    n_resamples: int | None = None
+    floor: float | None = None
+    n_explained: int = 0
+
+    @property
+    def calibration(self) -> str:
+        """Where the p-value comes from."""
+        return "law" if self.n_resamples is None else "shuffles"
+
+    @property
+    def ranks(self) -> tuple[int, int] | None:
+        """Effective ranks of the two bases, None for a measure that has none."""
+        return None if self.bases is None else (self.bases[0].rank, self.bases[1].rank)
+
+    @cached_property
+    def debiased(self) -> float | None:
+        """The coefficient, less what independent data would show; None for a measure of which nobody knows that."""
+        if self.bases is None:
+            return None
+        if self.n_explained:
+            x, y = self.bases
+            return debias(self.coefficient, null_median(x.rank, y.rank, self.n_samples - self.n_explained))
+        return debias(self.coefficient, null_level(*self.bases))
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
+        """Interval for the dependence that is there, around the debiased value, cut to [−1, 1].
+
+        Its width comes from how far single rows move the coefficient. It covers as it says where dependence is strong
+        and one canonical correlation leads (docs/inference.md has the study: values from 0.5, n from 500 on). Where
+        several are equal, as for categories that mostly agree, it is too high with the debiased value, and covers
+        seldom; where a single row decides, it is too narrow; near 0 no claim is made.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+            Between 0 and 1.
+
+        Returns
+        -------
+        tuple of float
+            Lower and upper end.
+        """
+        if not (isinstance(confidence_level, Real) and 0.0 < confidence_level < 1.0):
+            raise InputError(f"confidence_level={confidence_level!r} makes no sense: pass a number between 0 and 1")
+        if self.bases is None or self.debiased is None:
+            raise InputError(f"an interval is known for the RDC alone, not for {self.method!r}: use independence_test")
+        error = standard_error(*self.bases, debiased=self.debiased)
+        widening = np.sqrt(self.n_samples / (self.n_samples - self.n_explained))
+        reach = float(ndtri((1.0 + float(confidence_level)) / 2.0) * error * widening)
+        return max(-1.0, self.debiased - reach), min(1.0, self.debiased + reach)
+
+    def by_law(self, log_pvalue: float, /) -> "TestResult":
+        """The result with the p-value of a law."""
+        return replace(self, log_pvalue=log_pvalue, pvalue=max(float(np.exp(log_pvalue)), _SMALLEST))
+
+    def by_shuffles(self, pvalue: float, /, *, n_drawn: int, floor: float) -> "TestResult":
+        """The result with a p-value from so many shuffles, which could not have been below a floor."""
+        return replace(self, pvalue=pvalue, log_pvalue=float(np.log(pvalue)), n_resamples=n_drawn, floor=floor)
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.statistic, self.pvalue))
+
+    def __repr__(self) -> str:
+        pvalue = f"{self.pvalue:.3g}" if self.pvalue > _SMALLEST else f"10^{self.log_pvalue / np.log(10):.0f}"
+        shuffled = "" if self.n_resamples is None else f", n_resamples={self.n_resamples}, floor={self.floor:.2g}"
+        scale = "" if self.scale is None else f", scale={self.scale}"
+        debiased = "" if self.debiased is None else f", debiased={self.debiased:.4f}"
+        return (
+            f"TestResult(pvalue={pvalue}, statistic={self.statistic:.4g}, coefficient={self.coefficient:.4f}{debiased}"
+            f", method={self.method!r}{scale}{shuffled}, n_samples={self.n_samples})"
+        )

@@ -1,1 +1,0 @@
-"""The paper's other coefficients and later ones: one file each, one small protocol, one registry."""

@@ -1,0 +1,1 @@
+"""Results as figures by Matplotlib: transformations, heatmaps, the path of a selection."""

@@ -1,0 +1,200 @@
+"""Pictures with Matplotlib, for notebooks and slides."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.basis.ranks import joint_ranks
+from renyi.data.reader import Column
+from renyi.errors import InputError
+from renyi.extras import load
+from renyi.pair.result import CategoryTransformation, RankTransformation, Transformations
+from renyi.report.files import check_writable, written_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["BLUE", "GREY", "ORANGE", "STYLE", "check_picture", "plot_transformations", "save", "shown_once"]
+
+Array: TypeAlias = NDArray[np.float64]
+
+# Colours that people with any colour vision tell apart (Okabe and Ito).
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#666666"
+STYLE = {
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 11,
+    "axes.labelsize": 10,
+    "font.size": 9.5,
+    "figure.dpi": 110,
+    "text.parse_math": False,  # a dollar sign in a name is a dollar sign
+    "savefig.dpi": 200,
+}
+
+_MOST_POINTS = 5000
+_MOST_BARS = 20
+_MOST_TICKS = 12
+_LONGEST_NAME = 32
+
+
+def check_picture(path: Path, /) -> None:
+    """Refuse a path that no picture can be written to, before any work is done."""
+    kinds = load("matplotlib.backend_bases", extra="report").FigureCanvasBase.filetypes
+    if path.suffix.removeprefix(".").lower() not in kinds:
+        raise InputError(f"{path} does not name a kind of picture: end it in .png, .pdf or .svg")
+    check_writable(path)
+
+
+def save(figure: "Figure", path: Path, /) -> None:
+    """Write a figure to a file, its kind named by the ending, and let it go."""
+    pyplot = load("matplotlib.pyplot", extra="report")
+    with written_whole(path) as part:
+        figure.savefig(part, format=path.suffix.removeprefix(".").lower())
+    pyplot.close(figure)
+
+
+def shown_once(pyplot: Any, figure: "Figure") -> "Figure":
+    """A figure that a notebook shows once: it draws open figures, and also what a cell returns."""
+    if "inline" in pyplot.get_backend():
+        pyplot.close(figure)
+    return figure
+
+
+def plot_transformations(found: Transformations, /) -> "Figure":
+    """The data, its copula, f, g, and f(x) against g(y)."""
+    pyplot = load("matplotlib.pyplot", extra="report")
+    left, right = _Side(found.x, found.f, "f", seed=0), _Side(found.y, found.g, "g", seed=1)
+    with pyplot.rc_context(STYLE):
+        figure, (data, copula, f, g, both) = pyplot.subplots(1, 5, figsize=(16.5, 3.6), layout="constrained")
+        _cloud(data, left.values, right.values, BLUE)
+        left.label(data.xaxis, left.name)
+        right.label(data.yaxis, right.name)
+        data.set_title("data" if left.has_axis and right.has_axis else "data, vectors by their function")
+        _cloud(copula, left.ranks, right.ranks, BLUE)
+        left.label(copula.xaxis, left.rank_name)
+        right.label(copula.yaxis, right.rank_name)
+        copula.set_title("copula")
+        left.draw(f)
+        right.draw(g)
+        _cloud(both, left.spread, right.spread, ORANGE)
+        both.set(title="f against g", xlabel=left.function_name, ylabel=right.function_name)
+        figure.suptitle(
+            f"{_short(found.x.name)} and {_short(found.y.name)}: f and g correlate by {found.correlation:.3f} "
+            f"(debiased {found.debiased:.3f}{_monotone(left, right)}), {found.n_samples:,} rows",
+            fontsize=13,
+        )
+    return shown_once(pyplot, figure)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+def _monotone(left: "_Side", right: "_Side") -> str:
+    """Spearman's correlation of two numbers, for comparison."""
+    if not (left.column.kind == right.column.kind == "number"):
+        return ""
+    return f", Spearman {np.corrcoef(left.ranks, right.ranks)[0, 1]:+.2f}"
+
+
+class _Side:
+    """How one variable is drawn: as it is, as ranks, and through its function."""
+
+    def __init__(
+        self, column: Column, function: RankTransformation | CategoryTransformation, letter: str, *, seed: int
+    ) -> None:
+        self.column, self.function, self.letter = column, function, letter
+        self.name, self.function_name = _short(column.name), f"{letter}({_short(column.name)})"
+        self.rank_name = f"{self.name}, ranked"
+        self.has_axis = column.kind != "vector"
+        jitter = _jitter(len(column), seed)
+        if isinstance(function, CategoryTransformation):
+            by_code = np.array([function.scores.get(level, np.nan) for level in column.levels])
+            self.transformed = by_code[column.values]
+            self.spread = self.transformed + 0.1 * jitter
+            self.values = self.ranks = column.values + jitter
+            self.rank_name = self.name
+            return
+        self.transformed = self.spread = function.of_ranks(joint_ranks(column.values.reshape(len(column), -1)))
+        if column.kind == "vector":
+            # A vector has no axis of its own: its function stands for it.
+            self.values, self.name, self.rank_name = (
+                self.transformed,
+                self.function_name,
+                f"{self.function_name}, ranked",
+            )
+        else:
+            self.values = _drawable(column.values)
+        self.ranks = joint_ranks(self.values.reshape(-1, 1))[:, 0]
+
+    def label(self, axis: Any, name: str) -> None:
+        """Name an axis, the levels of a category on it, and dates as dates."""
+        axis.set_label_text(name)
+        is_ranked = name == self.rank_name and self.column.kind == "number"
+        if self.column.levels and not is_ranked:
+            shown = np.unique(np.linspace(0, len(self.column.levels) - 1, _MOST_TICKS).round().astype(int))
+            turned = axis.axis_name == "x" and len(shown) > 3
+            labels = [_short(str(self.column.levels[code])) for code in shown]
+            axis.set_ticks(shown, labels, **({"rotation": 45, "ha": "right"} if turned else {}))
+        elif self.column.values.dtype.kind == "M" and not is_ranked:
+            axis.axis_date()
+            axis.set_major_locator(locator := load("matplotlib.dates", extra="report").AutoDateLocator(maxticks=5))
+            axis.set_major_formatter(load("matplotlib.dates", extra="report").ConciseDateFormatter(locator))
+
+    def draw(self, ax: "Axes") -> None:
+        """The function itself: a curve, or a bar for every level or coordinate."""
+        if isinstance(self.function, CategoryTransformation):
+            ax.set_title(f"{self.letter}, a score for every level")
+            scores = self.function.scores
+            _bars(ax, [str(level) for level in scores], np.array(list(scores.values())), self.function_name)
+        elif self.has_axis:
+            ax.set_title(f"{self.letter}, a function of {self.name}")
+            order = np.argsort(self.values, kind="stable")
+            thinned = order[np.linspace(0, len(order) - 1, min(len(order), 2000)).astype(int)]
+            ax.plot(self.values[thinned], self.transformed[thinned], color=ORANGE, linewidth=2)
+            self.label(ax.xaxis, self.name)
+            ax.set_ylabel(self.function_name)
+        else:
+            ax.set_title(f"what {self.letter} follows")
+            ranks = joint_ranks(self.column.values)
+            centred = ranks - ranks.mean(axis=0)
+            correlations = (centred / np.maximum(centred.std(axis=0), 1e-12)).T @ self.transformed / len(ranks)
+            names = self.column.coordinates or [str(j) for j in range(len(correlations))]
+            _bars(ax, list(names), correlations, f"correlation of its rank with {self.function_name}")
+            ax.set_ylabel("coordinate")
+
+
+def _drawable(values: NDArray[Any]) -> Array:
+    """Dates in Matplotlib's days, durations in seconds, all else as floats."""
+    if values.dtype.kind == "M":
+        return np.asarray(load("matplotlib.dates", extra="report").date2num(values), dtype=np.float64)
+    if values.dtype.kind == "m":
+        return values / np.timedelta64(1, "s")
+    return values.astype(np.float64)
+
+
+def _bars(ax: "Axes", labels: list[str], values: Array, label: str) -> None:
+    """Horizontal bars in the order of the vertical axis beside them; of many, those that reach farthest."""
+    shown = np.sort(np.argsort(-np.abs(values), kind="stable")[:_MOST_BARS])
+    ax.barh(range(len(shown)), values[shown], color=ORANGE)
+    ax.set_yticks(range(len(shown)), [_short(labels[j]) for j in shown], fontsize=9 if len(shown) <= 12 else 6.5)
+    ax.axvline(0, color=GREY, linewidth=0.8)
+    ax.set_xlabel(label if len(shown) == len(values) else f"{label}, {_MOST_BARS} of {len(values)}")
+
+
+def _cloud(ax: "Axes", x: Array, y: Array, colour: str) -> None:
+    """Points, or where there are many their density: none is left out."""
+    if len(x) <= _MOST_POINTS:
+        few = len(x) <= 500
+        ax.scatter(x, y, s=9 if few else 4, color=colour, alpha=0.8 if few else 0.4, linewidths=0)
+    else:
+        shades = "Blues" if colour == BLUE else "Oranges"
+        ax.hexbin(x, y, gridsize=60, bins="log", cmap=shades, mincnt=1, vmin=0.2, linewidths=0.1)
+
+
+def _jitter(n: int, seed: int) -> Array:
+    """Offsets that spread points of one level, the same at every drawing."""
+    return np.random.default_rng(seed).uniform(-0.3, 0.3, n)

@@ -1,0 +1,97 @@
+"""Plain data to one HTML file that holds all it needs, loads nothing, and shows every name as text."""
+
+import base64
+import hashlib
+import json
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from renyi.extras import load
+from renyi.report.document import Wishes, document_of
+from renyi.report.files import check_writable, written_whole
+from renyi.report.summary import Result
+
+__all__ = ["check_renderable", "page_of", "write_report"]
+
+_SCRIPTS = ("base.js", "charts.js", "heatmap.js", "network.js", "table.js", "pair.js", "main.js")
+_FIRST_SHOWN = 25
+# In a script element these could end it, or start a comment.
+_UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
+
+
+def write_report(result: Result, path: str | PathLike[str], wishes: Wishes, /) -> Path:
+    """Write a report, as JSON where the name of the file ends so, else as a page; and say where it is."""
+    target = Path(path)
+    check_writable(target)
+    is_json = target.suffix.lower() == ".json"
+    if not is_json:
+        check_renderable()
+    document = document_of(result, wishes)
+    text = _json(document) + "\n" if is_json else page_of(document)
+    with written_whole(target) as part:
+        # Half of a character, which a name may have, is spelled out.
+        part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
+    return target
+
+
+def check_renderable() -> None:
+    """Refuse to start where the library that fills in the page is not installed."""
+    load("jinja2", extra="report")
+
+
+def page_of(document: dict[str, Any], /) -> str:
+    """The page of a document."""
+    jinja2 = load("jinja2", extra="report")
+    environment = jinja2.Environment(
+        autoescape=True,
+        loader=jinja2.FunctionLoader(_asset),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    script, style = "\n".join(["(() => {", '"use strict";', *map(_asset, _SCRIPTS), "})();"]), _asset("style.css")
+    page: str = environment.get_template("report.html").render(
+        document=document,
+        data=jinja2.utils.markupsafe.Markup(_json(document).translate(_UNSAFE)),
+        script=jinja2.utils.markupsafe.Markup(script),
+        style=jinja2.utils.markupsafe.Markup(style),
+        policy=_policy(script, style),
+        first=_first(document),
+    )
+    return page
+
+
+def _asset(name: str) -> str:
+    return files("renyi.report.html").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _json(document: dict[str, Any]) -> str:
+    return json.dumps(document, allow_nan=False, separators=(",", ":"))
+
+
+def _policy(script: str, style: str) -> str:
+    """What the page may do: run its own script and style, known by their hashes, and reach nothing."""
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
+    return (
+        f"default-src 'none'; script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _first(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The strongest pairs for readers whose mail program runs no script."""
+    pairs, columns = document["pairs"], document["columns"]
+    strength = pairs["debiased"] or pairs["strength"]
+    return [
+        {
+            "x": columns[pairs["x"][k]]["label"],
+            "y": columns[pairs["y"][k]]["label"],
+            "strength": strength[k],
+            "n": pairs["n"][k],
+            "missed": pairs["missed"][k],
+        }
+        for k in range(min(_FIRST_SHOWN, len(pairs["x"])))
+    ]

@@ -1,0 +1,1 @@
+"""Results as text: in a terminal, for a single pair, and in plain sentences."""

@@ -1,0 +1,84 @@
+"""A result on a table in plain words, for readers who did not make it."""
+
+from collections import Counter
+
+import numpy as np
+
+from renyi.data.reader import count
+from renyi.report.summary import Result, called, lines_of, number, rate, remarks, short
+from renyi.tables.results import DependenceMatrix, Screening
+
+__all__ = ["missed", "sentences"]
+
+_PLURALS = {"category": "categories", "boolean": "yes-or-no columns", "ordered": "ordered categories"}
+_SINGULARS = {"boolean": "yes-or-no column", "ordered": "ordered category"}
+_N_STRONGEST = 3
+
+
+def sentences(result: Result, /, *, q: float) -> list[str]:
+    """What was looked at, what was found, what linear coefficients would have missed, and what was left out."""
+    said = [_what_was_looked_at(result), *_what_was_found(result, q), *_strongest(result, q)]
+    said += [f"{remark[0].upper()}{remark[1:]}." for remark in remarks(result)]
+    return said
+
+
+def missed(result: Result, /, *, q: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which pairs are findings of which Pearson's and Spearman's coefficients see less than half."""
+    return np.asarray(result.edges.is_nonlinear & (result.edge_qvalues <= q))
+
+
+def _what_was_looked_at(result: Result) -> str:
+    partners = () if isinstance(result, Screening) else result.edges.y
+    names = {variable.column.name for variable in [*result.edges.x, *partners]}
+    kinds = Counter(kind for name, kind in result.types.items() if name.removesuffix(" (other)") in names)
+    types = ", ".join(f"{n:,} {_noun(kind, n)}" for kind, n in kinds.most_common())
+    rows = count(result.n_rows, "row")
+    if isinstance(result, Screening):
+        held = f", holding {', '.join(map(short, result.given))} fixed" if result.given else ""
+        others = count(len(result.edges.x), "column")
+        return f"{others} of a table of {rows} ({types}) were compared with {short(result.target)}{held}."
+    if result.other_names is not None:
+        sides = f"{count(len(result.names), 'column')} with {len(result.other_names):,} others"
+        return f"{sides} ({types}) were compared over {rows}."
+    return f"{count(len(result.names), 'column')} ({types}) were compared over {rows}."
+
+
+def _noun(kind: str, n: int) -> str:
+    return _SINGULARS.get(kind, kind) if n == 1 else _PLURALS.get(kind, f"{kind}s")
+
+
+def _what_was_found(result: Result, q: float) -> list[str]:
+    """How many dependences at which rate, and how many of them are not linear."""
+    edges = result.edges
+    if not edges.has_law:
+        return [f"The {count(len(edges), 'pair')} are ranked by {edges.measure}, which comes without a test."]
+    tests, found = count(result.n_tests, "pair"), result.n_found(q)
+    if not found:
+        return [f"Of {tests} tested, none shows a dependence at a false discovery rate of {rate(q)}."]
+    said = [
+        f"Of {tests} tested, {count(found, 'dependence')} {'is' if found == 1 else 'are'} found at a false discovery "
+        f"rate of {rate(q)}: about that share of the findings may be due to chance."
+    ]
+    if edges.measure == "rdc":
+        n_missed = int(np.count_nonzero(missed(result, q=q)))
+        if n_missed:
+            said.append(
+                f"{n_missed:,} of these would have been missed by linear coefficients: Pearson's and Spearman's see "
+                "less than half of what is there. They are marked with a diamond."
+            )
+        elif np.isfinite(edges.pearson).any():
+            said.append("Linear coefficients see at least half of each of these that they can be computed for.")
+    return said
+
+
+def _strongest(result: Result, q: float) -> list[str]:
+    lines = lines_of(result, _N_STRONGEST, q=q)
+    if not lines:
+        return []
+    by_target = isinstance(result, Screening)
+    named = [
+        f"{short(line.x)}{'' if by_target else f' with {short(line.y)}'} ({number(line.value, 2)})" for line in lines
+    ]
+    folded = isinstance(result, DependenceMatrix) and any(line.is_same for line in lines)
+    aside = " Columns that are nearly the same are told once here." if folded else ""
+    return [f"Strongest ({called(result)} coefficient): {'; '.join(named)}.{aside}"]

@@ -1,0 +1,182 @@
+"""Results in a terminal: plain text for a console, and tables with Rich for the command line."""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from renyi.report.summary import Line, Result, called, headline, lines_of, number, pvalue, remarks, short, width
+from renyi.tables.results import DependenceMatrix, Screening
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+__all__ = ["legend", "table_of_lines", "text_of_matrix", "text_of_screening"]
+
+_SHOWN = 10
+_LONGEST_NAME = 28
+_BAR = 6
+# What speaks for itself has no header.
+_SILENT = ("bar", "trend", "mark")
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+# Names in fewer cells cannot be told apart: what says least gives way to them.
+_NARROWEST_NAME = 16
+# Below this even the numbers would have to give way, and those are what people came for.
+_SHORTEST_NAME = 5
+
+
+# Plain text.
+
+
+def text_of_matrix(matrix: DependenceMatrix, /) -> str:
+    """A matrix on a screen: what was looked at, the strongest dependences, what was left out."""
+    return _text(matrix, "DependenceMatrix", ".top(n) has more, .plot() draws all")
+
+
+def text_of_screening(screening: Screening, /) -> str:
+    """A screening on a screen."""
+    return _text(screening, "Screening", ".top(n) has more")
+
+
+def _text(result: Result, title: str, hint: str) -> str:
+    lines = lines_of(result, _SHOWN + 1)
+    rows = [_header(result), *(_plain(line, result) for line in lines[:_SHOWN])] if lines else []
+    more = [hint] if len(lines) > _SHOWN else []
+    return "\n".join([f"{title}: {headline(result)}", *_aligned(rows), *more, *remarks(result)])
+
+
+def _header(result: Result) -> list[str]:
+    names = ["column"] if isinstance(result, Screening) else ["x", "y"]
+    return [*names, called(result), "trend", "p", "q", "n", ""]
+
+
+def _plain(line: Line, result: Result) -> list[str]:
+    names = [short(line.x, _LONGEST_NAME)]
+    if not isinstance(result, Screening):
+        names.append(short(("= " if line.is_same else "") + line.y, _LONGEST_NAME))
+    # Signs that every code page has, since people print results into files.
+    trend = {1: "+", -1: "-", 0: ""}[line.trend]
+    mark = "nonlinear" if line.is_nonlinear else ""
+    return [*names, number(line.value), trend, pvalue(line.p), pvalue(line.q), f"{line.n:,}", mark]
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    """Cells in columns, two blanks apart: the names and the last one to the left, numbers to the right."""
+    if not rows:
+        return []
+    n_names = len(rows[0]) - 6
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        padded = [
+            cell + " " * (wide - width(cell)) if j < n_names or j == len(row) - 1 else " " * (wide - width(cell)) + cell
+            for j, (cell, wide) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append(f"  {'  '.join(padded)}".rstrip())
+    return lines
+
+
+# Tables with Rich.
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A column of a table: its header, its cells, and how they look."""
+
+    header: str
+    cells: list[str]
+    style: str = ""
+    justify: Literal["left", "right"] = "right"
+
+    @property
+    def wide(self) -> int:
+        return max(map(width, self.cells if self.header in _SILENT else [self.header, *self.cells]))
+
+
+def table_of_lines(
+    lines: list[Line], console: "Console", /, *, value: str = "debiased", by_target: bool = False
+) -> "Table":
+    """Ranked dependences, as wide as the terminal is; against one target they have one name each."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    names = [[line.x for line in lines]]
+    if not by_target:
+        names.append([("= " if line.is_same else "") + line.y for line in lines])
+    parts = _parts_of(lines, value, draws=_draws(console))
+    least = sum(min(_longest(column), _NARROWEST_NAME) for column in names)
+    room = console.width - _taken(parts, len(names))
+    for header in ("bar", "p", "n", "mark", "trend"):
+        if room < least:
+            parts = [part for part in parts if part.header != header]
+            room = console.width - _taken(parts, len(names))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    headers = ["column"] if by_target else ["x", "y"]
+    for header in headers:
+        table.add_column(header, no_wrap=True)
+    for part in parts:
+        table.add_column("" if part.header in _SILENT else part.header, justify=part.justify, no_wrap=True)
+    shown = _fitted(names, max(room, _SHORTEST_NAME * len(names)))
+    for row, line in enumerate(lines):
+        cells = [Text(column[row], style="dim" if line.is_same and j else "") for j, column in enumerate(shown)]
+        # As Text, in which brackets of a name are brackets.
+        table.add_row(*cells, *(Text(part.cells[row], style=part.style) for part in parts))
+    return table
+
+
+def legend(lines: list[Line], console: "Console", /, *, by_target: bool = False) -> list[str]:
+    """What the signs in a table mean, of those that are there."""
+    trends = "arrows" if _draws(console) else "+ and -"
+    signs = {
+        "= nearly the same": not by_target and any(line.is_same for line in lines),
+        f"{trends}: monotone trend": any(line.trend for line in lines),
+        "nonlinear: Pearson and Spearman miss most of it": any(line.is_nonlinear for line in lines),
+    }
+    said = "; ".join(sign for sign, is_there in signs.items() if is_there)
+    return [said] if said else []
+
+
+def _draws(console: "Console") -> bool:
+    """Whether the terminal has more than letters."""
+    return console.encoding.startswith("utf")
+
+
+def _parts_of(lines: list[Line], value: str, *, draws: bool) -> list[_Part]:
+    """The numbers beside the names; arrows and bars where the terminal has them."""
+    trends = {1: "↑", -1: "↓", 0: ""} if draws else {1: "+", -1: "-", 0: ""}
+    parts = [
+        _Part(value, [number(line.value) for line in lines], "bold"),
+        _Part("bar", [_bar(line.strength) for line in lines], "blue", "left"),
+        _Part("trend", [trends[line.trend] for line in lines]),
+        _Part("p", [pvalue(line.p) for line in lines], "dim"),
+        _Part("q", [pvalue(line.q) for line in lines]),
+        _Part("n", [f"{line.n:,}" for line in lines], "dim"),
+        _Part("mark", ["nonlinear" if line.is_nonlinear else "" for line in lines], "green", "left"),
+    ]
+    if all(math.isnan(line.p) for line in lines):  # a measure without a law
+        parts = [part for part in parts if part.header not in ("p", "q")]
+    return [part for part in parts if any(part.cells) and (draws or part.header != "bar")]
+
+
+def _taken(parts: list[_Part], n_names: int) -> int:
+    """Cells that the numbers take, and the two blanks between columns."""
+    return sum(part.wide for part in parts) + 2 * (len(parts) + n_names - 1)
+
+
+def _longest(names: list[str]) -> int:
+    return max((width(short(name, 10**6)) for name in names), default=0)
+
+
+def _fitted(names: list[list[str]], room: int) -> list[list[str]]:
+    """Names shortened to the room there is; a column that needs less than its share leaves it to the other."""
+    share = -(-room // len(names))
+    taken = [min(_longest(column), share) for column in names]
+    limits = [room - (sum(taken) - own) for own in taken]
+    return [[short(name, limit) for name in column] for column, limit in zip(names, limits, strict=True)]
+
+
+def _bar(value: float, cells: int = _BAR) -> str:
+    """A bar from 0 to 1, as long as the value says."""
+    eighths = 0 if math.isnan(value) else round(8 * cells * min(max(value, 0.0), 1.0))
+    return (_EIGHTHS[8] * (eighths // 8) + _EIGHTHS[eighths % 8].strip()).ljust(cells)

@@ -1,0 +1,140 @@
+"""Columns that may be chosen, by their functions: ranked in memory, or on a device of torch."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.allpairs.device.ranking import on_device, ranked
+from renyi.basis import random_features as features
+from renyi.basis.nested import Scales
+from renyi.compute.arrays import in_memory, is_tensor
+from renyi.compute.devices import free_bytes
+from renyi.compute.threads import map_in_threads
+from renyi.data.reader import Column
+from renyi.pair.independence import prepare
+from renyi.pair.rdc import Settings
+
+__all__ = ["Candidate", "as_candidates", "scales_of"]
+
+Array: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+# Leading functions of a number, and the sizes of the blocks that are looked at.
+_SIZES = (1, 3, 6)
+# Parts of a device's free memory: for ranking columns at a time, and for cells that stay there.
+_SHARE_AT_ONCE, _SHARE_KEPT = 0.2, 0.2
+(_SEED,) = features.seeds(None, n_draws=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Functions of a column, smooth to rough: the value of function a at row i is `table[codes[i], a]`.
+
+    Codes are an array, or a tensor where the column was ranked on a device. Rows where the column is missing have a
+    cell of zeros, the mean of every function. `leverages` has the largest share of one row in the leading 1, 2, …
+    functions, `log_arrangements` the logarithm of how many orders of its rows differ.
+    """
+
+    table: Array
+    codes: Any
+    sizes: tuple[int, ...]
+    leverages: Array
+    has_levels: bool
+    log_arrangements: float
+    observed: Mask | None = None
+
+    @property
+    def width(self) -> int:
+        """How many functions there are."""
+        return int(self.table.shape[1])
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """Candidates with the same one have as many functions, looked at in the same parts."""
+        return self.width, self.has_levels, self.sizes
+
+    @property
+    def n_observed(self) -> int:
+        """Rows that have a value, which is the squared length of every function."""
+        return len(self.codes) if self.observed is None else int(np.count_nonzero(self.observed))
+
+    def functions(self, size: int | None = None, /) -> Array:
+        """The functions, or the leading ones, at the data rows (functions, rows), if codes are in memory."""
+        return np.asarray(np.take(self.table, self.codes, axis=0)[:, :size].T)
+
+
+class _Making:
+    """Candidates from columns; those without ties share their table, and so do their leading functions."""
+
+    def __init__(self) -> None:
+        self._leading: dict[int, tuple[Array, Array]] = {}
+
+    def of_column(self, column: Column, /) -> Candidate:
+        """A column in memory, on its own observed rows."""
+        scales = scales_of(column)
+        found = self.of_scales(scales, scales.basis.codes)
+        if column.missing is None:
+            return found
+        codes = np.full(len(column), len(found.table), dtype=np.intp)
+        codes[~column.missing] = found.codes
+        table = np.concatenate((found.table, np.zeros((1, found.width))))
+        return replace(found, table=table, codes=codes, observed=~column.missing)
+
+    def of_scales(self, scales: Scales, codes: Any, /) -> Candidate:
+        """A complete number or category, and the cell of every row."""
+        basis, is_number = scales.basis, scales.kind == "number"
+        if codes is None:
+            raise ValueError("a candidate is a number or a category")
+        width = min(_SIZES[-1], basis.rank) if is_number else basis.rank
+        sizes = tuple(dict.fromkeys(min(size, width) for size in (_SIZES if is_number else scales.sizes)))
+        if basis.ordered is None:
+            table = np.ascontiguousarray(basis.table[:, :width])
+        else:
+            if id(basis.table) not in self._leading:
+                # With the table itself, so that its number stays its own.
+                self._leading[id(basis.table)] = np.ascontiguousarray(basis.table[:, :width]), basis.table
+            table = self._leading[id(basis.table)][0]
+        leverages = scales.leverages[:width]
+        return Candidate(table, codes, sizes, leverages, scales.has_levels, scales.log_arrangements)
+
+
+def as_candidates(columns: Sequence[Column], /, *, n_threads: int = 1, device: Any = None) -> list[Candidate]:
+    """The functions of numbers and categories, each on its own observed rows.
+
+    Complete floats are ranked on the device, if there is one; all else in memory.
+    """
+    making = _Making()
+    away = [] if device is None else [k for k, column in enumerate(columns) if _is_for_device(column)]
+    found = dict(zip(away, _ranked_away([columns[k] for k in away], making, device), strict=True))
+    here = [k for k in range(len(columns)) if k not in found]
+    made = map_in_threads(lambda k: making.of_column(columns[k]), here, n_threads=n_threads)
+    found.update(zip(here, made, strict=True))
+    return [found[k] for k in range(len(columns))]
+
+
+def _is_for_device(column: Column) -> bool:
+    """Whether this is a complete column of floats; whole numbers may have more digits than these."""
+    is_float = is_tensor(column.values) or column.values.dtype in (np.float32, np.float64)
+    return column.kind == "number" and column.missing is None and is_float
+
+
+def _ranked_away(columns: Sequence[Column], making: _Making, device: Any) -> Iterator[Candidate]:
+    """Columns ranked on a device, as many at a time as there is room for."""
+    if not columns:
+        return
+    # Values, their order and their cells.
+    at_once = max(1, int(_SHARE_AT_ONCE * free_bytes(device) / (24 * len(columns[0]))))
+    for start in range(0, len(columns), at_once):
+        some = columns[start : start + at_once]
+        ranks = ranked(on_device(some, device), Settings(None, features.DEFAULT_SCALE, "auto"), missing="pairwise")
+        stay = ranks.codes.nbytes <= _SHARE_KEPT * free_bytes(device)
+        for variable, codes in zip(ranks.variables, ranks.codes if stay else in_memory(ranks.codes), strict=True):
+            yield making.of_scales(variable.scales, codes)
+
+
+def scales_of(column: Column, /) -> Scales:
+    """Functions of a column from smooth to rough, and how they are looked at."""
+    return prepare(column, _SEED).scales

@@ -1,0 +1,393 @@
+"""What a column adds to those already chosen: functions of it that go with what the chosen leave of the target.
+
+A random feature of a set that grows by one column is cos(A + w·u), with A the angle of the set so far. By the addition
+theorem that is cos A·cos w·u − sin A·sin w·u: what a candidate adds to a set is spanned by functions of the candidate,
+and by their products with functions of the set. So nothing is drawn here. Every column is ranked once and its smooth
+functions are read from a table. The target's functions are residualised on the span of all functions and products of
+the chosen. A candidate's functions q, residualised as well, are then compared with the residuals r, and, for
+interactions, with the products r·z, z being functions of the chosen: q·z goes with r just as q goes with z·r. If the
+candidate has nothing to do with target and chosen, both largest canonical correlations have Roy's law, also where the
+spread of r depends on z. All candidates go through one product of matrices, a step needs only the new dimensions of
+the span, and nothing is ranked or projected twice.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.compute.arrays import in_memory, like, namespace
+from renyi.data.reader import Column
+from renyi.inference import multiscale as scale_blocks
+from renyi.inference.multiscale import Block
+from renyi.inference.roy import log_sf, log_sf_of_many
+from renyi.selection.candidates import Candidate, scales_of
+from renyi.selection.products import Held, HeldInMemory, HeldOnDevice, Rows
+
+__all__ = ["Gains"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+Mask: TypeAlias = NDArray[np.bool_]
+
+# Sizes of the blocks of functions of a target that is a number.
+_TARGET_SIZES = (1, 2, 6)
+# Functions of a column that are multiplied with those of another one, and the chosen columns whose functions are.
+_FACTORS, _MOST_PARTNERS = 2, 8
+# A function of which the chosen leave a smaller share of its variance says nothing new.
+_CUT = 1e-2
+# A target of which the chosen leave a smaller share is explained.
+_EXPLAINED = 1e-10
+# The span of the chosen takes a quarter of the rows at most.
+_ROWS_PER_DIMENSION = 4
+# Where no law holds: shuffles of the rows, and multiplications and additions that these may take.
+_N_SHUFFLES, _SHUFFLES_AT_ONCE, _MOST_WORK = 999, 64, 2e11
+_NUMBERS_AT_ONCE = 2**21
+# Of all pairs, those with the largest plain products of functions are tested.
+_TESTED_PAIRS = 64
+_MOST_COLUMNS_TO_PAIR = 2000
+
+
+class Gains:
+    """The search's state: the span of the chosen columns, and what it leaves of the target.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+        Columns that vary.
+    target : Column
+        Complete: a number, a category or a vector.
+    n_threads : int
+        Batches of candidates worked on at a time, in memory.
+    device : torch.device, optional
+        Where functions are kept and multiplied, if not in memory.
+    """
+
+    def __init__(
+        self, candidates: Sequence[Candidate], target: Column, /, *, n_threads: int = 1, device: Any = None
+    ) -> None:
+        self._candidates, self._n = candidates, len(target)
+        self._held: Held = (
+            HeldInMemory(candidates, self._n, n_threads=n_threads)
+            if device is None
+            else HeldOnDevice(candidates, self._n, device)
+        )
+        scales = scales_of(target)
+        sizes = _TARGET_SIZES if scales.kind == "number" else scales.sizes
+        self._sizes = tuple(dict.fromkeys(min(size, scales.basis.rank) for size in sizes))
+        self._target = self._held.placed(scales.basis.rows(0, self._n).T[: self._sizes[-1]] / np.sqrt(self._n))
+        self._has_levels = scales.has_levels
+        self._log_arrangements = scales.log_arrangements
+        self._span = self._held.placed(np.full((1, self._n), self._n**-0.5))
+        self._partners = self._target[:0]
+        self._n_partners = 0
+        self._residual = self._target
+        self._products = self._target[:0]
+        # Of every candidate, what the span leaves of the products of its functions; the span as far as they know it.
+        self._grams: dict[int, Array] = {}
+        self._n_projected = 0
+        # Candidates of the last look in which single rows weigh too much for the law of some block.
+        self.doubtful: list[int] = []
+
+    @property
+    def dependence(self) -> float:
+        """Largest correlation of a function of the target with one in the span of the chosen; it never falls."""
+        if len(self._span) == 1:
+            return 0.0
+        cross = in_memory(self._span @ self._target.T)
+        return float(np.sqrt(np.clip(np.linalg.eigvalsh(cross.T @ cross)[-1], 0.0, 1.0)))
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether nothing is left of the target."""
+        return len(self._residual) == 0
+
+    def of_singles(self, which: Sequence[int], /) -> Array:
+        """Logarithm of the p-value of every candidate named, which are all that may still be chosen."""
+        log_p = np.zeros(len(which))
+        self.doubtful = []
+        if self.is_explained:
+            return log_p
+        for places in self._alike(which):
+            members = [which[place] for place in places]
+            observed = [self._candidates[j].observed for j in members]
+            log_p[places], is_clear = self._by_parts(members, *self._whitened(members), observed, trusts_all=False)
+            self.doubtful += [j for j, clear in zip(members, is_clear.tolist(), strict=True) if not clear]
+        self._n_projected = len(self._span)
+        return log_p
+
+    def _alike(self, which: Sequence[int]) -> list[list[int]]:
+        """Places of candidates that have as many functions, looked at in the same parts."""
+        alike: dict[tuple[Any, ...], list[int]] = {}
+        for place, j in enumerate(which):
+            alike.setdefault(self._candidates[j].signature, []).append(place)
+        return list(alike.values())
+
+    def _by_parts(
+        self, members: list[int], cross: Array, kept: Mask, observed: Sequence[Mask | None], *, trusts_all: bool
+    ) -> tuple[Array, Mask]:
+        """Logarithms of p-values of candidates that are alike, and whether all blocks were trusted."""
+        first = self._candidates[members[0]]
+        leverages = np.stack([self._candidates[j].leverages for j in members])
+        parts = [(slice(size), leverages[:, size - 1]) for size in first.sizes]
+        return self._log_pvalues(cross, kept, parts, observed, first.has_levels, trusts_all=trusts_all)
+
+    def by_shuffles(self, which: Sequence[int], /, *, alpha: float) -> tuple[int, float] | None:
+        """The best of doubtful candidates, and the logarithm of the p-value of being so good as the best of them.
+
+        The rows of all of them are shuffled together, target and chosen being left as they are, and the best is taken
+        anew: no more often than it takes to exceed alpha. None where that would take too long.
+        """
+        n_functions, n_others = sum(self._candidates[j].width for j in which), len(self._span) + len(self._residual)
+        if self.is_explained or 2.0 * n_functions * n_others * self._n * _N_SHUFFLES > _MOST_WORK:
+            return None
+        looks = [(places, [which[place] for place in places]) for places in self._alike(which)]
+        functions = [_joined(*map(self._held.functions, members)) for _, members in looks]
+        others = _joined(self._span, self._residual, self._products)
+
+        def evidence(orders: Index) -> Array:
+            """Of all candidates in every order of the rows (orders, candidates)."""
+            moved = others[:, like(orders, others)].reshape(-1, self._n)
+            log_p = np.empty((len(orders), len(which)))
+            for (places, members), values in zip(looks, functions, strict=True):
+                found = in_memory(values @ moved.T).reshape(len(members), -1, len(others), len(orders))
+                log_p[:, places] = self._as_if_lawful(members, np.moveaxis(found, -1, 0), orders)
+            return log_p
+
+        (found,) = evidence(np.arange(self._n)[np.newaxis])
+        best = int(np.argmin(found))
+        rng = np.random.default_rng([len(self._span), self._n])
+        enough = 2 * alpha * (1 + _N_SHUFFLES) + 5
+        at_once = max(1, min(_SHUFFLES_AT_ONCE, _NUMBERS_AT_ONCE // (len(others) * (self._n + n_functions))))
+        n_reached = n_drawn = 0
+        while n_drawn < _N_SHUFFLES and 1 + n_reached <= enough:
+            orders = np.stack([rng.permutation(self._n) for _ in range(min(at_once, _N_SHUFFLES - n_drawn))])
+            n_reached += int(np.count_nonzero(evidence(orders).min(axis=1) <= found[best] * (1 - 1e-12)))
+            n_drawn += len(orders)
+        return which[best], float(np.log((1 + n_reached) / (1 + n_drawn)))
+
+    def _as_if_lawful(self, members: list[int], found: Array, orders: Index) -> Array:
+        """Logarithms of p-values (orders, candidates), from products with span and residuals in orders of the rows.
+
+        All blocks count, trusted or not: what such a value is worth is told by other orders.
+        """
+        shape, found = found.shape[:2], found.reshape(-1, *found.shape[2:])
+        inner, cross = found[:, :, : len(self._span)], np.ascontiguousarray(found[:, :, len(self._span) :])
+        lengths = np.tile([float(self._candidates[j].n_observed) for j in members], len(orders))
+        grams = lengths[:, np.newaxis, np.newaxis] * np.eye(found.shape[1]) - inner @ inner.swapaxes(1, 2)
+        kept = _eliminate(grams, cross, np.broadcast_to(_CUT * lengths[:, np.newaxis], grams.shape[:2]))
+        own = [self._candidates[j].observed for j in members]
+        backwards = np.argsort(orders, axis=1) if any(rows is not None for rows in own) else orders
+        moved = [None if rows is None else rows[order] for order in backwards for rows in own]
+        every = [j for _ in orders for j in members]
+        return self._by_parts(every, cross, kept, moved, trusts_all=True)[0].reshape(shape)
+
+    def least_log_pvalue(self, *which: int) -> float:
+        """What the p-value of a candidate or a pair is at least: no p-value of shuffled rows could be smaller."""
+        return -min(self._log_arrangements, sum(self._candidates[j].log_arrangements for j in which))
+
+    def of_pairs(self, which: Sequence[int], /) -> tuple[tuple[int, int], float] | None:
+        """The pair of candidates whose product adds most, and the logarithm of its p-value, not adjusted."""
+        if self.is_explained or not 2 <= len(which) <= _MOST_COLUMNS_TO_PAIR:
+            return None
+        pairs = self._promising(which)
+        log_p = np.array([self._pair(*pair) for pair in pairs])
+        return pairs[int(log_p.argmin())], float(log_p.min())
+
+    def add(self, which: int, /) -> None:
+        """Choose a candidate: its functions and products widen the span, and the target's residual shrinks."""
+        own = self._held.functions(which)
+        self._grams.pop(which, None)
+        self._held.forget(which)
+        factors = own[:_FACTORS]
+        products = (factors[:, np.newaxis] * self._partners).reshape(-1, self._n)
+        room = max(self._n // _ROWS_PER_DIMENSION - len(self._span), 0)
+        added = _orthonormal(_joined(own, products), self._span, cut=_CUT)[:room]
+        self._span = _joined(self._span, added)
+        self._residual = _orthonormal(self._target, self._span, cut=_EXPLAINED)
+        if self._n_partners < _MOST_PARTNERS:
+            self._partners = _joined(self._partners, factors)
+            self._n_partners += 1
+        # Nothing is left to interact with once the target is explained.
+        partners = self._partners[:0] if self.is_explained else self._partners * self._residual[0]
+        self._products = _orthonormal(partners, self._span, cut=_CUT)
+
+    def _whitened(self, members: list[int]) -> tuple[Array, Mask]:
+        """Products of candidates with as many functions with residuals and products, as in `_log_pvalues`."""
+        new = self._span[self._n_projected :]
+        found = self._held.products(members, _joined(new, self._residual, self._products))
+        inner, cross = found[:, :, : len(new)], np.ascontiguousarray(found[:, :, len(new) :])
+        lengths = np.array([float(self._candidates[j].n_observed) for j in members])
+        grams = np.stack(
+            [self._grams.get(j, length * np.eye(found.shape[1])) for j, length in zip(members, lengths, strict=True)]
+        )
+        grams -= inner @ inner.swapaxes(1, 2)
+        self._grams.update(zip(members, grams, strict=True))
+        return cross, _eliminate(grams.copy(), cross, np.broadcast_to(_CUT * lengths[:, np.newaxis], grams.shape[:2]))
+
+    def _pair(self, i: int, j: int) -> float:
+        """Logarithm of the p-value of the products of two candidates' functions, beyond those of either."""
+        first, second = self._candidates[i], self._candidates[j]
+        width, rows = first.width + second.width, _common(first.observed, second.observed)
+        own = _joined(self._held.functions(i), self._held.functions(j))
+        factors = own[:_FACTORS][: first.width], own[first.width :][:_FACTORS]
+        products = (factors[0][:, np.newaxis] * factors[1]).reshape(-1, self._n)
+        if rows is not None:
+            there = like(rows, products)
+            products[:, there] -= products[:, there].mean(axis=1, keepdims=True)
+        own = _joined(own, products)
+        inner, cross, gram = (in_memory(own @ others.T) for others in (self._span, self._residual, own))
+        lengths = np.diagonal(gram).copy()
+        gram, cross = (gram - inner @ inner.T)[np.newaxis], cross[np.newaxis]
+        kept = _eliminate(gram, cross, _CUT * lengths[np.newaxis])
+        products /= like(np.sqrt(np.where(lengths[width:] > 0.0, lengths[width:], 1.0)), products)[:, np.newaxis]
+        leverage = np.array([_height(products)])
+        has_levels = first.has_levels or second.has_levels
+        part = slice(width, len(own)), leverage
+        return float(self._log_pvalues(cross, kept, [part], [rows], has_levels, trusts_all=False)[0][0])
+
+    def _promising(self, which: Sequence[int]) -> list[tuple[int, int]]:
+        """The pairs whose products of functions correlate most with the residual, as if these were orthonormal."""
+        if len(which) * (len(which) - 1) // 2 <= _TESTED_PAIRS:
+            return list(combinations(which, 2))
+        scores = self._held.pair_scores(which, self._residual[:_FACTORS], _FACTORS)
+        rows, columns = np.triu_indices(len(which), 1)
+        best = np.argsort(-scores[rows, columns], kind="stable")[:_TESTED_PAIRS]
+        return [(which[rows[k]], which[columns[k]]) for k in best]
+
+    def _log_pvalues(
+        self,
+        cross: Array,
+        kept: Mask,
+        parts: Sequence[tuple[slice, Array]],
+        observed: Sequence[Mask | None],
+        has_levels: bool,
+        *,
+        trusts_all: bool,
+    ) -> tuple[Array, Mask]:
+        """Logarithms of p-values, by parts of the functions with their leverages, against residuals and products.
+
+        And whether all blocks were trusted.
+
+        `cross` (candidates, functions, residuals) are products of functions that are orthonormal in their order, those
+        that were not kept being 0.
+        """
+        n_rows = np.array([self._n if rows is None else np.count_nonzero(rows) for rows in observed])
+        self._on_own_rows(cross, observed)
+        residuals, products = np.split(cross, [len(self._residual)], axis=2)
+        sizes = dict.fromkeys(min(size, len(self._residual)) for size in self._sizes)
+        freedom = n_rows - len(self._span) + 1
+        heights = {size: _height(self._residual[:size]) for size in sizes}
+        looks = [
+            # Functions before a part that does not begin with the first one are residualised upon as well.
+            (residuals[:, part, :size], kept[:, part], freedom - (part.start or 0), heavy * heights[size])
+            for part, heavy in parts
+            for size in sizes
+        ]
+        if products.shape[2]:
+            part, heavy = parts[min(1, len(parts) - 1)]
+            looks.append((products[:, part], kept[:, part], freedom, heavy * _height(self._products)))
+        # As in the tests of pairs: rare levels on both sides must not decide.
+        most = 1.0 / self._n if has_levels and self._has_levels else np.inf
+        has_levels = has_levels or self._has_levels
+        share = scale_blocks.share_of_levels(has_levels)
+        if trusts_all:
+            share = most = np.inf
+        nominal: list[Block] = [(look[0].shape[1], look[0].shape[2]) for look in looks]
+        log_p = np.stack([_by_rank(*look, share=share, most=most) for look in looks], axis=-1)
+        log_mean = scale_blocks.log_harmonic_mean(scale_blocks.log_weights(nominal) - log_p)
+        found = scale_blocks.log_pvalue(
+            log_mean, nominal, n=np.maximum(freedom, 1), are_numbers=not has_levels, log_arrangements=np.inf
+        )
+        return np.asarray(np.minimum(found, 0.0)), np.asarray((log_p < 0.0).all(axis=-1))
+
+    def _on_own_rows(self, cross: Array, observed: Sequence[Mask | None]) -> None:
+        """Where a candidate is missing its functions are 0: residuals are then whitened on the rows it has."""
+        for found, rows in zip(cross, observed, strict=True):
+            if rows is None:
+                continue
+            start = 0
+            for residuals in (self._residual, self._products)[: 1 + (found.shape[1] > len(self._residual))]:
+                stop = start + len(residuals)
+                spread = _spread(residuals[:, like(rows, residuals)])
+                found[:, start:stop] = np.linalg.solve(spread, found[:, start:stop].T).T
+                start = stop
+
+
+def _common(first: Mask | None, second: Mask | None) -> Mask | None:
+    """Rows that both have."""
+    if first is None or second is None:
+        return second if first is None else first
+    return np.asarray(first & second)
+
+
+def _spread(residuals: Rows) -> Array:
+    """Triangular factor of how residuals vary on some rows, the identity on all."""
+    part = residuals - residuals.mean(axis=1, keepdims=True)
+    return np.asarray(np.linalg.cholesky(in_memory(part @ part.T) + 1e-9 * np.eye(len(part))))
+
+
+def _eliminate(gram: Array, cross: Array, least: Array) -> Mask:
+    """Ordered Cholesky of a batch of Gram matrices, applied to their cross products in place.
+
+    Rows of functions that keep no more than `least` of their squared length are set to 0.
+    """
+    width = gram.shape[1]
+    kept = np.zeros(gram.shape[:2], dtype=bool)
+    for i in range(width):
+        pivot = gram[:, i, i]
+        kept[:, i] = (pivot > least[:, i]) & (pivot > 0.0)
+        scale = np.where(kept[:, i], 1.0 / np.sqrt(np.where(kept[:, i], pivot, 1.0)), 0.0)
+        row = gram[:, i, i + 1 :] * scale[:, np.newaxis]
+        cross[:, i] *= scale[:, np.newaxis]
+        gram[:, i + 1 :, i + 1 :] -= row[:, :, np.newaxis] * row[:, np.newaxis]
+        cross[:, i + 1 :] -= row[:, :, np.newaxis] * cross[:, i, np.newaxis]
+    return kept
+
+
+def _by_rank(cross: Array, kept: Mask, freedom: Index, leverages: Array, *, share: float, most: float) -> Array:
+    """Logarithms of Roy's p-values, by the ranks that were kept; 0 where single rows weigh too much."""
+    roots = np.clip(scale_blocks.largest_root(np.ascontiguousarray(cross)), 0.0, scale_blocks.LARGEST_ROOT)
+    heaviest = np.minimum(leverages / share**2, scale_blocks.LARGEST_ROOT)
+    ranks, size = np.count_nonzero(kept, axis=1), cross.shape[2]
+    log_p = np.zeros(len(roots))
+    for rank in np.unique(ranks[(ranks > 0) & (ranks + size < freedom - 1)]).tolist():
+        those = np.flatnonzero((ranks == rank) & (rank + size < freedom - 1))
+        is_light = _log_sf(heaviest[those], rank, size, freedom[those]) >= np.log(scale_blocks.LEVEL)
+        trusted = those[is_light & (leverages[those] <= most)]
+        log_p[trusted] = _log_sf(roots[trusted], rank, size, freedom[trusted])
+    return log_p
+
+
+def _log_sf(roots: Array, rank: int, size: int, freedom: Index) -> Array:
+    if len(roots) == 0 or freedom.min() == freedom.max():
+        return log_sf(roots, rank, size, int(freedom.min(initial=np.iinfo(np.int32).max)))
+    return log_sf_of_many(roots, rank, size, freedom)
+
+
+def _height(residuals: Rows) -> float:
+    """Largest leverage of a row."""
+    return float((residuals**2).sum(axis=0).max())
+
+
+def _joined(*parts: Rows) -> Rows:
+    """Functions (functions, rows), one after the other."""
+    return namespace(parts[0]).concatenate(parts)
+
+
+def _orthonormal(functions: Rows, span: Rows, *, cut: float) -> Rows:
+    """What functions (functions, rows) add to an orthonormal span, in their order."""
+    found = functions[:0]
+    lengths = (functions**2).sum(axis=1).tolist()
+    for _ in range(2):  # once more removes what rounding left
+        functions = functions - (functions @ span.T) @ span
+    for function, length in zip(functions, lengths, strict=True):
+        rest = function
+        for _ in range(2):
+            rest = rest - (found @ rest) @ found
+        square = float(rest @ rest)
+        if square > cut * length and square > 0.0:
+            found = _joined(found, rest[np.newaxis] / np.sqrt(square))
+    return found

@@ -1,0 +1,175 @@
+"""What estimators are given to typed columns: the features of X, and the target y as a number, category or vector."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.compute.arrays import in_memory, is_tensor, namespace
+from renyi.compute.devices import free_bytes
+from renyi.data.reader import Column, check_choice, count
+from renyi.data.table import as_table, names_of
+from renyi.data.types import SkipError, Wish, pool
+from renyi.errors import InputError
+
+__all__ = ["Categorical", "TargetKind", "as_numbers", "is_frame", "read_features", "read_target", "with_labels"]
+
+TargetKind = Literal["auto", "number", "category"]
+Categorical: TypeAlias = Literal["from_dtype"] | Sequence[Any] | None
+
+# The part of a device's free memory that an array takes if it goes there whole.
+_SHARE_OF_ARRAY = 0.2
+
+
+def is_frame(data: Any, /) -> bool:
+    """Whether this is a frame of pandas or Polars, whose columns know their types."""
+    import narwhals.stable.v2 as nw
+
+    return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame)
+
+
+def as_numbers(data: Any, device: Any, /) -> Any:
+    """Floats on a device (rows, columns): of a tensor, and of an array if there is room; all else as it is."""
+    import torch
+
+    if is_tensor(data):
+        kind = data.dtype if data.dtype in (torch.float32, torch.float64) else torch.float32
+        return data.detach().to(device=device, dtype=kind)
+    has_room = data.dtype in (np.float32, np.float64) and data.nbytes <= _SHARE_OF_ARRAY * free_bytes(device)
+    return torch.tensor(data, device=device) if has_room else data
+
+
+def read_features(data: Any, categorical: Categorical, /) -> tuple[list[str], dict[int, Column], dict[str, str]]:
+    """The names of all columns, those that can be measured by their place, and why others cannot."""
+    if is_tensor(data):
+        return _tensor_features(data, categorical)
+    names = names_of(data, "X")
+    types: dict[str, Wish] = dict.fromkeys(_categories(categorical, names), "category")
+    if is_frame(data) and categorical is None:
+        types = _no_categories(data, names)
+    columns, skipped = _read(data, types)
+    place = {name: j for j, name in enumerate(names)}
+    return names, {place[column.name]: column for column in columns}, skipped
+
+
+def _read(data: Any, types: dict[str, Wish]) -> tuple[Sequence[Column], dict[str, str]]:
+    """Columns that can be measured, and why others cannot; infinities are refused."""
+    table = as_table(data, "X", types=types)
+    for name, reason in table.skipped.items():
+        if "infinite value" in reason:
+            raise InputError(f"X contains infinity: column {name!r} {reason}")
+    return table.columns, table.skipped
+
+
+def _tensor_features(data: Any, categorical: Categorical) -> tuple[list[str], dict[int, Column], dict[str, str]]:
+    """Floats (rows, columns) on a device: complete columns that vary stay there, all others are read in memory."""
+    names = [f"x{j}" for j in range(data.shape[1])]
+    types: dict[str, Wish] = dict.fromkeys(_categories(categorical, names), "category")
+    numbers = data.T.contiguous()
+    lowest, highest = namespace(data).aminmax(numbers, dim=1)
+    # One that is not a number makes both so.
+    stays = in_memory((highest - lowest > 0) & (highest - lowest < np.inf))
+    stays &= [name not in types for name in names]
+    columns = {j: Column(names[j], "number", numbers[j]) for j in np.flatnonzero(stays).tolist()}
+    others = {names[j]: in_memory(numbers[j]) for j in np.flatnonzero(~stays).tolist()}
+    if not others:
+        return names, columns, {}
+    read, skipped = _read(others, types)
+    place = {name: j for j, name in enumerate(names)}
+    columns |= {place[column.name]: column for column in read}
+    return names, dict(sorted(columns.items())), skipped
+
+
+def _categories(categorical: Categorical, names: list[str]) -> list[str]:
+    """Names of the columns that are declared categories by name, place or mask."""
+    if categorical is None or isinstance(categorical, str):
+        if categorical not in (None, "from_dtype"):
+            raise InputError(
+                f"categorical_features={categorical!r} is unknown: pass 'from_dtype', None, or names, places or a mask"
+            )
+        return []
+    wanted = np.asarray(categorical)
+    if wanted.ndim != 1:
+        raise InputError(
+            f"categorical_features has the shape {wanted.shape}: pass a flat list of names, places or a mask"
+        )
+    if wanted.dtype == bool:
+        if len(wanted) != len(names):
+            raise InputError(
+                f"categorical_features is a mask of {len(wanted):,} for {count(len(names), 'column')}: pass as many"
+            )
+        return [name for name, is_one in zip(names, wanted, strict=True) if is_one]
+    found = []
+    for one in categorical:
+        if isinstance(one, str):
+            if one not in names:
+                raise InputError(f"categorical_features has {one!r}, which is no column of X: it has {names[:20]}")
+            found.append(one)
+        elif not isinstance(one, (int, np.integer)) or not -len(names) <= one < len(names):
+            raise InputError(f"categorical_features has {one!r}, and X has {count(len(names), 'column')}: pass a place")
+        else:
+            found.append(names[one])
+    return found
+
+
+def _no_categories(data: Any, names: list[str]) -> dict[str, Wish]:
+    """Categories by type are left out where none are wanted."""
+    kinds = as_table(data, "X").types
+    return {name: "skip" for name in names if kinds.get(name) == "category"}
+
+
+def with_labels(y: Any, /) -> Any:
+    """A target of a categorical type as text, since its labels may be numbers; any other as it is."""
+    import narwhals.stable.v2 as nw
+
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series) or not isinstance(series.dtype, (nw.Categorical, nw.Enum)):
+        return y
+    return y if series.is_null().any() else np.array([str(label) for label in series.to_list()])
+
+
+def read_target(y: NDArray[Any], kind: TargetKind, /) -> Column:
+    """The target: labels are a category, several numbers a vector.
+
+    Labels of several outputs are one category of all their combinations. Rare classes are pooled, as in `renyi.matrix`.
+    """
+    check_choice(kind, TargetKind, "target")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    is_text = y.dtype.kind in "OUSTb"
+    if is_text and kind == "number":
+        try:
+            y, is_text = y.astype(np.float64), False
+        except (TypeError, ValueError) as error:
+            raise InputError("target='number' and y holds labels: pass numbers, or target='category'") from error
+    if not is_text and kind != "category":
+        values = np.asarray(y, dtype=np.float64)
+        if not np.ptp(values, axis=0).any():
+            raise InputError(
+                f"y is constant (always {values.ravel()[0]:g}): nothing can depend on it, pass one that varies"
+            )
+        values = values[:, np.ptp(values, axis=0) > 0.0] if values.ndim == 2 else values
+        if values.ndim == 2 and values.shape[1] == 1:
+            values = values[:, 0]
+        return Column("y", "number" if values.ndim == 1 else "vector", values)
+    return _classes(y)
+
+
+def _classes(y: NDArray[Any]) -> Column:
+    labels = [str(label) for label in y] if y.ndim == 1 else [str(tuple(row)) for row in y.tolist()]
+    rows = Counter(labels)
+    if len(rows) == 1:
+        raise InputError(f"y has one class, {labels[0]!r}: nothing can depend on it, pass at least 2")
+    if max(rows.values()) == 1:
+        raise InputError(
+            f"y has one row in each of its {len(rows):,} classes, which shows nothing: merge classes, or pass "
+            "target='number' if they are numbers"
+        )
+    levels = {label: code for code, label in enumerate(sorted(rows))}
+    column = Column("y", "category", np.array([levels[label] for label in labels], dtype=np.intp), None, tuple(levels))
+    try:
+        return pool(column, requested=True)[0]
+    except SkipError:  # few rows in every class
+        return column

@@ -1,0 +1,82 @@
+"""Tables that are not in memory, twice from the first row to the last: in batches here, or where a cluster has them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from renyi.compute.allocator import give_back
+from renyi.compute.dask import folded_over, is_dask, partitions
+from renyi.compute.progress import watched_rows
+from renyi.compute.threads import ahead
+from renyi.data.files.batches import as_stream, is_elsewhere, loaded
+from renyi.errors import InputError
+from renyi.tables.accumulator import Accumulator, bytes_of
+from renyi.tables.results import DependenceMatrix, Screening
+
+__all__ = ["at_hand", "in_batches", "is_away"]
+
+# Rows of the first partition that are looked at before all others.
+_GLANCE = 2**18
+# What is free between arrays is given back after so many batches: a percent of the time, and a tenth of the memory.
+_BATCHES_PER_TURN = 4
+
+
+def is_away(table: Any, /) -> bool:
+    """Whether the rows have to be read first, or are on a cluster."""
+    return is_elsewhere(table) or is_dask(table)
+
+
+def at_hand(table: Any, memory: str | int, /) -> Any:
+    """The table itself, or what a small file holds."""
+    if is_dask(table) or not is_elsewhere(table):
+        return table
+    whole = loaded(table, bytes_of(memory))
+    return table if whole is None else whole
+
+
+def in_batches(table: Any, first: Accumulator, memory: str | int, /, *, progress: bool) -> DependenceMatrix | Screening:
+    """Two passes over a table that is away."""
+    if is_dask(table):
+        return _on_cluster(partitions(table), first)
+    rows = as_stream(table, bytes_of(memory))
+    for batch in watched_rows(ahead(rows.batches()), rows.n_rows, "Counting values", shown=progress):
+        first.update(batch)
+    passes, n_rows = first.second_passes(), first.n_rows
+    del first  # its counts are not needed any more
+    for number, second in enumerate(passes, 1):
+        give_back()
+        turn = f" ({number} of {len(passes)})" if len(passes) > 1 else ""
+        batches = watched_rows(second.folded(rows.batches()), n_rows, f"Adding products{turn}", shown=progress)
+        for k, _ in enumerate(batches, 1):
+            if k % _BATCHES_PER_TURN == 0:
+                give_back()
+    return passes[0].result(*passes[1:])
+
+
+def _on_cluster(parts: Sequence[Any], first: Accumulator) -> DependenceMatrix | Screening:
+    """Two passes over partitions that stay where they are."""
+    if not parts:
+        raise InputError("the Dask table has no partition: there is nothing to measure")
+    surveyed = folded_over(list(parts), _seen, first, _merged, begin=_glanced)
+    # One block of columns after the other: what a task holds and returns is bounded.
+    passes = [folded_over(list(parts), _seen, second, _merged) for second in surveyed.second_passes()]
+    return passes[0].result(*passes[1:])
+
+
+def _glanced(accumulator: Accumulator, rows: Any) -> Accumulator:
+    """One that has seen nothing yet either, but knows from a few rows where values lie, and need not sort them."""
+    # An index of pandas may be of numbers, by which slices of a frame would go.
+    return _seen(accumulator, getattr(rows, "iloc", rows)[:_GLANCE]).begun()
+
+
+def _seen(accumulator: Accumulator, rows: Any) -> Accumulator:
+    """What an accumulator that has seen nothing yet makes of some rows."""
+    own = accumulator.empty()
+    own.update(rows)
+    return own
+
+
+def _merged(some: Accumulator, more: Accumulator) -> Accumulator:
+    # Tasks may be done again, so what they were given stays as it is.
+    total = some.copy()
+    total.merge(more)
+    return total

@@ -1,0 +1,101 @@
+"""The strongest of very many pairs, kept while they come in, and false discovery rates that count all of them."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.allpairs.column_group import Variable
+from renyi.allpairs.edges import Edges
+from renyi.allpairs.tiles import Found
+from renyi.inference.false_discovery import Correction
+
+__all__ = ["Strongest"]
+
+Array: TypeAlias = NDArray[np.float64]
+
+# Cells of log p: a q-value from their upper edges is too large by 0.2 % at most, never too small.
+_WIDTH, _LOWEST = 0.002, -750.0
+_N_CELLS = round(-_LOWEST / _WIDTH)
+# Which p-value has the rate that is asked for is known in the end only. The strongest of every stratum of this many
+# cells are kept until then, so that those without a chance cannot crowd out the others.
+_STRATUM = 50
+_LEAST_TO_SORT = 2**17
+
+
+class Strongest:
+    """Takes what tiles have found and keeps the pairs with the largest debiased coefficients."""
+
+    def __init__(
+        self,
+        variables: Sequence[Variable],
+        /,
+        *,
+        top: int | None,
+        threshold: float | None,
+        q: float,
+        correction: Correction,
+    ) -> None:
+        self._variables = variables
+        self._top, self._threshold, self._q, self._correction = top, threshold, q, correction
+        self._kept: list[Edges] = []
+        self._n_kept = self._n_sorted = 0
+        self._histogram = np.zeros(_N_CELLS, dtype=np.int64)
+
+    def update(self, found: Found, /) -> None:
+        """Look at some more pairs."""
+        tested = found.log_pvalue[np.isfinite(found.log_pvalue)]
+        self._histogram += np.bincount(_cells(tested), minlength=_N_CELLS)
+        edges = Edges(self._variables, self._variables, found)
+        # A q-value is never below its p-value. NaN is smaller than any threshold.
+        weakest = -1.0 if self._threshold is None else self._threshold
+        edges = edges.take(np.flatnonzero((found.log_pvalue <= np.log(self._q)) & (edges.debiased >= weakest)))
+        self._kept.append(edges)
+        self._n_kept += len(edges)
+        if self._top is not None and self._n_kept > max(_LEAST_TO_SORT, 2 * self._n_sorted):
+            self._kept = [self._strongest_of_strata(self._top)]
+            self._n_kept = self._n_sorted = len(self._kept[0])
+
+    def _all_kept(self) -> Edges:
+        return Edges.of(self._variables, self._variables, [part.found for part in self._kept])
+
+    def _strongest_of_strata(self, top: int) -> Edges:
+        """As many of every stratum as are asked for in all."""
+        edges = self._all_kept()
+        strata = _cells(edges.found.log_pvalue) // _STRATUM
+        order = np.lexsort((-edges.debiased, strata))
+        starts = np.flatnonzero(np.diff(strata[order], prepend=-1))
+        place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+        return edges.take(order[place < top])
+
+    def result(self) -> tuple[Edges, Array]:
+        """The pairs at the rate that was asked for, strongest first, and their q-values."""
+        edges = self._all_kept()
+        rates = self.qvalues(edges.found.log_pvalue, self._correction)
+        order = np.lexsort((edges.found.j, edges.found.i, edges.found.log_pvalue, -edges.debiased))
+        which = order[rates[order] <= self._q][: self._top]
+        return edges.take(which), rates[which]
+
+    def qvalues(self, log_pvalue: Array, correction: Correction, /) -> Array:
+        """Adjusted p-values, counting every pair that was tested."""
+        n_tests = int(self._histogram.sum())
+        upper = np.exp(_LOWEST + _WIDTH * np.arange(1, _N_CELLS + 1))
+        if correction == "bonferroni":
+            adjusted = upper * n_tests
+        else:
+            factor = float(np.sum(1.0 / np.arange(1, n_tests + 1))) if correction == "by" else 1.0
+            rates = factor * n_tests * upper / np.maximum(np.cumsum(self._histogram), 1)
+            # A larger p-value never has a smaller rate, so the best one from here on counts.
+            adjusted = np.minimum.accumulate(rates[::-1])[::-1]
+        found = np.full(len(log_pvalue), np.nan)
+        made = np.isfinite(log_pvalue)
+        # What underflows is no rate of 0, and no rate is below its p-value.
+        smallest = np.maximum(np.exp(log_pvalue[made]), np.finfo(np.float64).tiny)
+        found[made] = np.clip(adjusted[_cells(log_pvalue[made])], smallest, 1.0)
+        return found
+
+
+def _cells(log_pvalue: Array) -> NDArray[np.intp]:
+    """The cell of every logarithm, whose upper edge is not below it."""
+    return np.clip(np.ceil((log_pvalue - _LOWEST) / _WIDTH).astype(np.intp) - 1, 0, _N_CELLS - 1)
