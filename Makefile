@@ -38,7 +38,7 @@ test: $(VENV)/.test
 
 test-devices: $(VENV)/.test
 	@$(PIP) -e "$(ROOT)[all,test,gpu]"
-	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/test_devices.py
+	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/allpairs/device
 
 test-all: $(VENV)/.test
 	@$(PIP) "nox>=2024.4"

@@ -1,0 +1,220 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import renyi
+from sample_tables import mixed
+
+COLUMNS = ["x", "y", "coefficient", "debiased", "pearson", "spearman", "nonlinear", "p", "q", "n"]
+ARRAYS = ["values", "debiased", "pvalues", "qvalues", "n_samples", "pearson", "spearman"]
+
+
+def parabola(rng, n=400):
+    x = rng.uniform(-1, 1, n)
+    return pd.DataFrame(
+        {
+            "x": x,
+            "line": x + 0.3 * rng.standard_normal(n),
+            "square": x**2 + 0.1 * rng.standard_normal(n),
+            "noise": rng.random(n),
+        }
+    )
+
+
+def aliases(rng, n=300):
+    """One column four times, another one twice, one that depends on the first, and noise."""
+    a, b = rng.standard_normal((2, n))
+    return pd.DataFrame(
+        {
+            "a": a,
+            "b": b,
+            "twice": 2 * a,
+            "turned": 1 - a,
+            "copy": a,
+            "exp b": np.exp(b),
+            "near": a + rng.standard_normal(n),
+            "noise": rng.random(n),
+        }
+    )
+
+
+def test_the_diagonal_is_one_for_coefficients_and_none_for_tests(rng):
+    frame = mixed(80, rng, gaps=0.2)[["plain", "curve", "rounded"]]
+    found = renyi.matrix(frame)
+    assert np.diag(found.values).tolist() == np.diag(found.debiased).tolist() == [1, 1, 1]
+    assert np.isnan(np.diag(found.pvalues)).all()
+    assert np.isnan(np.diag(found.qvalues)).all()
+    assert np.diag(found.n_samples).tolist() == frame.notna().sum().tolist()
+    assert found.n_rows == 80
+
+
+def test_what_was_found_cannot_be_written_to(rng):
+    frame = parabola(rng)
+    for result in (renyi.matrix(frame), renyi.matrix(frame[["x"]], frame[["line"]]), renyi.screen(frame, "x")):
+        for name in ARRAYS:
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(result, name)[0] = 0
+        with pytest.raises(TypeError):
+            result.types["x"] = "category"
+        with pytest.raises(TypeError):
+            result.skipped["x"] = "gone"
+        with pytest.raises(AttributeError):
+            result.n_rows = 3
+
+
+def test_frames_are_copies(rng):
+    found = renyi.matrix(parabola(rng).to_dict("series"))
+    before = found.values.copy()
+    for frame in (found.to_edges(), found.top(q=1.0, fold=False)):
+        frame["coefficient"][:] = frame["p"][:] = 0.0
+    np.testing.assert_array_equal(found.values, before)
+    np.testing.assert_array_equal(np.sort(found.to_edges()["coefficient"]), np.sort(before[np.triu_indices(4, 1)]))
+
+
+def test_a_frame_of_pandas_reads_like_that_of_corr(rng):
+    frame = parabola(rng)
+    found, expected = renyi.matrix(frame).to_frame(), frame.corr()
+    assert found.index.tolist() == expected.index.tolist()
+    assert found.columns.tolist() == expected.columns.tolist()
+    assert found.index.name is None
+    assert found.loc["x", "square"] == pytest.approx(renyi.rdc(frame["x"].to_numpy(), frame["square"].to_numpy()))
+
+
+def test_frames_without_an_index_have_the_names_in_front(rng):
+    found = renyi.matrix(pl.from_pandas(parabola(rng))).to_frame()
+    assert found[found.columns[0]].to_list() == found.columns[1:] == ["x", "line", "square", "noise"]
+
+
+def test_all_edges_come_strongest_first(rng):
+    frame = mixed(90, rng, gaps=0.2)[["plain", "curve", "rounded", "five", "two"]]
+    frame.loc[:60, "plain"] = np.nan
+    frame.loc[40:, "curve"] = np.nan
+    edges = renyi.matrix(frame).to_edges()
+    assert edges.columns.tolist() == COLUMNS
+    assert len(edges) == 10
+    # What could not be measured comes last.
+    assert edges["debiased"].isna().tolist() == sorted(edges["debiased"].isna())
+    assert edges["debiased"].isna().any()
+    known = edges["debiased"].dropna()
+    assert known.tolist() == sorted(known, reverse=True)
+    position = {name: place for place, name in enumerate(frame)}
+    assert (edges["x"].map(position) < edges["y"].map(position)).all()
+
+
+def test_top_has_the_strongest_at_the_rate(rng):
+    found = renyi.matrix(parabola(rng))
+    top = found.top(fold=False)
+    assert top.columns.tolist() == COLUMNS
+    assert (top["q"] <= 0.05).all()
+    assert len(top) == found.n_found() == np.count_nonzero(np.triu(found.qvalues <= 0.05))
+    assert top["debiased"].is_monotonic_decreasing
+    assert len(found.top(2, fold=False)) == 2
+    assert len(found.top(q=1.0, fold=False)) == 6
+    pd.testing.assert_frame_equal(found.top(q=1.0, fold=False), found.to_edges())
+
+
+def test_a_parabola_is_marked_as_nonlinear_and_a_line_is_not(rng):
+    top = renyi.matrix(parabola(rng)).top().set_index(["x", "y"])
+    assert top.loc[("x", "square"), "nonlinear"]
+    assert not top.loc[("x", "line"), "nonlinear"]
+    screening = renyi.screen(parabola(rng), "x").to_frame().set_index("x")
+    assert screening["nonlinear"].to_dict() == {"line": False, "square": True, "noise": False}
+
+
+def test_columns_that_are_nearly_the_same_are_told_as_one(rng):
+    found = renyi.matrix(aliases(rng))
+    top = found.top()
+    assert top.columns.tolist() == [*COLUMNS, "stands_for"]
+    lines = {(row.x, row.y): row.stands_for for row in top.itertuples()}
+    # Four columns are six pairs, of which one line names all; each of the four is near to "near".
+    assert lines == {("a", "twice, turned, copy"): 6, ("b", "exp b"): 1, ("a", "near"): 4}
+    assert top["stands_for"].sum() == len(found.top(100, fold=False)) == found.n_found()
+    assert top["debiased"].is_monotonic_decreasing
+
+
+def test_the_first_of_the_same_columns_speaks_for_them(rng):
+    frame = aliases(rng)
+    found = renyi.matrix(frame).top()
+    near = found[found["y"] == "near"].iloc[0]
+    assert near["x"] == "a"
+    assert near["coefficient"] == pytest.approx(renyi.rdc(frame["a"].to_numpy(), frame["near"].to_numpy()))
+    turned = renyi.matrix(frame[["near", "copy", "turned", "a"]]).top()
+    assert {(row.x, row.y): row.stands_for for row in turned.itertuples()} == {
+        ("copy", "turned, a"): 3,
+        ("near", "copy"): 3,
+    }
+
+
+def test_a_level_that_follows_from_a_number_is_not_that_number(rng):
+    x = rng.integers(0, 5, 400)
+    found = renyi.matrix({"x": x, "high": x > 2, "y": x + rng.standard_normal(400)})
+    assert found.values[0, 1] == pytest.approx(1.0)
+    assert sorted(found.top()["stands_for"]) == [1, 1, 1]
+
+
+def test_pairs_of_two_tables_are_not_folded(rng):
+    frame = aliases(rng)
+    top = renyi.matrix(frame[["a", "b"]], frame[["twice", "turned", "near"]]).top()
+    assert top["stands_for"].tolist() == [1] * len(top)
+    assert set(zip(top["x"], top["y"], strict=True)) == {("a", "twice"), ("a", "turned"), ("a", "near")}
+
+
+def test_without_anything_found_the_top_is_empty(rng):
+    found = renyi.matrix(rng.random((100, 3)))
+    assert found.n_found(1e-9) == 0
+    for fold in (True, False):
+        assert len(found.top(q=1e-9, fold=fold)["x"]) == 0
+
+
+def test_a_screening_has_its_columns_strongest_first(rng):
+    found = renyi.screen(parabola(rng), "x")
+    frame = found.to_frame()
+    assert frame["x"].tolist() == list(found.names)
+    assert frame["y"].tolist() == ["x"] * 3
+    assert found.names[-1] == "noise"
+    for column, name in (("coefficient", "values"), ("debiased", "debiased"), ("p", "pvalues"), ("q", "qvalues")):
+        np.testing.assert_array_equal(frame[column], getattr(found, name))
+    assert found.top(1)["x"].tolist() == [found.names[0]]
+    assert found.top()["x"].tolist() == list(found.names[:2])
+    assert (found.target, found.given, found.n_tests) == ("x", (), 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda found: found.top(0), "n=0 makes no sense"),
+        (lambda found: found.top(2.0), "n=2.0 makes no sense"),
+        (lambda found: found.top(True), "n=True makes no sense"),
+        (lambda found: found.top(q=0), "q=0 is no false discovery rate"),
+        (lambda found: found.top(q=float("nan")), "q=nan is no false discovery rate"),
+        (lambda found: found.n_found(2), "q=2 is no false discovery rate"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(call, message, rng):
+    frame = parabola(rng)
+    for found in (renyi.matrix(frame), renyi.screen(frame, "x")):
+        with pytest.raises(renyi.InputError, match=message):
+            call(found)
+
+
+def test_categories_that_share_one_level_are_not_told_as_one(rng):
+    none = rng.random(2000) < 0.3
+    x = np.where(none, "none", rng.choice(list("abcd"), 2000))
+    y = np.where(none, "none", rng.choice(list("wxyz"), 2000))
+    z = np.isin(y, ["w", "x"]) + 0.05 * rng.standard_normal(2000)
+    found = renyi.matrix({"x": x, "y": y, "copy": y, "z": z})
+    top = found.top()
+    assert found.values[0, 1] == pytest.approx(1.0)
+    lines = dict(zip(zip(top["x"], top["y"], strict=True), top["stands_for"], strict=True))
+    assert lines["y", "copy"] == 1
+    assert lines["y", "z"] == 2
+    assert lines["x", "z"] == 1
+
+
+def test_pvalues_from_shuffles_are_said(rng):
+    flag = rng.integers(0, 2, 40)
+    found = renyi.matrix({"a": flag, "b": 1 - flag, "c": rng.random(40), "d": rng.random(40)})
+    assert found.n_shuffled == 5  # of ties on few rows; those of two numbers without ties have a law
+    assert "5 tests: p from 9,999 shuffles" in repr(found)
+    assert renyi.matrix({"c": rng.random(400), "d": rng.random(400)}).n_shuffled == 0

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+
+import renyi
+from renyi.allpairs.tiles import Found
+from renyi.tables import top_pairs as strongest
+from renyi.tables.top_pairs import Strongest
+from sample_tables import number
+
+# What the pairs are of does not matter to what is kept.
+VARIABLES = [number(np.arange(50.0)) for _ in range(2)]
+
+
+def found(coefficient, pvalues):
+    m = len(coefficient)
+    return Found(
+        i=np.zeros(m, dtype=int),
+        j=np.ones(m, dtype=int),
+        n=np.full(m, 1000),
+        ranks=np.full((m, 2), 1, dtype=np.int32),
+        coefficient=np.asarray(coefficient, dtype=float),
+        log_pvalue=np.log(pvalues),
+        pearson=np.zeros(m),
+        spearman=np.zeros(m),
+        is_shuffled=np.zeros(m, dtype=bool),
+    )
+
+
+def many(m, rng):
+    """Strong ones among many weak ones, p-values that do not follow the coefficients closely."""
+    coefficient = np.where(rng.random(m) < 0.1, rng.uniform(0.2, 0.9, m), rng.uniform(0.0, 0.2, m))
+    return coefficient, np.exp(-30 * coefficient**2) * rng.random(m)
+
+
+def kept(parts, **settings):
+    settings = {"top": None, "threshold": None, "q": 1.0, "correction": "bh", **settings}
+    collector = Strongest(VARIABLES, **settings)
+    for part in parts:
+        collector.update(part)
+    return collector.result()
+
+
+@pytest.mark.parametrize("correction", ["bh", "by", "bonferroni"])
+def test_rates_are_those_of_all_tests_and_never_too_small(correction, rng):
+    coefficient, p = many(2000, rng)
+    edges, rates = kept(
+        [found(coefficient[a : a + 300], p[a : a + 300]) for a in range(0, 2000, 300)], correction=correction
+    )
+    expected = dict(zip(coefficient, renyi.adjust(p, correction), strict=True))
+    ratio = rates / [expected[value] for value in edges.found.coefficient]
+    assert len(edges) == 2000
+    assert ratio.min() >= 1 - 1e-9
+    assert ratio.max() <= 1.0021
+
+
+def test_pairs_come_strongest_first_and_no_more_than_asked(rng):
+    coefficient, p = many(500, rng)
+    edges, _ = kept([found(coefficient, p)], top=20)
+    assert edges.found.coefficient.tolist() == sorted(coefficient, reverse=True)[:20]
+
+
+def test_only_those_at_the_rate_and_above_the_threshold_are_kept(rng):
+    coefficient, p = many(1000, rng)
+    edges, rates = kept([found(coefficient, p)], q=0.05)
+    assert len(edges) == np.count_nonzero(renyi.adjust(p) <= 0.05 / 1.002)
+    assert rates.max() <= 0.05
+    edges, _ = kept([found(coefficient, p)], threshold=0.5)
+    assert edges.debiased.min() >= 0.5
+    # The tests that are not kept still count.
+    _, alone = kept([found(coefficient[coefficient > 0.6], p[coefficient > 0.6])])
+    _, among_all = kept([found(coefficient, p)], threshold=0.5)
+    assert among_all[0] > 3 * alone[0]
+
+
+def test_tests_that_were_not_made_do_not_count():
+    p = np.array([1e-6, 0.02, np.nan, np.nan])
+    edges, rates = kept([found([0.5, 0.4, 0.3, np.nan], p)])
+    assert rates == pytest.approx([2e-6, 0.02], rel=0.003)
+    assert len(edges) == 2
+
+
+def test_what_is_dropped_on_the_way_could_not_have_been_in_the_end(monkeypatch, rng):
+    monkeypatch.setattr(strongest, "_LEAST_TO_SORT", 50)
+    coefficient, p = many(3000, rng)
+    # The largest coefficients have p-values that miss the rate, and must not crowd out those that do not.
+    coefficient[:200], p[:200] = rng.uniform(0.95, 0.99, 200), rng.uniform(0.03, 0.05, 200)
+    parts = [found(coefficient[a : a + 100], p[a : a + 100]) for a in range(0, 3000, 100)]
+    edges, rates = kept(parts, top=10, q=0.05)
+    rate = renyi.adjust(p)
+    expected = np.sort(coefficient[rate <= 0.05 / 1.002])[::-1][:10]
+    assert edges.found.coefficient.tolist() == expected.tolist()
+    assert expected[0] < 0.95
+    collector = Strongest(VARIABLES, top=10, threshold=None, q=1.0, correction="bh")
+    for part in parts:
+        collector.update(part)
+    assert collector._n_kept < 2500
+    assert len(rates) == 10
+
+
+def test_very_small_pvalues_have_rates_too():
+    tiny = found([0.9, 0.8], [0.5, 0.5])
+    tiny.log_pvalue[:] = [-5000.0, -740.0]
+    edges, rates = kept([tiny], q=0.01)
+    assert len(edges) == 2
+    assert (rates < 1e-300).all()
+
+
+def test_nothing_at_all_is_no_error():
+    edges, rates = kept([found([0.1], [0.9])], q=0.01)
+    assert len(edges) == len(rates) == 0
+    edges, rates = kept([found([], [])])
+    assert len(edges) == len(rates) == 0
