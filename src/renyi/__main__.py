@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def _run() -> int:
-    from renyi.extras import load
+    from renyi.errors import load
 
     typer = load("typer", extra="cli")
     load("rich", extra="cli")

@@ -1,6 +1,28 @@
-"""The exceptions and warnings that users see; every exception is also a built-in one that habits expect."""
+"""The exceptions and warnings that users see, and the small checks that raise them.
 
-__all__ = ["CalibrationWarning", "ConvergenceWarning", "InputError", "MissingExtraError", "RenyiError"]
+Every exception is also a built-in one that habits expect.
+"""
+
+import importlib
+from numbers import Integral, Real
+from typing import Any, get_args
+
+__all__ = [
+    "EXACT_INTEGERS",
+    "CalibrationWarning",
+    "ConvergenceWarning",
+    "InputError",
+    "MissingExtraError",
+    "RenyiError",
+    "check_choice",
+    "count",
+    "is_integer",
+    "is_number",
+    "load",
+]
+
+# Whole numbers up to here are exact as floats.
+EXACT_INTEGERS = 2**53
 
 
 class RenyiError(Exception):
@@ -21,3 +43,36 @@ class CalibrationWarning(UserWarning):
 
 class ConvergenceWarning(UserWarning):
     """An iteration ended before its result stood still."""
+
+
+def load(module: str, /, *, extra: str) -> Any:
+    """Import an optional `module`, or raise an error that names the extra which installs it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        library = module.partition(".")[0]
+        raise MissingExtraError(
+            f"{library} is not installed and this call needs it: pip install 'renyi[{extra}]'"
+        ) from error
+
+
+def is_integer(value: Any, /) -> bool:
+    """Whether this is a whole number and no boolean."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: Any, /) -> bool:
+    """Whether this is a real number and no boolean."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def check_choice(value: Any, choices: Any, name: str, /) -> None:
+    """Refuse a value that is not one of the strings of a Literal."""
+    if not isinstance(value, str) or value not in get_args(choices):
+        valid = ", ".join(repr(choice) for choice in get_args(choices))
+        raise InputError(f"{name}={value!r} is unknown: choose one of {valid}")
+
+
+def count(number: int, noun: str, /) -> str:
+    """A number with its noun, in the plural where it takes one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -14,10 +14,9 @@ from renyi.coefficients.registry import measure as named
 from renyi.compute.arrays import in_memory, is_tensor, namespace
 from renyi.compute.devices import device_of, relieved
 from renyi.compute.threads import available_cores
-from renyi.data.reader import Column, count
-from renyi.errors import InputError
-from renyi.extras import load
-from renyi.pair.rdc import Settings, is_integer
+from renyi.data.reader import Column
+from renyi.errors import InputError, count, is_integer, is_number, load
+from renyi.pair.rdc import Settings
 from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, Criterion, Step, forward
 from renyi.selection.gain import Gains
@@ -246,7 +245,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             return None
         if is_integer(wanted):
             most = int(wanted)
-        elif isinstance(wanted, Real) and not isinstance(wanted, bool) and 0.0 < wanted <= 1.0:
+        elif is_number(wanted) and 0.0 < wanted <= 1.0:
             most = max(1, int(n_features * wanted))
         else:
             most = 0

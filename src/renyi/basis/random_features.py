@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincinv, ndtri
 
-from renyi.errors import InputError
+from renyi.errors import InputError, is_integer
 
 __all__ = [
     "DEFAULT_SCALE",
@@ -67,7 +67,7 @@ def seeds(rng: int | np.random.Generator | None, /, *, n_draws: int) -> list[See
         return [Seed(_DEFAULT_ENTROPY, number, is_default=True) for number in range(n_draws)]
     if isinstance(rng, np.random.Generator):
         entropy = int(rng.bit_generator.random_raw())
-    elif isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
+    elif is_integer(rng) and rng >= 0:
         entropy = int(rng)
     else:
         raise InputError(f"rng={rng!r} is no source of randomness: pass None, an integer ≥ 0, or a numpy Generator")

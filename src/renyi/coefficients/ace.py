@@ -2,7 +2,6 @@
 
 import warnings
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -10,8 +9,7 @@ from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure, Statement
 from renyi.coefficients.supersmoother import Scratch, Smoother, smoother
-from renyi.errors import ConvergenceWarning, InputError
-from renyi.pair.rdc import is_integer
+from renyi.errors import ConvergenceWarning, InputError, is_integer, is_number
 
 __all__ = ["Ace"]
 
@@ -95,11 +93,11 @@ class Ace(Measure[Side]):
     )
 
     def __post_init__(self) -> None:
-        if not _is_number(self.tolerance) or not 0 < self.tolerance < np.inf:
+        if not is_number(self.tolerance) or not 0 < self.tolerance < np.inf:
             raise InputError(f"tolerance={self.tolerance!r} would never end: pass a positive number, such as 0.01")
         if not is_integer(self.max_iterations) or self.max_iterations < 1:
             raise InputError(f"max_iterations={self.max_iterations!r} fits nothing: pass a whole number, 1 or more")
-        if not _is_number(self.bass) or not 0 <= self.bass <= 10:
+        if not is_number(self.bass) or not 0 <= self.bass <= 10:
             raise InputError(f"bass={self.bass!r} is not on the scale: pass a number from 0 to 10")
         if not isinstance(self.symmetric, bool):
             raise InputError(f"symmetric={self.symmetric!r} is neither of both: pass True or False")
@@ -179,10 +177,6 @@ class Ace(Measure[Side]):
                 to_x, to_y = _flat(places), _flat(_inverse(places))
                 scratch = whole.first(len(rows))
         return squared, is_still
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _scaled(values: Array) -> Array:

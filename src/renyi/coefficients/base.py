@@ -13,11 +13,11 @@ from renyi.basis.nested import FEW_TIES
 from renyi.basis.random_features import Seed
 from renyi.coefficients.rows import Rows, log_pvalue_of_flags
 from renyi.data.align import Missing, as_pair
-from renyi.data.reader import Column, as_floats, count
-from renyi.errors import InputError
+from renyi.data.reader import Column, as_floats
+from renyi.errors import EXACT_INTEGERS, InputError, count, is_integer
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import Entropy, Shuffled, random_orders, until_resolved
-from renyi.pair.rdc import Rng, is_integer
+from renyi.pair.rdc import Rng
 from renyi.pair.result import TestResult
 
 __all__ = ["MOST_BYTES", "N_RESAMPLES", "SHUFFLES", "Law", "Measure", "Side", "Statement", "entropy_of"]
@@ -35,8 +35,6 @@ N_RESAMPLES, _N_RESAMPLES_WITHOUT_LAW = 9999, 999
 # Shuffles that are taken together; few of what takes long, since 100 may be enough.
 _SHUFFLES_IN_A_BATCH, _SHUFFLES_WITHOUT_LAW = 250, 20
 _MOST_RESAMPLES = 10**8
-# Whole numbers up to here are exact as floats.
-_EXACT = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -341,7 +339,7 @@ def _numbers(column: Column) -> Array:
 def _places(values: NDArray[Any]) -> Array:
     """Values as floats, for measures of their order: where floats would make ties, places among distinct values."""
     numbers = as_floats(values)
-    is_exact = values.dtype.itemsize <= 8 if values.dtype.kind == "f" else numbers.max() < _EXACT
+    is_exact = values.dtype.itemsize <= 8 if values.dtype.kind == "f" else numbers.max() < EXACT_INTEGERS
     if is_exact:
         return numbers
     columns = values.reshape(len(values), -1).T

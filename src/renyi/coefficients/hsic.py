@@ -22,7 +22,7 @@ from renyi.coefficients.kernels.row_pairs import (
     standardised,
     unbiased_sum,
 )
-from renyi.errors import InputError
+from renyi.errors import InputError, is_number
 
 __all__ = ["CopulaHsic", "Hsic"]
 
@@ -148,8 +148,7 @@ class Hsic(Measure[_Side]):
             if not isinstance(getattr(self, setting), bool):
                 raise InputError(f"{setting}={getattr(self, setting)!r} is neither True nor False: pass one of them")
         width = self.width
-        is_number = isinstance(width, (int, float)) and not isinstance(width, bool)
-        if width is not None and not (is_number and 0 < width < np.inf):
+        if width is not None and not (is_number(width) and 0 < width < np.inf):
             raise InputError(
                 f"width={width!r} is no width of a kernel: pass a number above 0, in units of the data, or None for "
                 "the median of the distances"

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
 from renyi.coefficients.base import Measure, Statement
-from renyi.errors import InputError
+from renyi.errors import InputError, is_number
 
 __all__ = ["Kcca"]
 
@@ -167,7 +166,7 @@ class Kcca(Measure[Array]):
 
 
 def _is_positive(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < math.inf
+    return is_number(value) and 0.0 < float(value) < math.inf
 
 
 def _median_distance(ordered: Array) -> float:

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure, Statement
-from renyi.errors import InputError
-from renyi.pair.rdc import is_integer
+from renyi.errors import InputError, is_integer
 
 __all__ = ["Mic"]
 

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure, Statement
 from renyi.data.reader import Column
-from renyi.errors import InputError
-from renyi.extras import load
-from renyi.pair.rdc import is_integer
+from renyi.errors import InputError, is_integer, load
 
 __all__ = ["MutualInfo"]
 

@@ -6,8 +6,7 @@ from typing import Any, TypeVar
 
 from renyi.compute.allocator import memory_kept
 from renyi.compute.threads import alone
-from renyi.errors import InputError
-from renyi.extras import load
+from renyi.errors import InputError, load
 
 __all__ = ["folded_over", "is_dask", "partitions"]
 

@@ -5,8 +5,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from renyi.compute.arrays import is_tensor
-from renyi.errors import InputError
-from renyi.extras import load
+from renyi.errors import InputError, load
 
 __all__ = [
     "EXTRA",

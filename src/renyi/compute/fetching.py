@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from renyi.compute.devices import EXTRA, free_bytes
 from renyi.compute.threads import available_cores
-from renyi.extras import load
+from renyi.errors import load
 
 __all__ = ["Fetching"]
 

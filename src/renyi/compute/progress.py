@@ -14,7 +14,7 @@ def watched(items: Iterable[Item], total: int, title: str, /, *, shown: bool) ->
     if not shown or not sys.stderr.isatty():
         yield from items
         return
-    from renyi.extras import load
+    from renyi.errors import load
 
     load("rich", extra="cli")
     from rich.console import Console
@@ -28,7 +28,7 @@ def watched_rows(batches: Iterable[Item], total: int | None, title: str, /, *, s
     if not shown or not sys.stderr.isatty():
         yield from batches
         return
-    from renyi.extras import load
+    from renyi.errors import load
 
     load("rich", extra="cli")
     from rich.console import Console

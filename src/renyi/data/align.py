@@ -5,8 +5,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.data.reader import Column, as_column, as_columns, check_choice, count, encode_labels
-from renyi.errors import InputError
+from renyi.data.reader import Column, as_column, as_columns, encode_labels
+from renyi.errors import InputError, check_choice, count
 
 __all__ = ["Missing", "as_blocks", "as_conditional", "as_pair", "common_rows"]
 

@@ -3,13 +3,13 @@
 import datetime
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.data.labels import Encoded, as_series, encode, encode_array, encode_series, tidy
-from renyi.errors import InputError
+from renyi.errors import EXACT_INTEGERS, InputError
 
 __all__ = [
     "Column",
@@ -19,8 +19,6 @@ __all__ = [
     "as_columns",
     "as_floats",
     "categorical",
-    "check_choice",
-    "count",
     "encode_labels",
     "read_categories",
     "read_cells",
@@ -31,8 +29,6 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 # A category has a table of levels × levels numbers.
 _MOST_LEVELS = 5000
-# Whole numbers up to here are exact as floats.
-_EXACT = 2**53
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,18 +76,6 @@ class Column:
     def complete(self) -> "Column":
         """The column on its observed rows."""
         return self if self.missing is None else replace(self.take(~self.missing), missing=None)
-
-
-def check_choice(value: Any, choices: Any, name: str) -> None:
-    """Refuse a value that is not one of the strings of a Literal."""
-    if not isinstance(value, str) or value not in get_args(choices):
-        valid = ", ".join(repr(choice) for choice in get_args(choices))
-        raise InputError(f"{name}={value!r} is unknown: choose one of {valid}")
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun, in the plural where it takes one."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def as_floats(values: NDArray[Any], /) -> NDArray[np.float64]:
@@ -198,7 +182,7 @@ def _is_inexact(value: Any) -> bool:
     """Whether this is, or a row has, a whole number that a float would round."""
     if isinstance(value, (list, tuple)):
         return any(map(_is_inexact, value))
-    return isinstance(value, (int, np.integer)) and abs(int(value)) > _EXACT
+    return isinstance(value, (int, np.integer)) and abs(int(value)) > EXACT_INTEGERS
 
 
 def _dates(array: NDArray[Any]) -> NDArray[Any]:
@@ -242,7 +226,7 @@ def _from_frame(frame: Any, argument: str) -> Column:
             )
     values = np.column_stack([part.values for part in parts])
     for part in parts:
-        if part.values.dtype.kind in "iu" and values.dtype.kind == "f" and np.abs(part.values).max() > _EXACT:
+        if part.values.dtype.kind in "iu" and values.dtype.kind == "f" and np.abs(part.values).max() > EXACT_INTEGERS:
             raise InputError(f"{part.label} has whole numbers that floats beside it would round: rescale it")
     masks = [part.missing for part in parts if part.missing is not None]
     missing = np.logical_or.reduce(masks) if masks else None

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from renyi.data.align import Missing, common_rows
 from renyi.data.labels import as_series
-from renyi.data.reader import Column, check_choice, count
+from renyi.data.reader import Column
 from renyi.data.types import SkipError, Wish, as_vector, check_varies, convert, pool, read
-from renyi.errors import InputError
+from renyi.errors import InputError, check_choice, count
 
 __all__ = [
     "NewFrame",

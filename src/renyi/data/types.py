@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.data.labels import encode, encode_array, encode_series, is_missing, tidy
-from renyi.data.reader import Column, Mask, as_column, count, read_categories, read_cells
-from renyi.errors import InputError
+from renyi.data.reader import Column, Mask, as_column, read_categories, read_cells
+from renyi.errors import EXACT_INTEGERS, InputError, count
 
 __all__ = ["SkipError", "Type", "Wish", "as_vector", "check_varies", "convert", "pool", "pool_levels", "read"]
 
@@ -217,7 +217,7 @@ def convert(column: Column, kind: Type, wish: Wish | None) -> Typed:
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
     """Whole numbers where floats are all whole, as they are in pandas beside missing ones; dates to microseconds."""
-    if values.dtype.kind == "f" and (np.abs(values) < 2**53).all() and (values == np.floor(values)).all():
+    if values.dtype.kind == "f" and (np.abs(values) < EXACT_INTEGERS).all() and (values == np.floor(values)).all():
         return values.astype(np.int64)
     # Finer ones would come out of `tolist` as bare numbers.
     return values.astype(f"{values.dtype.kind}8[us]") if values.dtype.kind in "Mm" else values

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from renyi.errors import load
 from renyi.experiments.patterns import EXTRA_PATTERNS, PATTERNS, Pattern
 from renyi.experiments.runs import Record
 from renyi.experiments.selection import curves
 from renyi.experiments.times import PAPER, PAPER_SIZES
-from renyi.extras import load
 from renyi.report.figures.transformations import BLUE, GREY, ORANGE, STYLE, shown_once
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from renyi.errors import load
 from renyi.experiments.curves import looks
 from renyi.experiments.gallery import GALLERY, Array, Scored, gallery_samples
 from renyi.experiments.runs import Record
 from renyi.experiments.summary import number
-from renyi.extras import load
 from renyi.report.figures.transformations import BLUE, GREY, STYLE, shown_once
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.data.files.table_files import read_table
-from renyi.errors import InputError
-from renyi.extras import load
+from renyi.errors import InputError, load
 
 __all__ = ["PANELS", "DataSet", "Panel", "prepared", "read_panels"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from renyi.coefficients.registry import measure, measures
 from renyi.compute.threads import available_cores
-from renyi.errors import InputError, MissingExtraError
+from renyi.errors import InputError, MissingExtraError, is_integer
 from renyi.experiments import gallery, power, selection, times
 from renyi.experiments.entries import Coefficient, chosen, names_of
 from renyi.experiments.locks import locked
@@ -17,7 +17,6 @@ from renyi.experiments.panels import read_panels
 from renyi.experiments.patterns import PATTERNS
 from renyi.experiments.runs import Record, Say, read_record
 from renyi.experiments.summary import Summary
-from renyi.pair.rdc import is_integer
 from renyi.report.files import written_whole
 
 __all__ = ["EXPERIMENTS", "Reproduced", "Request", "draw_experiment", "reproduce", "run_experiment"]

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure
 from renyi.coefficients.registry import measure, measures
-from renyi.errors import InputError
+from renyi.errors import InputError, load
 from renyi.experiments.panels import DataSet
 from renyi.experiments.runs import Record, Say, Task, open_record, run
 from renyi.experiments.summary import Summary, number
-from renyi.extras import load
 
 __all__ = [
     "FULL",

@@ -5,8 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.data.reader import check_choice
-from renyi.errors import InputError
+from renyi.errors import InputError, check_choice
 
 __all__ = ["Correction", "adjust"]
 

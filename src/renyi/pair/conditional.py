@@ -12,8 +12,8 @@ from renyi.basis.canonical import canonical_correlations
 from renyi.basis.orthonormal import ordered_whitening, own_features, triangular_factor
 from renyi.basis.ranks import quantise
 from renyi.data.align import Missing, as_conditional
-from renyi.data.reader import Column, check_choice
-from renyi.errors import InputError
+from renyi.data.reader import Column
+from renyi.errors import InputError, check_choice
 from renyi.inference import multiscale as scale_blocks
 from renyi.inference.multiscale import Block
 from renyi.pair.conditioning import Explained, explain, matrix_of, soften, targets_of

@@ -16,14 +16,14 @@ from renyi.basis.random_features import DEFAULT_SCALE, Seed
 from renyi.compute.arrays import is_tensor, namespace
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing, as_blocks, as_pair
-from renyi.data.reader import Column, as_column, as_floats, check_choice
-from renyi.errors import CalibrationWarning, InputError
+from renyi.data.reader import Column, as_column, as_floats
+from renyi.errors import CalibrationWarning, InputError, check_choice, is_integer
 from renyi.inference import multiscale as scale_blocks
 from renyi.inference.classical import bartlett, spectral
 from renyi.inference.multiscale import Block, Law
 from renyi.inference.permutation import Exchange, Groups, Statistic, shuffled_pvalue
 from renyi.inference.roy import log_sf, log_sf_of_many
-from renyi.pair.rdc import Rng, Settings, check_freedom, for_both, is_integer, pair_of_bases, rows_in_common
+from renyi.pair.rdc import Rng, Settings, check_freedom, for_both, pair_of_bases, rows_in_common
 from renyi.pair.result import TestResult
 
 __all__ = ["independence_test"]

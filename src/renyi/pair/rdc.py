@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -15,8 +14,8 @@ from renyi.basis.random_features import DEFAULT_SCALE, Frequencies, Projection, 
 from renyi.basis.ranks import joint_ranks
 from renyi.compute.threads import in_threads
 from renyi.data.align import Missing, as_pair, common_rows
-from renyi.data.reader import Column, check_choice
-from renyi.errors import InputError
+from renyi.data.reader import Column
+from renyi.errors import InputError, check_choice, is_integer, is_number
 from renyi.inference.debias import debias as without_chance
 from renyi.inference.debias import null_level
 from renyi.pair.result import CategoryTransformation, RankTransformation, Transformations
@@ -204,7 +203,7 @@ class Settings:
             raise InputError(
                 f"k={self.k!r} makes no sense: pass a whole number of projections, 1 to {_MOST_PROJECTIONS:,}"
             )
-        is_scale = self.s == "median" if isinstance(self.s, str) else _is_number(self.s) and 1e-9 <= self.s <= 1e9
+        is_scale = self.s == "median" if isinstance(self.s, str) else is_number(self.s) and 1e-9 <= self.s <= 1e9
         if not is_scale:
             raise InputError(f"s={self.s!r} makes no sense: pass a standard deviation from 1e-9 to 1e9, or 'median'")
         check_choice(self.frequencies, Frequencies, "frequencies")
@@ -239,15 +238,6 @@ def check_draws(repeats: Any, debias: Any, /) -> None:
         raise InputError(f"repeats={repeats!r} makes no sense: pass a whole number of draws, 1 or more")
     if not isinstance(debias, (bool, np.bool_)):
         raise InputError(f"debias={debias!r} makes no sense: pass True or False")
-
-
-def is_integer(value: Any, /) -> bool:
-    """Whether this is a whole number and no boolean."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _coefficient(pair: tuple[Column, Column], settings: Settings, seed: Seed, debias: bool) -> float:

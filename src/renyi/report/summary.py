@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from renyi.allpairs.edges import ALIAS
-from renyi.data.reader import count
+from renyi.errors import count
 from renyi.tables.results import DependenceMatrix, Screening
 
 __all__ = ["Line", "Result", "called", "headline", "lines_of", "number", "pvalue", "rate", "remarks", "short", "width"]

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from renyi.compute.arrays import in_memory, is_tensor, namespace
 from renyi.compute.devices import free_bytes
-from renyi.data.reader import Column, check_choice, count
+from renyi.data.reader import Column
 from renyi.data.table import as_table, names_of
 from renyi.data.types import SkipError, Wish, pool
-from renyi.errors import InputError
+from renyi.errors import InputError, check_choice, count
 
 __all__ = ["Categorical", "TargetKind", "as_numbers", "is_frame", "read_features", "read_target", "with_labels"]
 

@@ -24,10 +24,10 @@ from renyi.coefficients.rdc import Rdc
 from renyi.coefficients.registry import measure as named
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing
-from renyi.data.reader import Column, check_choice, count
+from renyi.data.reader import Column
 from renyi.data.table import Table, as_table, check_known, checked_wishes, names_of, observed
 from renyi.data.types import Wish
-from renyi.errors import InputError
+from renyi.errors import InputError, check_choice, count, is_integer, is_number
 from renyi.inference.false_discovery import Correction
 from renyi.pair.rdc import Settings
 from renyi.tables.accumulator import DEFAULT_MEMORY, Accumulator
@@ -200,10 +200,10 @@ def pairs(
     by = _checked(measure, correction)
     if correction == "holm":
         raise InputError("correction='holm' needs all p-values at once: pass 'bh', 'by' or 'bonferroni'")
-    if top is not None and not (isinstance(top, (int, np.integer)) and not isinstance(top, bool) and top >= 1):
+    if top is not None and not (is_integer(top) and top >= 1):
         raise InputError(f"top={top!r} makes no sense: pass a whole number of pairs, 1 or more")
     highest = by.statement.range[1]
-    if threshold is not None and not (_is_number(threshold) and -1 <= threshold <= highest and threshold < np.inf):
+    if threshold is not None and not (is_number(threshold) and -1 <= threshold <= highest and threshold < np.inf):
         reach = "between -1 and 1" if highest == 1 else f"of {by.name}, which has no upper end"
         raise InputError(f"threshold={threshold!r} makes no sense: pass a coefficient {reach}")
     rate = rate_for(q, str(by), has_law=by.has_law)
@@ -384,10 +384,6 @@ def _refuse(**wishes: Any) -> None:
             raise InputError(
                 f"{name} is for tables in memory, and this one is read in batches: load it, or leave it out"
             )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def _checked(measure: str | Measure[Any], correction: Any) -> Measure[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.edges import ALIAS, Edges
-from renyi.errors import InputError
+from renyi.errors import InputError, is_integer, is_number
 from renyi.inference.false_discovery import Correction, adjust
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ class DependenceMatrix(_OfTable):
             `pearson`, `spearman`, `nonlinear` (a linear coefficient would have missed it), `p`, `q`, `n`; folded also
             `stands_for`, the number of pairs that a row stands for.
         """
-        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+        if not is_integer(n) or n < 1:
             raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
         ranked = self.ranked(self.rate(q))
         if not fold:
@@ -456,7 +456,7 @@ class Screening(_OfTable):
 
     def top(self, n: int = 20, *, q: float | None = None) -> Any:
         """The strongest columns at a false discovery rate of q, by default 0.05, as a frame."""
-        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+        if not is_integer(n) or n < 1:
             raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
         return self._frame(self.ranked(self.rate(q))[:n])
 
@@ -491,6 +491,6 @@ def rate_for(q: float | None, measure: str, /, *, has_law: bool) -> float:
 
 def _checked_rate(q: Any, /) -> float:
     """A false discovery rate, if it is one."""
-    if not isinstance(q, (int, float, np.number)) or isinstance(q, bool) or not 0.0 < q <= 1.0:
+    if not is_number(q) or not 0.0 < q <= 1.0:
         raise InputError(f"q={q!r} is no false discovery rate: pass a number above 0, at most 1")
     return float(q)

@@ -18,7 +18,7 @@ from renyi.allpairs.tiles import SHUFFLES, Found, by_itself, tiles_of
 from renyi.compute.devices import EXTRA, free_bytes, relieved
 from renyi.compute.fetching import Fetching
 from renyi.compute.progress import watched
-from renyi.extras import load
+from renyi.errors import load
 from renyi.inference.debias import largest_leverage, null_level
 from renyi.inference.roy import null_median
 from renyi.pair.independence import Prepared

@@ -13,8 +13,7 @@ from typing import Any, Protocol
 
 from renyi.data.files.large_text import converted
 from renyi.data.files.table_files import Request, read_table
-from renyi.errors import InputError
-from renyi.extras import load
+from renyi.errors import InputError, load
 
 __all__ = ["Stream", "TextFiles", "as_stream", "is_elsewhere", "is_large", "loaded", "text_files"]
 

@@ -11,8 +11,7 @@ from typing import IO, Any
 
 from renyi.data.files.table_files import Request, open_bytes, parse_table, refuse_packed, separator_of
 from renyi.data.files.text_types import Notes
-from renyi.errors import InputError
-from renyi.extras import load
+from renyi.errors import InputError, load
 
 __all__ = ["converted"]
 

@@ -16,9 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from renyi.data.files.text_types import Notes, drop_values, type_columns
-from renyi.data.reader import count
-from renyi.errors import InputError
-from renyi.extras import load
+from renyi.errors import InputError, count, load
 
 __all__ = ["Request", "Source", "open_bytes", "parse_table", "read_table", "refuse_packed", "separator_of"]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from renyi.data.reader import count
+from renyi.errors import EXACT_INTEGERS, count
 
 __all__ = ["Notes", "drop_values", "type_columns"]
 
@@ -10,7 +10,6 @@ __all__ = ["Notes", "drop_values", "type_columns"]
 _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
 _MISSING_NUMBER = ("", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "?", "-", "--", "–", "—", ".", "*")
 # Whole numbers from here on are not exact as floats.
-_EXACT = 2**53
 _SIGNS = "%$€£¥"
 # How numbers are written: what it is called, its cells, and the marks between thousands.
 _DECIMAL_COMMA = ("decimal commas", r"^[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?$", "")
@@ -119,7 +118,7 @@ def _cast_clean(pl: Any, texts: Any) -> tuple[dict[str, Any], list[str]]:
     each = pl.all()
     # Codes have leading zeros; NaN, infinities and inexact whole numbers are large.
     zeros = each.str.starts_with("0") & (each.str.len_bytes() > 1)
-    large = ~(each.abs() < _EXACT)
+    large = ~(each.abs() < EXACT_INTEGERS)
     for dtype, doubt in ((pl.Int64, zeros), (pl.Float64, large)):
         if not left:
             break
@@ -207,7 +206,7 @@ class _Column:
         if dtype != pl.Float64 and text.str.contains(r"^0\d").any() and widths.min() == widths.max():
             self.notes.hold(self.name, "digits of one width with leading zeros", "kept as text, as codes are")
             return text
-        if dtype == pl.Float64 and text.str.contains(r"^[+-]?\d{16,}$").any() and number.abs().max() >= _EXACT:
+        if dtype == pl.Float64 and text.str.contains(r"^[+-]?\d{16,}$").any() and number.abs().max() >= EXACT_INTEGERS:
             self.notes.hold(self.name, "whole numbers too large for floats beside them", "rounded to 16 digits")
         return number
 

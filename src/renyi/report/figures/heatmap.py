@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.data.reader import count
-from renyi.extras import load
+from renyi.errors import count, load
 from renyi.report.clusters import orders
 from renyi.report.figures.transformations import GREY, ORANGE, STYLE, shown_once
 from renyi.report.summary import called, rate, short

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from renyi.extras import load
+from renyi.errors import load
 from renyi.report.figures.transformations import BLUE, ORANGE, STYLE, shown_once
 from renyi.selection.forward import Step
 

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from renyi.basis.ranks import joint_ranks
 from renyi.data.reader import Column
-from renyi.errors import InputError
-from renyi.extras import load
+from renyi.errors import InputError, load
 from renyi.pair.result import CategoryTransformation, RankTransformation, Transformations
 from renyi.report.files import check_writable, written_whole
 

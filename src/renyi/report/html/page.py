@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from renyi.extras import load
+from renyi.errors import load
 from renyi.report.document import Wishes, document_of
 from renyi.report.files import check_writable, written_whole
 from renyi.report.summary import Result

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from renyi.data.reader import count
+from renyi.errors import count
 from renyi.report.summary import Result, called, lines_of, number, rate, remarks, short
 from renyi.tables.results import DependenceMatrix, Screening
 
