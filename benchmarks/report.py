@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import renyi
 from harness import record
-from renyi.tables.results import DependenceMatrix
+from renyi.tables.dependence_matrix import DependenceMatrix
 
 _VISITS = 5
 SIZES = (("small", 500, 10, 2), ("hundred", 50_000, 100, 20), ("fifty thousand", 300, 320, 0), ("wide", 300, 500, 0))

@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes, load_wine
 import renyi
 from renyi.experiments.figures import plot_gallery
 from renyi.experiments.gallery import score_gallery
-from renyi.report.figures.transformations import save
+from renyi.report.figures.style import save
 from renyi.sklearn import RDCSelector
 
 IMAGES = Path(__file__).parent / "images"

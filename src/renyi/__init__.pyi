@@ -20,8 +20,8 @@ from .tables.accumulator import Accumulator as Accumulator
 from .tables.api import matrix as matrix
 from .tables.api import pairs as pairs
 from .tables.api import screen as screen
-from .tables.results import DependenceMatrix as DependenceMatrix
-from .tables.results import Screening as Screening
+from .tables.dependence_matrix import DependenceMatrix as DependenceMatrix
+from .tables.screening import Screening as Screening
 
 __all__ = [
     "Accumulator",

@@ -174,7 +174,7 @@ def _check_page(html: str | None, file: str) -> None:
 def _write_csv(found: "Result", target: str) -> None:
     from renyi.report.files import written_whole
     from renyi.report.records import csv_of
-    from renyi.tables.results import Screening
+    from renyi.tables.screening import Screening
 
     text = csv_of(found.to_frame() if isinstance(found, Screening) else found.to_edges())
     if target == "-":
@@ -188,7 +188,7 @@ def _show(found: "Result", *, top: int, q: float, fold: bool) -> None:
     """The headline, the ranked table, and what a reader should know beside it."""
     from renyi.report.summary import called, headline, lines_of, remarks
     from renyi.report.text.terminal import legend, table_of_lines
-    from renyi.tables.results import Screening
+    from renyi.tables.screening import Screening
 
     console, by_target = _console(), isinstance(found, Screening)
     lines = lines_of(found, top + 1, q=q, fold=fold)
@@ -223,14 +223,14 @@ def pair(
 ) -> None:
     """Test two columns of a table, and say what kind of dependence there is."""
     if plot is not None:
-        from renyi.report.figures.transformations import check_picture
+        from renyi.report.figures.style import check_picture
 
         check_picture(plot)
     frame, kinds = _read(file, sep, null, encoding), _kinds(types)
     found = _test_pair(_pick(frame, kinds, x, y, given or []))
     if plot is not None:
         import renyi
-        from renyi.report.figures.transformations import save
+        from renyi.report.figures.style import save
 
         save(renyi.transformations(found.x, found.y, missing="pairwise").plot(), plot)
     if as_json:
@@ -318,7 +318,7 @@ def gallery(
 ) -> None:
     """Show the paper's fourteen associations with Pearson, Spearman and RDC side by side."""
     if picture is not None:
-        from renyi.report.figures.transformations import check_picture
+        from renyi.report.figures.style import check_picture
 
         check_picture(picture)
     from renyi.experiments.gallery import score_gallery
@@ -329,7 +329,7 @@ def gallery(
     console.print("Chance alone lifts RDC above 0; the debiased value is near 0 on average.", style="dim")
     if picture is not None:
         from renyi.experiments.figures import plot_gallery
-        from renyi.report.figures.transformations import save
+        from renyi.report.figures.style import save
 
         save(plot_gallery(scored), picture)
         console.print(f"Picture: {picture}", markup=False, highlight=False, soft_wrap=True)

@@ -5,7 +5,7 @@ Every exception is also a built-in one that habits expect.
 
 import importlib
 from numbers import Integral, Real
-from typing import Any, get_args
+from typing import Any, TypeGuard, get_args
 
 __all__ = [
     "EXACT_INTEGERS",
@@ -56,12 +56,12 @@ def load(module: str, /, *, extra: str) -> Any:
         ) from error
 
 
-def is_integer(value: Any, /) -> bool:
+def is_integer(value: Any, /) -> TypeGuard[int]:
     """Whether this is a whole number and no boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def is_number(value: Any, /) -> bool:
+def is_number(value: Any, /) -> TypeGuard[float]:
     """Whether this is a real number and no boolean."""
     return isinstance(value, Real) and not isinstance(value, bool)
 

@@ -11,7 +11,7 @@ from renyi.experiments.patterns import EXTRA_PATTERNS, PATTERNS, Pattern
 from renyi.experiments.runs import Record
 from renyi.experiments.selection import curves
 from renyi.experiments.times import PAPER, PAPER_SIZES
-from renyi.report.figures.transformations import BLUE, GREY, ORANGE, STYLE, shown_once
+from renyi.report.figures.style import BLUE, GREY, ORANGE, STYLE, shown_once
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.inference.false_discovery import adjust
-from renyi.tables.results import DependenceMatrix
+from renyi.tables.dependence_matrix import DependenceMatrix
 
 __all__ = ["RELATED", "demo_table", "n_by_pearson"]
 

@@ -9,7 +9,7 @@ from renyi.experiments.curves import looks
 from renyi.experiments.gallery import GALLERY, Array, Scored, gallery_samples
 from renyi.experiments.runs import Record
 from renyi.experiments.summary import number
-from renyi.report.figures.transformations import BLUE, GREY, STYLE, shown_once
+from renyi.report.figures.style import BLUE, GREY, STYLE, shown_once
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

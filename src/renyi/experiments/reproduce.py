@@ -345,7 +345,7 @@ def _draw(request: Request, experiment: Experiment, record: Record, say: Say) ->
             raise
         say(f"no figure: {error}")
         return []
-    from renyi.report.figures.transformations import save
+    from renyi.report.figures.style import save
 
     paths = []
     for ending, figure in figures.items():

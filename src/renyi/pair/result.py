@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from renyi.data.reader import Column, as_column, categorical
 from renyi.errors import InputError
 from renyi.inference.debias import debias, null_level, standard_error
 from renyi.inference.roy import null_median
+from renyi.pair import showing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -173,9 +174,7 @@ class Transformations:
         matplotlib.figure.Figure
             Save it with `.savefig(path)`; a notebook shows it by itself.
         """
-        from renyi.report.figures.transformations import plot_transformations
-
-        return plot_transformations(self)
+        return cast("Figure", showing.report().plot_transformations(self))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,7 +17,8 @@ from renyi.report.summary import Result, called
 from renyi.report.text.sentences import missed, sentences
 from renyi.report.variables import label_of, plain, sampled_rows, variable_record
 from renyi.report.views import Axis, view_of
-from renyi.tables.results import DependenceMatrix, Screening
+from renyi.tables.dependence_matrix import DependenceMatrix
+from renyi.tables.screening import Screening
 
 __all__ = ["SCHEMA", "Wishes", "document_of"]
 

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from renyi.report.summary import Result
-from renyi.tables.results import Screening
+from renyi.tables.screening import Screening
 
 __all__ = ["csv_of", "json_of", "record_of"]
 

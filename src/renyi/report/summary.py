@@ -10,7 +10,8 @@ import numpy as np
 
 from renyi.allpairs.edges import ALIAS
 from renyi.errors import count
-from renyi.tables.results import DependenceMatrix, Screening
+from renyi.tables.dependence_matrix import DependenceMatrix
+from renyi.tables.screening import Screening
 
 __all__ = ["Line", "Result", "called", "headline", "lines_of", "number", "pvalue", "rate", "remarks", "short", "width"]
 

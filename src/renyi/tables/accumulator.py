@@ -23,7 +23,8 @@ from renyi.errors import InputError, check_choice, count
 from renyi.inference.false_discovery import Correction
 from renyi.pair.independence import Shuffles
 from renyi.pair.rdc import Settings
-from renyi.tables.results import DependenceMatrix, Screening
+from renyi.tables.dependence_matrix import DependenceMatrix
+from renyi.tables.screening import Screening
 
 __all__ = ["DEFAULT_MEMORY", "Accumulator", "bytes_of"]
 

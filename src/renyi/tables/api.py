@@ -32,8 +32,10 @@ from renyi.inference.false_discovery import Correction
 from renyi.pair.rdc import Settings
 from renyi.tables.accumulator import DEFAULT_MEMORY, Accumulator
 from renyi.tables.batches import at_hand, in_batches, is_away
+from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.in_memory import every_pair, given_others, in_tiles, prepared
-from renyi.tables.results import DependenceMatrix, Screening, rate_for
+from renyi.tables.result import rate_for
+from renyi.tables.screening import Screening
 from renyi.tables.top_pairs import Strongest
 
 __all__ = ["matrix", "pairs", "screen"]

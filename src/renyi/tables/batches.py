@@ -10,7 +10,8 @@ from renyi.compute.threads import ahead
 from renyi.data.files.batches import as_stream, is_elsewhere, loaded
 from renyi.errors import InputError
 from renyi.tables.accumulator import Accumulator, bytes_of
-from renyi.tables.results import DependenceMatrix, Screening
+from renyi.tables.dependence_matrix import DependenceMatrix
+from renyi.tables.screening import Screening
 
 __all__ = ["at_hand", "in_batches", "is_away"]
 

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from renyi.errors import count, load
 from renyi.report.clusters import orders
-from renyi.report.figures.transformations import GREY, ORANGE, STYLE, shown_once
+from renyi.report.figures.style import GREY, ORANGE, STYLE, shown_once
 from renyi.report.summary import called, rate, short
-from renyi.tables.results import DependenceMatrix
+from renyi.tables.dependence_matrix import DependenceMatrix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from renyi.errors import load
-from renyi.report.figures.transformations import BLUE, ORANGE, STYLE, shown_once
+from renyi.report.figures.style import BLUE, ORANGE, STYLE, shown_once
 from renyi.selection.forward import Step
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ import math
 from html import escape
 
 from renyi.report.summary import Line, Result, called, headline, lines_of, number, pvalue, remarks, short
-from renyi.tables.results import DependenceMatrix, Screening
+from renyi.tables.dependence_matrix import DependenceMatrix
+from renyi.tables.screening import Screening
 
 __all__ = ["html_of_matrix", "html_of_screening"]
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from renyi.errors import count
 from renyi.report.summary import Result, called, lines_of, number, rate, remarks, short
-from renyi.tables.results import DependenceMatrix, Screening
+from renyi.tables.dependence_matrix import DependenceMatrix
+from renyi.tables.screening import Screening
 
 __all__ = ["missed", "sentences"]
 

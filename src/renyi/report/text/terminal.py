@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from renyi.report.summary import Line, Result, called, headline, lines_of, number, pvalue, remarks, short, width
-from renyi.tables.results import DependenceMatrix, Screening
+from renyi.tables.dependence_matrix import DependenceMatrix
+from renyi.tables.screening import Screening
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -1,137 +1,34 @@
-"""What the user holds after comparing the columns of a table."""
+"""All pairs of columns of a table: what `renyi.matrix` gives."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.edges import ALIAS, Edges
-from renyi.errors import InputError, is_integer, is_number
-from renyi.inference.false_discovery import Correction, adjust
+from renyi.errors import InputError, is_integer
+from renyi.inference.false_discovery import Correction
+from renyi.pair import showing
+from renyi.tables.result import TableResult
 
 if TYPE_CHECKING:
-    from os import PathLike
-    from pathlib import Path
-
     from matplotlib.figure import Figure
 
     from renyi.data.table import Table
 
-__all__ = ["DependenceMatrix", "Screening", "rate_for"]
+__all__ = ["DependenceMatrix"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Said = TypeVar("Said")
 
-# What is reported where nobody asks for another rate.
-_RATE = 0.05
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _OfTable:
-    """What results on tables share: the pairs that were looked at, and where they came from."""
-
-    edges: Edges = field(repr=False)
-    types: Mapping[str, str]
-    skipped: Mapping[str, str]
-    pooled: Mapping[str, int]
-    n_rows: int
-    correction: Correction
-    new_frame: Callable[[dict[str, Any]], Any] = field(repr=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Views of mappings have no copies. What is derived is derived again: it is read-only, which copies are not.
-        state = {own.name: getattr(self, own.name) for own in fields(self)}
-        return {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in state.items()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        said = {name: MappingProxyType(state[name]) for name in ("types", "skipped", "pooled")}
-        self.__dict__.update(state | said)
-
-    @cached_property
-    def edge_qvalues(self) -> Array:
-        """Adjusted p-values of the pairs, over the tests really made."""
-        return adjust(self.edges.pvalues, self.correction)
-
-    @property
-    def n_tests(self) -> int:
-        """Tests made."""
-        return int(np.count_nonzero(np.isfinite(self.edges.pvalues)))
-
-    def n_found(self, q: float = 0.05) -> int:
-        """Dependences at a false discovery rate of q; none where nothing is tested."""
-        return int(np.count_nonzero(self.edge_qvalues <= _checked_rate(q)))
-
-    def rate(self, q: float | None, /) -> float:
-        """The false discovery rate that is asked for, by default 0.05; refused where nothing is tested."""
-        return rate_for(q, self.edges.measure, has_law=self.edges.has_law)
-
-    def ranked(self, rate: float | None = None, /) -> Index:
-        """Positions of the pairs, strongest first, those at a false discovery rate alone; not tested they are all."""
-        edges, found = self.edges, self.edges.found
-        kept = np.arange(len(edges))
-        if rate is not None and edges.has_law:
-            kept = np.flatnonzero(self.edge_qvalues <= rate)
-        # What could not be measured comes last, equal ones in the order of the table.
-        strength = np.where(np.isnan(edges.strength), -np.inf, edges.strength)
-        order = np.lexsort((found.j[kept], found.i[kept], edges.log_pvalues[kept], -strength[kept]))
-        return np.asarray(kept[order])
-
-    @property
-    def n_shuffled(self) -> int:
-        """Tests whose p-value comes from shuffles, and cannot be below `edges.smallest_shuffled`."""
-        return int(np.count_nonzero(self.edges.is_shuffled))
-
-    def report(
-        self,
-        path: "str | PathLike[str]",
-        *,
-        q: float | None = None,
-        title: str = "",
-        pairs: "Sequence[tuple[str, str]]" = (),
-        rows: int = 1000,
-    ) -> "Path":
-        """Write all that was found into one file that others can open: a page, or its data.
-
-        Parameters
-        ----------
-        path : str or path
-            The file: JSON where it ends in .json (docs/report-schema.md), else a page that needs no network.
-        q : float, optional
-            False discovery rate at which a pair counts as found, by default 0.05; refused where nothing is tested.
-        title : str, optional
-            What the page is called.
-        pairs : sequence of (str, str), optional
-            Pairs to show with their functions f and g, beside the 200 strongest.
-        rows : int, default 1000
-            Rows of the table at most whose values go into the file; 0 for none.
-
-        Returns
-        -------
-        Path
-            The file that was written.
-        """
-        from renyi.report.document import Wishes
-        from renyi.report.html.page import write_report
-
-        if any(len(variable.column) == 0 for variable in self.edges.x):
-            raise InputError(
-                "a report shows rows, and those of this table were read in batches: load a sample of them, or write "
-                "the pairs by to_edges()"
-            )
-
-        return write_report(self, path, Wishes(self.rate(q), title, pairs, rows))  # type: ignore[arg-type]
-
-    def _frame(self, which: Index) -> Any:
-        return self.edges.take(which).to_frame(self.new_frame, qvalues=self.edge_qvalues[which])
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class DependenceMatrix(_OfTable):
+class DependenceMatrix(TableResult):
     """Dependence of all pairs of columns, from `renyi.matrix`.
 
     Attributes
@@ -350,125 +247,13 @@ class DependenceMatrix(_OfTable):
         -------
         matplotlib.figure.Figure
         """
-        from renyi.report.figures.heatmap import plot_matrix
-
-        return plot_matrix(self, ax=ax)
+        return cast("Figure", showing.report().plot_matrix(self, ax=ax))
 
     def __repr__(self) -> str:
-        from renyi.report.text.terminal import text_of_matrix
-
-        return text_of_matrix(self)
+        return str(showing.report().text_of_matrix(self))
 
     def _repr_html_(self) -> str:
-        from renyi.report.html.notebook import html_of_matrix
-
-        return html_of_matrix(self)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Screening(_OfTable):
-    """Dependence of every column on one target, strongest first, from `renyi.screen`.
-
-    Attributes
-    ----------
-    target : str
-        The target; `given` what was held fixed.
-    names : tuple of str
-        The other columns, strongest first by the debiased coefficient.
-    values, debiased, pvalues, qvalues, n_samples, pearson, spearman : ndarray
-        As in `DependenceMatrix`, in the order of `names`.
-    types, skipped, pooled, n_rows
-        As in `DependenceMatrix`.
-    """
-
-    target: str = ""
-    given: tuple[str, ...] = ()
-
-    @classmethod
-    def of(
-        cls, table: "Table", target: str, given: tuple[str, ...], edges: Edges, /, *, correction: Correction
-    ) -> "Screening":
-        """From the pairs of every column with the target."""
-        return cls(
-            edges=edges,
-            types=MappingProxyType(dict(table.types)),
-            skipped=MappingProxyType(dict(table.skipped)),
-            pooled=MappingProxyType(dict(table.pooled)),
-            n_rows=table.n_rows,
-            correction=correction,
-            new_frame=table.new_frame,
-            target=target,
-            given=given,
-        )
-
-    @cached_property
-    def _order(self) -> Index:
-        return self.ranked()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Columns, strongest first."""
-        return tuple(self.edges.x[i].column.name for i in self.edges.found.i[self._order])
-
-    @property
-    def values(self) -> Array:
-        """Coefficients."""
-        return self._sorted(self.edges.found.coefficient)
-
-    @property
-    def debiased(self) -> Array:
-        """Coefficients, less what independent data would show."""
-        return self._sorted(self.edges.debiased)
-
-    @property
-    def pvalues(self) -> Array:
-        """P-values of independence, given what is held fixed."""
-        return self._sorted(self.edges.pvalues)
-
-    @property
-    def qvalues(self) -> Array:
-        """P-values, adjusted."""
-        return self._sorted(self.edge_qvalues)
-
-    @property
-    def n_samples(self) -> NDArray[Any]:
-        """Rows used."""
-        return self._sorted(self.edges.found.n)
-
-    @property
-    def pearson(self) -> Array:
-        """Pearson's correlation."""
-        return self._sorted(self.edges.pearson)
-
-    @property
-    def spearman(self) -> Array:
-        """Spearman's correlation."""
-        return self._sorted(self.edges.spearman)
-
-    def _sorted(self, values: NDArray[Any]) -> NDArray[Any]:
-        ordered = values[self._order]
-        ordered.setflags(write=False)
-        return ordered
-
-    def to_frame(self) -> Any:
-        """One row a column, strongest first, in the kind of frame that came in."""
-        return self._frame(self._order)
-
-    def top(self, n: int = 20, *, q: float | None = None) -> Any:
-        """The strongest columns at a false discovery rate of q, by default 0.05, as a frame."""
-        if not is_integer(n) or n < 1:
-            raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
-        return self._frame(self.ranked(self.rate(q))[:n])
-
-    def __repr__(self) -> str:
-        from renyi.report.text.terminal import text_of_screening
-
-        return text_of_screening(self)
-
-    def _repr_html_(self) -> str:
-        from renyi.report.html.notebook import html_of_screening
-
-        return html_of_screening(self)
+        return str(showing.report().html_of_matrix(self))
 
 
 def _together(parts: "Sequence[Mapping[str, Said]]", first: Collection[str]) -> "Mapping[str, Said]":
@@ -477,20 +262,3 @@ def _together(parts: "Sequence[Mapping[str, Said]]", first: Collection[str]) -> 
     for name, what in (parts[1] if len(parts) > 1 else {}).items():
         said[f"{name} (other)" if name in first else name] = what
     return MappingProxyType(said)
-
-
-def rate_for(q: float | None, measure: str, /, *, has_law: bool) -> float:
-    """The false discovery rate that is asked for of a measure, by default 0.05; refused where nothing is tested."""
-    if q is not None and not has_law:
-        raise InputError(
-            f"q={q!r} is a false discovery rate, and {measure} ranks pairs without testing them: leave q out, or "
-            "choose a measure with a law, such as 'rdc'"
-        )
-    return _checked_rate(_RATE if q is None else q)
-
-
-def _checked_rate(q: Any, /) -> float:
-    """A false discovery rate, if it is one."""
-    if not is_number(q) or not 0.0 < q <= 1.0:
-        raise InputError(f"q={q!r} is no false discovery rate: pass a number above 0, at most 1")
-    return float(q)
