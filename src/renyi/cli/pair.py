@@ -1,0 +1,110 @@
+"""`renyi pair`: two columns of a table."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from renyi.cli.terminal import (
+    AsJson,
+    Debug,
+    Encoding,
+    File,
+    Given,
+    Nulls,
+    Separator,
+    Types,
+    console_of,
+    kinds_of,
+    print_text,
+    read,
+)
+
+if TYPE_CHECKING:
+    from renyi.data.reader import Column
+    from renyi.data.table import Table
+    from renyi.report.text.pair import PairFound
+
+__all__ = ["pair"]
+
+
+def pair(
+    file: File,
+    x: Annotated[str, typer.Argument(metavar="X", help="A column.")],
+    y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],
+    *,
+    given: Given = None,
+    plot: Annotated[Path | None, typer.Option(metavar="F", help="Draw the pair into a .png, .pdf or .svg.")] = None,
+    as_json: AsJson = False,
+    sep: Separator = None,
+    null: Nulls = None,
+    encoding: Encoding = None,
+    types: Types = None,
+    debug: Debug = False,
+) -> None:
+    """Test two columns of a table, and say what kind of dependence there is."""
+    if plot is not None:
+        from renyi.report.figures.style import check_picture
+
+        check_picture(plot)
+    frame, kinds = read(file, sep, null, encoding), kinds_of(types)
+    found = _test_pair(_pick(frame, kinds, x, y, given or []))
+    if plot is not None:
+        import renyi
+        from renyi.report.figures.style import save
+
+        save(renyi.transformations(found.x, found.y, missing="pairwise").plot(), plot)
+    if as_json:
+        from renyi.report.records import json_of
+
+        print_text(json_of({"file": file} | found.record()))
+        return
+    console = console_of()
+    for label, text in found.lines():
+        console.print(f"{label:>12}  {text}", markup=False, highlight=False, soft_wrap=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Picked:
+    """The columns that a pair needs, typed as in a scan."""
+
+    table: "Table"
+    x: "Column"
+    y: "Column"
+    given: "list[Column]"
+
+
+def _pick(frame: Any, kinds: dict[str, str], x: str, y: str, given: list[str]) -> _Picked:
+    from renyi.data.table import as_table, check_known
+    from renyi.errors import InputError
+
+    named = {"X": x, "Y": y} | {f"--given {name}": name for name in given}
+    for role, name in named.items():
+        check_known(name, frame.columns, "the table", role.partition(" ")[0])
+    if len(set(named.values())) < len(named):
+        raise InputError("X, Y and --given name one column twice: each has its own part")
+    for name in kinds:
+        check_known(name, frame.columns, "the table", "--type")
+    wanted = {name: kind for name, kind in kinds.items() if name in named.values()}
+    table = as_table(frame.select(list(named.values())), types=wanted)  # type: ignore[arg-type]
+    for name, reason in table.skipped.items():
+        raise InputError(f"{name!r} cannot be measured: {reason}")
+    columns = {column.name: column for column in table.columns}
+    return _Picked(table, columns[x], columns[y], [columns[name] for name in given])
+
+
+def _test_pair(picked: _Picked) -> "PairFound":
+    import renyi
+    from renyi.report.text.pair import PairFound
+
+    x, y, table = picked.x, picked.y, picked.table
+    if picked.given:
+        result = renyi.conditional_test(x, y, picked.given, missing="listwise")
+        given = tuple(column.name for column in picked.given)
+        return PairFound(x, y, table.types, result, table.n_rows, given)
+    result = renyi.independence_test(x, y, missing="pairwise")
+    linear = renyi.matrix({x.name: x, y.name: y}).edges
+    return PairFound(
+        x, y, table.types, result, table.n_rows, pearson=float(linear.pearson[0]), spearman=float(linear.spearman[0])
+    )

@@ -1,0 +1,165 @@
+"""`renyi scan`: the dependences between all columns of a table."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from renyi.cli.terminal import (
+    AsJson,
+    Debug,
+    Encoding,
+    File,
+    Given,
+    Nulls,
+    Separator,
+    Types,
+    console_of,
+    kinds_of,
+    print_text,
+    read,
+    read_in_batches,
+)
+
+if TYPE_CHECKING:
+    from renyi.report.summary import Result
+
+__all__ = ["SHOWN", "scan", "show"]
+
+SHOWN = 20
+
+
+def scan(
+    file: File,
+    *,
+    target: Annotated[str | None, typer.Option(metavar="COL", help="Every column against this one only.")] = None,
+    given: Given = None,
+    measure: Annotated[str, typer.Option(help="The coefficient.")] = "rdc",
+    fdr: Annotated[float | None, typer.Option(help="False discovery rate, by default 0.05.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="Dependences to show; 20, with --json all.")] = None,
+    csv: Annotated[str | None, typer.Option(metavar="F", help="Write all pairs as CSV; - is stdout.")] = None,
+    html: Annotated[str | None, typer.Option(metavar="F", help="Write a page to look at and to send.")] = None,
+    as_json: AsJson = False,
+    unfold: Annotated[bool, typer.Option("--unfold", help="Tell columns that are nearly the same one by one.")] = False,
+    missing: Annotated[str, typer.Option(help="pairwise, listwise or raise.")] = "pairwise",
+    memory: Annotated[str, typer.Option(help="A file that takes more is read in batches.")] = "1GB",
+    sep: Separator = None,
+    null: Nulls = None,
+    encoding: Encoding = None,
+    types: Types = None,
+    debug: Debug = False,
+) -> None:
+    """Rank the dependences between all columns of a table, at a false discovery rate."""
+    _check_scan(target, given, fdr, measure, as_json and csv == "-")
+    _check_target("--csv", csv, file)
+    _check_page(html, file)
+    kinds = kinds_of(types)
+    frame = read_in_batches(file, memory, sep, null, encoding, has_page=html is not None)
+    if frame is None:
+        frame = read(file, sep, null, encoding)
+    import renyi
+
+    settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": kinds, "progress": True}
+    settings["memory"] = memory
+    found = (
+        renyi.matrix(frame, **settings)
+        if target is None
+        else renyi.screen(frame, target, given=given or None, **settings)
+    )
+    if csv is not None:
+        _write_csv(found, csv)
+    if html is not None:
+        found.report(html, q=fdr, title="" if file == "-" else Path(file).name)
+    if as_json:
+        from renyi.report.records import json_of, record_of
+
+        print_text(json_of({"file": file} | record_of(found, q=found.rate(fdr), top=top)))
+    elif csv != "-":
+        show(found, top=top or SHOWN, q=found.rate(fdr), fold=not unfold)
+    if html is not None:
+        console_of(stderr=True).print(f"Report: {html}", style="dim", markup=False, highlight=False, soft_wrap=True)
+
+
+def _check_scan(
+    target: str | None, given: list[str] | None, fdr: float | None, measure: str, both_to_stdout: bool
+) -> None:
+    """Refuse what cannot be met before any work is done."""
+    from renyi.errors import InputError
+
+    if given and target is None:
+        raise InputError("--given holds columns fixed for one target: name it by --target")
+    if fdr is not None and not 0.0 < fdr <= 1.0:
+        raise InputError(f"--fdr {fdr:g} is no false discovery rate: pass a number above 0, at most 1")
+    if fdr is not None and measure != "rdc":
+        _check_law(measure, fdr)
+    if both_to_stdout:
+        raise InputError("--csv - and --json would both write to standard output: name a file for the CSV")
+
+
+def _check_law(measure: str, fdr: float) -> None:
+    """Refuse a rate of findings where nothing is tested."""
+    import renyi
+
+    if not renyi.measure(measure).has_law:
+        raise renyi.InputError(
+            f"--fdr {fdr:g} with --measure {measure}, which ranks pairs without testing them: leave --fdr out, or "
+            "choose a measure with a law, such as rdc"
+        )
+
+
+def _check_target(option: str, target: str | None, file: str) -> None:
+    """Refuse a place where nothing can be written, or where it would replace what is read."""
+    if target in (None, "-"):
+        return
+    from renyi.errors import InputError
+    from renyi.report.files import check_writable
+
+    path = Path(str(target))
+    check_writable(path)
+    if file != "-" and path.exists() and Path(file).exists() and path.samefile(file):
+        raise InputError(f"{option} {target} is the file that is read, which would be lost: name another")
+
+
+def _check_page(html: str | None, file: str) -> None:
+    """Refuse a page that cannot be made, before any work is done."""
+    if html is None:
+        return
+    from renyi.errors import InputError
+    from renyi.report.html.page import check_renderable
+
+    if html == "-":
+        raise InputError("--html - would print a page that is to be opened: name a file")
+    check_renderable()
+    _check_target("--html", html, file)
+
+
+def _write_csv(found: "Result", target: str) -> None:
+    from renyi.report.files import written_whole
+    from renyi.report.records import csv_of
+    from renyi.tables.screening import Screening
+
+    text = csv_of(found.to_frame() if isinstance(found, Screening) else found.to_edges())
+    if target == "-":
+        print_text(text.rstrip("\n"))
+        return
+    with written_whole(Path(target)) as part:
+        part.write_text(text, encoding="utf-8", newline="")
+
+
+def show(found: "Result", *, top: int, q: float, fold: bool) -> None:
+    """The headline, the ranked table, and what a reader should know beside it."""
+    from renyi.report.summary import called, headline, lines_of, remarks
+    from renyi.report.text.terminal import legend, table_of_lines
+    from renyi.tables.screening import Screening
+
+    console, by_target = console_of(), isinstance(found, Screening)
+    lines = lines_of(found, top + 1, q=q, fold=fold)
+    more = [f"the {top:,} strongest are shown: --top and --csv have more"] if len(lines) > top else []
+    lines = lines[:top]
+    console.print(headline(found, q=q), markup=False, highlight=False, soft_wrap=True)
+    if lines:
+        console.print()
+        console.print(table_of_lines(lines, console, value=called(found), by_target=by_target))
+        console.print()
+    for sentence in [*legend(lines, console, by_target=by_target), *more, *remarks(found)]:
+        console.print(sentence, style="dim", markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,106 @@
+"""What commands share: arguments, reading a table, printing."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+__all__ = [
+    "AsJson",
+    "Debug",
+    "Encoding",
+    "File",
+    "Given",
+    "Nulls",
+    "Separator",
+    "Types",
+    "console_of",
+    "kinds_of",
+    "print_text",
+    "read",
+    "read_in_batches",
+]
+
+# What several commands take.
+File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, JSON, Parquet or Arrow, plain or gzip; - is stdin.")]
+Separator = Annotated[str | None, typer.Option("--sep", help="Separator of a CSV; found by itself.")]
+Nulls = Annotated[list[str] | None, typer.Option("--null", help="Cells that mean missing, beside NA. Repeatable.")]
+Encoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of the text.")]
+Types = Annotated[
+    list[str] | None, typer.Option("--type", metavar="COL=KIND", help="KIND: number, category or skip. Repeatable.")
+]
+Given = Annotated[list[str] | None, typer.Option("--given", metavar="COL", help="Column to hold fixed. Repeatable.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+# __main__ looks for it, since it also matters where parsing fails.
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback if something fails.")]
+
+
+def kinds_of(types: list[str] | None) -> dict[str, str]:
+    """The types that were asked for."""
+    from renyi.errors import InputError
+
+    kinds = {}
+    for wish in types or []:
+        name, _, kind = wish.rpartition("=")
+        if not name or kind not in ("number", "category", "skip"):
+            raise InputError(f"--type {wish} is no type of a column: pass NAME=number, NAME=category or NAME=skip")
+        kinds[name] = kind
+    return kinds
+
+
+def read_in_batches(
+    file: str,
+    memory: str,
+    separator: str | None,
+    nulls: list[str] | None,
+    encoding: str | None,
+    *,
+    has_page: bool,
+) -> Any:
+    """One file or many that are read in batches; None for one that is loaded."""
+    from renyi.data.files.batches import is_large, text_files
+    from renyi.errors import InputError
+    from renyi.tables.accumulator import bytes_of
+
+    budget = bytes_of(memory)
+    if file == "-" or not is_large(file, budget):
+        return None
+    if has_page:
+        raise InputError(
+            f"--html shows rows, and {file} is read in batches within --memory {memory}: pass more, or leave --html out"
+        )
+    texts = text_files(file, budget, separator=separator, null_values=nulls or (), encoding=encoding)
+    _print_notes(() if texts is None else texts.notes)
+    return texts or file
+
+
+def read(file: str, separator: str | None, nulls: list[str] | None, encoding: str | None) -> Any:
+    """The table; what reading had to decide goes to standard error."""
+    from renyi.data.files.table_files import read_table
+
+    source = read_table(file, separator=separator, null_values=nulls or (), encoding=encoding)
+    _print_notes(source.notes)
+    return source.frame
+
+
+def _print_notes(notes: tuple[str, ...]) -> None:
+    for note in notes:
+        console_of(stderr=True).print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
+
+
+def console_of(*, stderr: bool = False) -> "Console":
+    """Where a command prints."""
+    from rich.console import Console
+
+    return Console(stderr=stderr)
+
+
+def print_text(text: str) -> None:
+    """Text for other programs, in UTF-8 whatever the terminal takes."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(f"{text}\n".encode())
+    sys.stdout.buffer.flush()
