@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -420,7 +419,9 @@ def test_interruption_is_quiet():
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    time.sleep(3)  # until it waits for its input
+    # More than a pipe holds: it has begun to read when all of this is written, and then waits for the rest.
+    process.stdin.write(b"a,b\n" + b"1,2\n" * 100_000)
+    process.stdin.flush()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"")

@@ -1,4 +1,4 @@
-"""Feature selection and random features as scikit-learn knows them; needs `renyi[sklearn]`."""
+"""`RDCSelector`, which selects the features that a target depends on, and `rdc_score` for other selectors."""
 
 from contextlib import nullcontext
 from numbers import Real
@@ -6,51 +6,41 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+)
 
-from renyi.basis import random_features as features
-from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
 from renyi.coefficients.base import Measure
 from renyi.coefficients.registry import measure as named
-from renyi.compute.arrays import in_memory, is_tensor, namespace
+from renyi.compute.arrays import is_tensor
 from renyi.compute.devices import device_of, relieved
-from renyi.compute.threads import available_cores
 from renyi.data.reader import Column
-from renyi.errors import InputError, count, is_integer, is_number, load
-from renyi.pair.rdc import Settings
+from renyi.errors import InputError, count, is_integer, is_number
 from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, Criterion, Step, forward
 from renyi.selection.gain import Gains
 from renyi.selection.inputs import (
     Categorical,
     TargetKind,
-    as_numbers,
     is_frame,
     read_features,
     read_target,
     with_labels,
 )
 from renyi.selection.setwise import Setwise
+from renyi.sklearn.arguments import RandomState, as_array, checked, n_threads_of, seed_of
 from renyi.tables.api import matrix
-
-load("sklearn", extra="sklearn")
-
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin  # noqa: E402
-from sklearn.feature_selection import SelectorMixin  # noqa: E402
-from sklearn.utils.validation import (  # noqa: E402
-    _check_sample_weight,
-    check_array,
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
-)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["RDCSelector", "RandomCopulaFeatures", "rdc_score"]
+__all__ = ["RDCSelector", "rdc_score"]
 
 Array: TypeAlias = NDArray[np.float64]
-RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 
 
 class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -178,7 +168,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             return self._fit(X, y, device)
 
     def _fit(self, X: Any, y: Any, device: Any) -> "RDCSelector":  # noqa: N803
-        X, y = _checked(self, X, _as_array(y, "y"), device)  # noqa: N806
+        X, y = checked(self, X, as_array(y, "y"), device)  # noqa: N806
         if not isinstance(self.alpha, Real) or not 0.0 < self.alpha < 1.0:
             raise InputError(f"alpha={self.alpha!r} makes no sense: pass an error rate between 0 and 1")
         names, columns, self.skipped_ = read_features(X, self.categorical_features)
@@ -264,7 +254,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         return most
 
     def _criterion(self, columns: list[Column], target: Column, device: Any) -> Criterion:
-        n_threads = _n_threads(self.n_jobs)
+        n_threads = n_threads_of(self.n_jobs)
         if self.measure is None:
             candidates = as_candidates(columns, n_threads=n_threads, device=device)
             return ByGain(Gains(candidates, target, n_threads=n_threads, device=device), pairs=bool(self.pairs))
@@ -283,7 +273,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             target,
             by,
             is_tested=self.n_features_to_select == "auto",
-            seed=_seed(self.random_state),
+            seed=seed_of(self.random_state),
             n_threads=n_threads,
         )
 
@@ -341,166 +331,3 @@ def rdc_score(X: Any, y: Any, *, target: TargetKind = "auto") -> tuple[Array, Ar
         scores[np.array(places)[kept]] = found.debiased[:, 0]
         pvalues[np.array(places)[kept]] = found.pvalues[:, 0]
     return scores, np.where(np.isnan(pvalues), 1.0, pvalues)
-
-
-class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Ranks of the features to random sines and cosines, learned on training rows and served to new ones.
-
-    A linear model after it is a fast non-linear one that knows no units: increasing maps of a feature change nothing.
-
-    Parameters
-    ----------
-    n_components : int, default 100
-        Random projections, each of which gives a sine and a cosine.
-    s : float, default 3.0
-        Standard deviation of the frequencies, as in `renyi.rdc`: the larger, the rougher.
-    frequencies : {"auto", "normal", "orthogonal", "fastfood"}, default "auto"
-        How they are drawn, as in `renyi.rdc`.
-    random_state : int, RandomState, Generator or None, default None
-        None is one fixed draw.
-
-    Attributes
-    ----------
-    values_ : list of ndarray
-        Distinct training values of each feature, ascending.
-    ranks_ : list of ndarray
-        Their share of the training rows at or below, by `sample_weight`.
-    projection_ : Projection
-        The frequencies.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str, for frames alone
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import Ridge
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from renyi.sklearn import RandomCopulaFeatures
-    >>> X = np.random.default_rng(0).uniform(-1, 1, (500, 2))
-    >>> model = make_pipeline(RandomCopulaFeatures(), Ridge(1e-3)).fit(X[:400], X[:400, 0] * X[:400, 1])
-    >>> model.score(X[400:], X[400:, 0] * X[400:, 1]) > 0.99
-    True
-    """
-
-    def __init__(
-        self,
-        *,
-        n_components: int = 100,
-        s: float = DEFAULT_SCALE,
-        frequencies: Frequencies = "auto",
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.s = s
-        self.frequencies = frequencies
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "RandomCopulaFeatures":  # noqa: N803
-        """Learn the empirical distribution of every feature and draw frequencies.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows.
-        y : None
-            Not used.
-        sample_weight : array-like of shape (n_samples,), optional
-            What each row counts; a row of weight 2 counts as two.
-
-        Returns
-        -------
-        RandomCopulaFeatures
-            Itself.
-        """
-        X = validate_data(self, X, dtype=np.float64)  # noqa: N806
-        settings = Settings(self.n_components, self.s, self.frequencies)
-        if isinstance(self.s, str):
-            raise InputError("s='median' is for the coefficient: pass a standard deviation, such as 3.0")
-        weights = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X)
-        if weights.min() < 0.0 or not weights.sum() > 0.0:
-            raise InputError("sample_weight has negative weights, or none above 0: pass what each row counts")
-        X, weights = X[weights > 0.0], weights[weights > 0.0]  # noqa: N806
-        learned = [_weighted_ranks(column, weights) for column in X.T]
-        self.values_, self.ranks_ = ([pair[i] for pair in learned] for i in range(2))
-        (seed,) = features.seeds(None if self.random_state is None else _seed(self.random_state), n_draws=1)
-        self.projection_ = settings.projection(Column("X", "vector", X), seed)
-        self._n_features_out = 2 * self.projection_.n_projections
-        return self
-
-    def transform(self, X: Any) -> Array:  # noqa: N803
-        """Sines and cosines of new rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; values between two training values have the rank of the lower one.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2 * n_components)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)  # noqa: N806
-        ranks = np.empty(X.shape)
-        for j, (values, known) in enumerate(zip(self.values_, self.ranks_, strict=True)):
-            ranks[:, j] = np.concatenate(([0.0], known))[np.searchsorted(values, X[:, j], side="right")]
-        return features.sines_and_cosines(self.projection_, ranks)
-
-
-def _checked(estimator: Any, X: Any, y: Any, device: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803
-    """Features and target as scikit-learn demands them; frames and tensors of floats stay what they are."""
-    y = with_labels(y)
-    if is_tensor(X) and X.is_floating_point() and X.ndim == 2 and X.layout == namespace(X).strided:
-        if X.shape[1] == 0:
-            raise InputError(f"X is a tensor of the shape {tuple(X.shape)}: pass at least one feature")
-        X = as_numbers(X, device)  # noqa: N806
-    elif not is_frame(X):
-        X = _as_array(X, "X")  # noqa: N806
-        X, y = validate_data(estimator, X, y, multi_output=True, ensure_all_finite="allow-nan", ensure_min_samples=2)  # noqa: N806
-        return (X if device is None else as_numbers(X, device)), np.asarray(y)
-    validate_data(estimator, X, y, skip_check_array=True)
-    y = check_array(y, ensure_2d=False, dtype=None, input_name="y", ensure_min_samples=2)
-    check_consistent_length(X, y)
-    return X, y
-
-
-def _as_array(data: Any, argument: str) -> Any:
-    """A tensor as an array in memory; all else as it is."""
-    if not is_tensor(data):
-        return data
-    try:
-        return in_memory(data.detach())
-    except TypeError as error:
-        raise InputError(
-            f"{argument} is a tensor that is no array ({error}): pass a dense one of a type that NumPy has"
-        ) from error
-
-
-def _weighted_ranks(column: Array, weights: Array) -> tuple[Array, Array]:
-    """Distinct values, and the share of the weight at or below each."""
-    values, codes = np.unique(column, return_inverse=True)
-    ranks = np.cumsum(np.bincount(codes, weights))
-    return values, ranks / ranks[-1]
-
-
-def _n_threads(n_jobs: Any) -> int:
-    if n_jobs is None:
-        return 1
-    if not is_integer(n_jobs) or n_jobs == 0:
-        raise InputError(f"n_jobs={n_jobs!r} makes no sense: pass a number of threads, or -1 for all cores")
-    return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
-
-
-def _seed(random_state: Any) -> int:
-    """A whole number that stands for a source of randomness."""
-    if random_state is None:
-        return 0
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31))
-    if is_integer(random_state) and random_state >= 0:
-        return int(random_state)
-    raise InputError(
-        f"random_state={random_state!r} is no source of randomness: pass None, an integer ≥ 0 or a Generator"
-    )

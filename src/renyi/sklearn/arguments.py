@@ -1,0 +1,77 @@
+"""What estimators are called with: checked data, threads, seeds."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    validate_data,
+)
+
+from renyi.compute.arrays import in_memory, is_tensor, namespace
+from renyi.compute.threads import available_cores
+from renyi.errors import InputError, is_integer
+from renyi.selection.inputs import (
+    as_numbers,
+    is_frame,
+    with_labels,
+)
+
+__all__ = ["RandomState", "as_array", "checked", "n_threads_of", "seed_of"]
+
+RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+
+
+def checked(estimator: Any, X: Any, y: Any, device: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803
+    """Features and target as scikit-learn demands them; frames and tensors of floats stay what they are."""
+    y = with_labels(y)
+    if is_tensor(X) and X.is_floating_point() and X.ndim == 2 and X.layout == namespace(X).strided:
+        if X.shape[1] == 0:
+            raise InputError(f"X is a tensor of the shape {tuple(X.shape)}: pass at least one feature")
+        X = as_numbers(X, device)  # noqa: N806
+    elif not is_frame(X):
+        X = as_array(X, "X")  # noqa: N806
+        X, y = validate_data(estimator, X, y, multi_output=True, ensure_all_finite="allow-nan", ensure_min_samples=2)  # noqa: N806
+        return (X if device is None else as_numbers(X, device)), np.asarray(y)
+    validate_data(estimator, X, y, skip_check_array=True)
+    y = check_array(y, ensure_2d=False, dtype=None, input_name="y", ensure_min_samples=2)
+    check_consistent_length(X, y)
+    return X, y
+
+
+def as_array(data: Any, argument: str) -> Any:
+    """A tensor as an array in memory; all else as it is."""
+    if not is_tensor(data):
+        return data
+    try:
+        return in_memory(data.detach())
+    except TypeError as error:
+        raise InputError(
+            f"{argument} is a tensor that is no array ({error}): pass a dense one of a type that NumPy has"
+        ) from error
+
+
+def n_threads_of(n_jobs: Any) -> int:
+    """Threads, as `n_jobs` counts them."""
+    if n_jobs is None:
+        return 1
+    if not is_integer(n_jobs) or n_jobs == 0:
+        raise InputError(f"n_jobs={n_jobs!r} makes no sense: pass a number of threads, or -1 for all cores")
+    return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
+
+
+def seed_of(random_state: Any) -> int:
+    """A whole number that stands for a source of randomness."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if is_integer(random_state) and random_state >= 0:
+        return int(random_state)
+    raise InputError(
+        f"random_state={random_state!r} is no source of randomness: pass None, an integer ≥ 0 or a Generator"
+    )
