@@ -16,7 +16,7 @@ from renyi.allpairs.stack import CHUNK_BYTES, Joined, Stack, Values, fine_chunks
 from renyi.basis.basis import RESTRICTED_CUT, Basis
 from renyi.basis.cosine import Smooth
 from renyi.basis.product_moments import Moments, recipes_of_smooth
-from renyi.compute.workspace import workspace
+from renyi.compute.memory import workspace
 
 __all__ = [
     "Pairs",

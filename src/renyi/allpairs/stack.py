@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.device.stack import Resident
 from renyi.basis.basis import Basis
-from renyi.compute.workspace import workspace
+from renyi.compute.memory import workspace
 
 __all__ = [
     "CHUNK_BYTES",

@@ -17,7 +17,7 @@ from renyi.basis.basis import RANK_CUT, FeatureMap
 from renyi.basis.cosine import MOST_FUNCTIONS, functions, waves
 from renyi.basis.orthonormal import principal_whitening, triangular_factor
 from renyi.basis.random_features import Projection, sines_and_cosines
-from renyi.compute.workspace import workspace
+from renyi.compute.memory import workspace
 
 __all__ = ["Moments", "moments_of", "recipes_of", "recipes_of_smooth"]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any, TypeVar
 
-from renyi.compute.allocator import memory_kept
+from renyi.compute.memory import memory_kept
 from renyi.compute.threads import alone
 from renyi.errors import InputError, load
 

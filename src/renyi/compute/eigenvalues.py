@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from renyi.compute.arrays import is_tensor, namespace
-from renyi.compute.workspace import workspace
+from renyi.compute.memory import workspace
 
 __all__ = ["largest_eigenvalue", "products_of_rows"]
 

@@ -18,7 +18,7 @@ from renyi.basis.canonical import corner_and_edges, cross_products
 from renyi.basis.nested import Scales, leverages_without_ties
 from renyi.compute.arrays import as_floats, at_least, interpolated, is_tensor, like, namespace, stacked
 from renyi.compute.eigenvalues import largest_eigenvalue, products_of_rows
-from renyi.compute.workspace import workspace
+from renyi.compute.memory import workspace
 from renyi.inference.correlation_null import log_heavier
 from renyi.inference.roy import LARGEST_RANK, log_sf
 

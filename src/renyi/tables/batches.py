@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from renyi.compute.allocator import give_back
 from renyi.compute.dask import folded_over, is_dask, partitions
+from renyi.compute.memory import give_back
 from renyi.compute.progress import watched_rows
 from renyi.compute.threads import ahead
 from renyi.data.files.batches import as_stream, is_elsewhere, loaded

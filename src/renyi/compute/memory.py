@@ -1,4 +1,4 @@
-"""Memory that is free: kept while work asks for it again and again, or given back to the system."""
+"""Memory that is used again: workspaces of a thread, and free memory that is kept while tasks work."""
 
 import ctypes
 import os
@@ -6,7 +6,10 @@ import sys
 import threading
 from typing import Any
 
-__all__ = ["give_back", "memory_kept"]
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["give_back", "memory_kept", "workspace"]
 
 _ASKED = "MALLOC_TRIM_THRESHOLD_"
 # Numbers by which glibc knows them: free memory at the end of its own that it keeps, and the size from which an array
@@ -14,6 +17,25 @@ _ASKED = "MALLOC_TRIM_THRESHOLD_"
 _TRIM, _OWN_PAGES = -1, -3
 _KEPT, _LARGEST_SHARED = 2**30, 2**25
 _OWN_PAGES_BY_DEFAULT = 2**17
+
+
+class _Workspaces(threading.local):
+    """Arrays of one thread: fresh pages cost more than what is written to them."""
+
+    def __init__(self) -> None:
+        self.places: dict[tuple[str, Any], NDArray[Any]] = {}
+
+
+_workspaces = _Workspaces()
+
+
+def workspace(place: str, shape: tuple[int, ...], dtype: Any = np.float64, /) -> NDArray[Any]:
+    """An array of this shape with anything in it, at the same place as the last one of this name in this thread."""
+    size = int(np.prod(shape))
+    memory = _workspaces.places.get((place, np.dtype(dtype)))
+    if memory is None or memory.size < size:
+        memory = _workspaces.places[place, np.dtype(dtype)] = np.empty(size, dtype=dtype)
+    return memory[:size].reshape(shape)
 
 
 class _MemoryKept:

@@ -6,14 +6,14 @@ from unittest import mock
 
 import pytest
 
-from renyi.compute import allocator
+from renyi.compute import memory
 
 # Pages that a process asks for anew while it makes and drops arrays of 1 MB, as in the passes over partitions: before
 # and within; and pages that it holds in the end beyond those at the beginning, after it had 200 such arrays at once.
 PROGRAM = """
 import resource
 import numpy as np
-from renyi.compute.allocator import memory_kept
+from renyi.compute.memory import memory_kept
 
 def fresh():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -35,7 +35,7 @@ with memory_kept:
 print(held() - at_first)
 """
 
-pytestmark = pytest.mark.skipif(allocator._glibc() is None, reason="another allocator than glibc's")
+pytestmark = pytest.mark.skipif(memory._glibc() is None, reason="another allocator than glibc's")
 
 
 def pages(environment):
@@ -60,8 +60,8 @@ def test_nothing_is_done_where_nothing_was_asked_for(monkeypatch, asked):
     if asked is not None:
         monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", asked)
     touched = []
-    monkeypatch.setattr(allocator, "_glibc", lambda: touched.append("the allocator"))
-    with allocator.memory_kept:
+    monkeypatch.setattr(memory, "_glibc", lambda: touched.append("the allocator"))
+    with memory.memory_kept:
         pass
     assert not touched
 
@@ -69,10 +69,10 @@ def test_nothing_is_done_where_nothing_was_asked_for(monkeypatch, asked):
 def test_what_was_asked_for_is_asked_for_again_by_the_last_task_alone(monkeypatch):
     monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
     glibc = mock.Mock()
-    monkeypatch.setattr(allocator, "_glibc", lambda: glibc)
-    with allocator.memory_kept:
+    monkeypatch.setattr(memory, "_glibc", lambda: glibc)
+    with memory.memory_kept:
         begun = glibc.mock_calls.copy()
-        with allocator.memory_kept:
+        with memory.memory_kept:
             pass
         assert glibc.mock_calls == begun
     # Numbers of M_TRIM_THRESHOLD and M_MMAP_THRESHOLD, and the default of the latter.
