@@ -53,13 +53,13 @@ docs: $(VENV)/.docs
 
 pictures: $(VENV)/.test
 	@cd $(ROOT) && $(BIN)/python docs/make_pictures.py && $(BIN)/python docs/make_reference.py
-	@cd $(ROOT) && $(BIN)/python benchmarks/measure_tables.py && $(BIN)/python benchmarks/comparison_tables.py
-	@cd $(ROOT) && $(BIN)/python benchmarks/selection_tables.py && $(BIN)/python benchmarks/scale_tables.py
+	@cd $(ROOT) && $(BIN)/python benchmarks measure_tables && $(BIN)/python benchmarks comparison_tables
+	@cd $(ROOT) && $(BIN)/python benchmarks selection_tables && $(BIN)/python benchmarks scale_tables
 
 bench: $(VENV)/.bench
-	@cd $(ROOT) && $(BIN)/python benchmarks/pair.py && $(BIN)/python benchmarks/tables.py
-	@cd $(ROOT) && $(BIN)/python benchmarks/testing.py && $(BIN)/python benchmarks/inference_tables.py
-	@cd $(ROOT) && $(BIN)/python benchmarks/tables_of_pairs.py && $(BIN)/python benchmarks/comparison_tables.py
+	@cd $(ROOT) && $(BIN)/python benchmarks pair && $(BIN)/python benchmarks tables
+	@cd $(ROOT) && $(BIN)/python benchmarks testing && $(BIN)/python benchmarks inference_tables
+	@cd $(ROOT) && $(BIN)/python benchmarks tables_of_pairs && $(BIN)/python benchmarks comparison_tables
 
 clean:
 	@rm -rf $(VENV) $(ROOT).nox $(ROOT)docs/_build $(ROOT)renyi-demo.png

@@ -1,6 +1,6 @@
 """How often `renyi.matrix` rejects columns that have nothing to do with one another.
 
-`python benchmarks/table_study.py [DATA]` takes about half an hour on one core, writes results/table_study.json and the
+`python benchmarks table_study [DATA]` takes about half an hour on one core, writes results/table_study.json and the
 tables of docs/tables.md. DATA is a folder of CSV files, by default ../shared/data; tables that are not there are left
 out.
 
@@ -329,7 +329,7 @@ def write_page(found: dict[str, Any]) -> None:
     """The tables of docs/tables.md."""
     independent_rows = found["complete"] + found["with gaps"]
     parts = [
-        provenance(recorded("table_study"), "table_study.py"),
+        provenance(recorded("table_study"), "studies/table_study.py"),
         "### Real tables, every column shuffled\n",
         real_tables(found["real"]) if found["real"] else "No table was there.\n",
         "### Generated columns of all types\n",

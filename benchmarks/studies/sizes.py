@@ -1,6 +1,6 @@
 """How often the tests reject independent data.
 
-`python benchmarks/sizes.py` takes about half an hour on two cores and writes results/sizes.json. Columns are prepared a
+`python benchmarks sizes` takes about half an hour on two cores and writes results/sizes.json. Columns are prepared a
 hundred times for each kind of data and length, and then paired at random with their rows in random order: given its
 margins every such pair is a draw of independent data.
 """

@@ -1,6 +1,6 @@
 """Time of each measure beside its original, on the same data in the same run: one function for each measure.
 
-`python benchmarks/measures_speed.py [NAME ...]` writes `speed_NAME.json`; without names, all of them.
+`python benchmarks measures_speed [NAME ...]` writes `speed_NAME.json`; without names, all of them.
 """
 
 import subprocess
@@ -210,7 +210,7 @@ def _shuffles(name: str, n: int) -> dict[str, float]:
 
 def _memory(prepare: str, call: str) -> int:
     imports = (
-        f"import sys; sys.path.insert(0, {str(RESULTS.parent)!r})\n"
+        f"import sys; sys.path[:0] = [{str(RESULTS.parent)!r}, {str(Path(__file__).parent)!r}]\n"
         "measure = renyi.measure\n"
         "from measures_speed import hsic_by_matrices\n"
         "measure('hsic')(np.arange(50.0), np.arange(50.0)); measure('dcor')(np.arange(50.0), np.arange(50.0))\n"

@@ -1,6 +1,6 @@
 """Power of other measures of dependence on the patterns of the paper's power experiment.
 
-Everything is seeded. `python benchmarks/peer_power.py` takes about 80 minutes on one core and writes
+Everything is seeded. `python benchmarks peer_power` takes about 80 minutes on one core and writes
 results/peer_power.json after every pattern and level; started again, it goes on from there. It needs R with the
 packages acepack and minerva (Debian: r-cran-acepack, r-cran-minerva). `samples` gives back the very same pairs, so
 that any other test can be run on them.

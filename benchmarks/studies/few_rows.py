@@ -1,6 +1,6 @@
 """How often the default test rejects independent numbers on few rows, with few ties, or on a part of their rows.
 
-`python benchmarks/few_rows.py` takes about half an hour on one core and writes results/few_rows.json. Columns of every
+`python benchmarks few_rows` takes about half an hour on one core and writes results/few_rows.json. Columns of every
 kind are drawn a hundred times in pairs, and the rows of one of each pair are shuffled two thousand times or more.
 """
 

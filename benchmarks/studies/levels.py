@@ -1,6 +1,6 @@
 """How often the default test rejects two independent categories, and what its rules for them are worth.
 
-`python benchmarks/levels.py` takes about three minutes on one core and writes results/levels.json. Categories are drawn
+`python benchmarks levels` takes about three minutes on one core and writes results/levels.json. Categories are drawn
 in pairs, and for each pair tables of counts with these margins are drawn under independence, which is the same as
 shuffling the rows of one. Only pairs that have a law are counted.
 """

@@ -275,7 +275,7 @@ def studies() -> str:
     parts = [
         "# The studies behind the p-values\n",
         "## The law of the combination\n",
-        provenance(recorded("calibration"), "calibration.py"),
+        provenance(recorded("calibration"), "studies/calibration.py"),
         "log(p/H) less log M · φ(p), in percent: how far the fitted curve is off, for matrices of independent "
         "normals "
         "(1,000,000 draws; 125,000 for vectors, whose last columns are noise). "
@@ -308,13 +308,13 @@ def studies() -> str:
         "0.02 at 10⁻³, 0.07 at 10⁻⁴ and 0.2 at 10⁻⁵ for 2,000,000 draws, three times as much for 200,000):\n",
         _tail_table(calibration["few rows"]),
         "## Few rows with few ties, and parts of the rows\n",
-        provenance(recorded("few_rows"), "few_rows.py"),
+        provenance(recorded("few_rows"), "studies/few_rows.py"),
         few_rows_tables(),
         "## Categories of many levels\n",
-        provenance(recorded("levels"), "levels.py"),
+        provenance(recorded("levels"), "studies/levels.py"),
         levels_tables(),
         "## Size\n",
-        provenance(recorded("sizes"), "sizes.py"),
+        provenance(recorded("sizes"), "studies/sizes.py"),
         *(
             f"### `{method}` at {level}\n\n{size_table(method, level)}"
             for method in METHODS
@@ -324,9 +324,10 @@ def studies() -> str:
         _law_table(),
         "## Power, intervals, conditional tests, time\n",
         *(
-            provenance(recorded(name), f"{name}.py")
-            for name in ("power", "peer_power", "intervals", "conditional", "testing")
+            provenance(recorded(name), f"studies/{name}.py")
+            for name in ("power", "peer_power", "intervals", "conditional")
         ),
+        provenance(recorded("testing"), "speed/testing.py"),
         "Their tables are in [Tests and p-values](inference.md) and [Conditional tests](conditional.md).\n",
     ]
     return "\n".join(parts)

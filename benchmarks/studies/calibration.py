@@ -1,6 +1,6 @@
 """The two laws behind the multi-scale test, by simulation.
 
-`python benchmarks/calibration.py` takes about half an hour on one core. It writes results/calibration.json: how the
+`python benchmarks calibration` takes about half an hour on one core. It writes results/calibration.json: how the
 harmonic mean of block p-values is distributed for matrices of independent normals, with the curve that
 `renyi.inference.multiscale` uses fitted to it, and how much heavier the tail is for columns of few rows without ties.
 """

@@ -69,7 +69,7 @@ def size_table() -> str:
                 ["data", "n", *names],
                 ([kind, f"{n:,}", *(found.get(name, "") for name in names)] for (kind, n), found in rows.items()),
             ),
-            provenance(recorded, "measure_sizes.py"),
+            provenance(recorded, "studies/measure_sizes.py"),
         ]
     )
 
@@ -114,7 +114,7 @@ def law_table() -> str:
             "Size over level, mean and largest, for random pairs of 18 kinds of columns. The Monte Carlo error of one "
             f"pair at {100 * levels[3]:g} % is {errors}, and a third of that at {100 * levels[2]:g} %.\n",
             table(["n", "law holds", "pairs", *header], rows),
-            provenance(recorded, "correlation_laws.py"),
+            provenance(recorded, "studies/correlation_laws.py"),
         ]
     )
 

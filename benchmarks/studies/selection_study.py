@@ -1,6 +1,6 @@
 """Does forward selection find the truth, stay silent on noise, and choose features that predict? docs/selection.md.
 
-python benchmarks/selection_study.py truth|real [--seeds 100] [--setwise 20] [--splits 5] [--data DIR]
+python benchmarks selection_study truth|real [--seeds 100] [--setwise 20] [--splits 5] [--data DIR]
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Tables, shuffles and selection on a GPU: agreement with NumPy, times beside what the card can do, and where they go.
 
-`python benchmarks/gpu.py` takes about five minutes on a large card and writes results/gpu.json; a part that fails says
+`python benchmarks gpu` takes about five minutes on a large card and writes results/gpu.json; a part that fails says
 so in its place. `--device cpu --small` runs all of it in a minute where there is no card.
 """
 
@@ -38,7 +38,7 @@ from renyi.selection.forward import ByGain, Step, forward
 from renyi.selection.gain import Gains
 from renyi.selection.inputs import as_numbers, read_features, read_target
 
-RESULTS = Path(__file__).parent / "results" / "gpu.json"
+RESULTS = Path(__file__).parents[1] / "results" / "gpu.json"
 
 
 class Bench:

@@ -2,8 +2,8 @@
 
 And how well any estimate can do: populations that samples hardly tell apart, though their coefficients differ.
 
-`python benchmarks/equal_roots.py` takes about a minute and writes results/equal_roots.json, from which
-`benchmarks/tables.py` makes a part of docs/defaults.md.
+`python benchmarks equal_roots` takes about a minute and writes results/equal_roots.json, from which
+`benchmarks/render/tables.py` makes a part of docs/defaults.md.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Power of the multi-scale test: on the patterns of the paper, on others, and with other blocks and weights.
 
-`python benchmarks/power.py` takes about ten minutes on one core and writes results/power.json. Pairs are those of
+`python benchmarks power` takes about ten minutes on one core and writes results/power.json. Pairs are those of
 `peer_power.samples`, so that the peers of results/peer_power.json were run on the same data.
 """
 

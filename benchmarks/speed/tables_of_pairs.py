@@ -1,6 +1,6 @@
 """Time and memory of whole tables beside pandas, NumPy and dcor, in one run.
 
-`python benchmarks/tables_of_pairs.py` takes about five minutes and writes results/tables_of_pairs.json and
+`python benchmarks tables_of_pairs` takes about five minutes and writes results/tables_of_pairs.json and
 docs/table-speed.md.
 """
 
@@ -23,7 +23,7 @@ import renyi
 from harness import best_times, extra_memory, record
 from renyi.data.files.table_files import read_table
 
-DOCS = Path(__file__).parent.parent / "docs" / "table-speed.md"
+DOCS = Path(__file__).parents[2] / "docs" / "table-speed.md"
 N_ROWS, N_COLUMNS, N_PAIRS_OF_DCOR = 10_000, 300, 200
 
 
@@ -121,7 +121,8 @@ def page(results: dict[str, Any]) -> str:
     lines = [
         "# Tables: time and memory",
         "",
-        "Made by `benchmarks/tables_of_pairs.py` on 2 cores. Best times in seconds; calls take turns in one process.",
+        "Made by `benchmarks/speed/tables_of_pairs.py` on 2 cores. "
+        "Best times in seconds; calls take turns in one process.",
         "`matrix` gives values and p-values.",
         "",
         "| ratio | here | aim |",

@@ -1,6 +1,6 @@
 """How often Chatterjee's coefficient finds independent data, by its law, with and without ties.
 
-    python benchmarks/xi.py [--shuffles 100000]
+    python benchmarks xi [--shuffles 100000]
 
 Prints the share of shuffles found at 5 %, 1 % and 0.1 %, in one direction and for the larger of both, and whether the
 law is used there ("law") or y is shuffled ("–").

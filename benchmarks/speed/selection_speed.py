@@ -1,6 +1,6 @@
 """The time of a forward selection, beside the bare work that a set-wise search would do, and beside one by dcor.
 
-python benchmarks/selection_speed.py [--columns 1000] [--rows 10000]
+python benchmarks selection_speed [--columns 1000] [--rows 10000]
 """
 
 import argparse

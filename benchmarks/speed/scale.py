@@ -1,6 +1,6 @@
 """Tables that are not in memory: time and memory against a pass of Polars over the same file, and growth with rows.
 
-python benchmarks/scale.py file [ROWS] | dask [ROWS] | growth writes benchmarks/results/scale_*.json. A file of 20
+python benchmarks scale file [ROWS] | dask [ROWS] | growth writes benchmarks/results/scale_*.json. A file of 20
 columns takes 150 bytes a row.
 """
 

@@ -17,7 +17,7 @@ def results(name: str) -> Any:
 
 
 def by(script: str) -> str:
-    return f"`python benchmarks/{script}`"
+    return f"`python benchmarks {script}`"
 
 
 def faster(peer: float, ours: float) -> str:
@@ -38,31 +38,31 @@ def headline() -> str:
                 "coefficient of one pair, 10⁶ rows",
                 "SciPy's `spearmanr`",
                 faster(largest["spearmanr"], largest["rdc"]),
-                by("pair.py"),
+                by("pair"),
             ],
             [
                 all_pairs,
                 "pandas' Spearman, no p-values",
                 faster(wide["spearman of pandas"], wide["matrix"]),
-                by("tables_of_pairs.py"),
+                by("tables_of_pairs"),
             ],
             [
                 all_pairs,
                 "dcor, no p-values (from 200 pairs)",
                 faster(wide["all pairs by dcor (from 200)"], wide["matrix"]),
-                by("tables_of_pairs.py"),
+                by("tables_of_pairs"),
             ],
             [
                 "test of one pair, 2,000 rows",
                 "dcor, 1,000 permutations (from 20)",
                 faster(tests["dcor"], tests["auto"]),
-                by("testing.py"),
+                by("testing"),
             ],
             [
                 "choose 10 of 1,000 features, 1,000 rows",
                 "the same search by dcor (from one candidate a step)",
                 faster(chosen["dcor on 1000 rows, seconds"], chosen["selection on 1000 rows, seconds"]),
-                by("selection_speed.py"),
+                by("selection_speed"),
             ],
         ],
         in_words=True,
@@ -75,7 +75,7 @@ def ratios() -> str:
     dcor, hsic = results("speed_dcor"), results("speed_hsic")
     ace = results("speed_ace")["rows"][-1]
     mic = next(row for row in results("speed_mic")["rows"] if row["n"] == 10_000)
-    measures = by("measures_speed.py")
+    measures = by("measures_speed")
     more = [
         ["test of one pair, 2,000 rows", "hyppo, 1,000 permutations (from 20)", faster(tests["hyppo"], tests["auto"])],
         [
@@ -101,7 +101,7 @@ def ratios() -> str:
     ]
     return headline() + "".join(
         f"| {' | '.join(row)} | {command} |\n"
-        for rows, command in ((more, by("testing.py")), (own, measures))
+        for rows, command in ((more, by("testing")), (own, measures))
         for row in rows
     )
 
@@ -129,11 +129,11 @@ def sure() -> str:
     mean = dict(zip(header, next(row for row in rows if "mean" in row[0]), strict=True))
     return (
         f"- **P-values hold.** Of {tables} real tables whose columns were shuffled, {found} had a finding at a false "
-        f"discovery rate of\n  5 %, where {0.05 * tables:g} are allowed: {by('table_study.py DATA')}, DATA a folder of "
+        f"discovery rate of\n  5 %, where {0.05 * tables:g} are allowed: {by('table_study DATA')}, DATA a folder of "
         "these CSV files\n  ([the study](docs/tables.md#the-study)).\n"
         f"- **Power.** On the paper's eight patterns the default test has a mean power of {mean['renyi']}; ACE has "
         f"{mean['ACE']}, distance\n  correlation {mean['dCor']}, MIC {mean['MIC']}, Pearson {mean['Pearson']}: "
-        f"{by('power.py')}\n  and {by('peer_power.py')}, which needs R ([by pattern](docs/inference.md#power)).\n"
+        f"{by('power')}\n  and {by('peer_power')}, which needs R ([by pattern](docs/inference.md#power)).\n"
     )
 
 

@@ -84,7 +84,7 @@ def main() -> None:
     if "--check" in sys.argv:
         is_current = PAGE.read_text() == before
         PAGE.write_text(before)
-        sys.exit(None if is_current else f"{PAGE.name} is out of date: run python benchmarks/selection_tables.py")
+        sys.exit(None if is_current else f"{PAGE.name} is out of date: run python benchmarks selection_tables")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How often the confidence interval of the debiased coefficient covers the population's value.
 
-`python benchmarks/intervals.py` takes a few minutes and writes results/intervals.json. The population's value is that
+`python benchmarks intervals` takes a few minutes and writes results/intervals.json. The population's value is that
 of a million rows.
 """
 

@@ -1,6 +1,6 @@
 """How the regularisation of kernel canonical correlation tells dependent from independent data.
 
-    python benchmarks/kcca.py [--draws 100]
+    python benchmarks kcca [--draws 100]
 
 Prints, by regularisation, the mean and the largest coefficient of independent samples of 500 rows, and the mean and the
 smallest of dependent ones.

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness import RESULTS
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 _COLUMNS = ("rdc", "spearmanr", "two argsorts", "listing")
 
 
@@ -37,7 +37,7 @@ def defaults() -> str:
     found = recorded["results"]
     parts = [
         "# The defaults and the study behind them\n",
-        provenance(recorded, "defaults.py"),
+        provenance(recorded, "studies/defaults.py"),
         "Values are means with their Monte Carlo error. What decides is the effective rank of a side: too low, and",
         "curved shapes are missed; too high, and independent data score high and power falls. With s = 3 and k = 10",
         "the rank is 8: the shapes of the gallery have reached their values (what the squares still gain is noise, as",
@@ -112,7 +112,7 @@ def _equal_roots() -> list[str]:
     estimates = list(found["rows"][0]["errors"])
     return [
         "## Estimates that look at more than the largest correlation\n",
-        provenance(recorded, "equal_roots.py"),
+        provenance(recorded, "studies/equal_roots.py"),
         f"Mean errors of {found['samples']} samples of {found['n']} rows, and in brackets the standard deviation of",
         "one sample. The closed form knows the largest correlation, the ranks and n, and cannot tell twelve levels",
         "whose correlations are all 0.85 from a single correlation of 0.93: both show the same largest one. The",
@@ -165,7 +165,7 @@ def _chance() -> list[str]:
     recorded = json.loads((RESULTS / "chance.json").read_text())
     return [
         "## What single rows weigh\n",
-        provenance(recorded, "chance.py"),
+        provenance(recorded, "studies/chance.py"),
         "Means of debiased coefficients of independent columns, 400 pairs each, beside what they would be if the level",
         "of chance were that of Roy's law throughout, and the median product of the largest leverages.\n",
         table(
@@ -222,7 +222,7 @@ def pair() -> str:
     found = recorded["results"]
     parts = [
         "# One pair: time and memory\n",
-        provenance(recorded, "pair.py"),
+        provenance(recorded, "speed/pair.py"),
         "Best times; the calls of a row take turns in one process. *Listing* is the paper's five lines in NumPy.\n",
         "## Two uniform scalars, milliseconds\n",
         table(

@@ -28,7 +28,7 @@ def file() -> str:
         f"{ours['seconds']:.0f} s and {ours['peak_mb'] / 1000:.2f} GB at the peak, libraries included. A streaming "
         f"pass of Polars that takes the means of the columns needs {seconds:.1f} s and {peak:.2f} GB: "
         f"{found['ratio of seconds']:.1f} times on the clock, {found['ratio of cpu_seconds']:.1f} times by the "
-        "processor (`python benchmarks/scale.py file`)."
+        "processor (`python benchmarks scale file`)."
     )
 
 
@@ -50,7 +50,7 @@ def dask() -> str:
         f"On a `LocalCluster` of two workers with one thread each, {found['rows']:,} rows take {two['seconds']:.0f} s "
         f"with the start of the cluster, {found['ratio of seconds']:.2f} times the {alone:.0f} s of one "
         f"process. The client's memory is {two['peak_mb']:.0f} MB, and {few['peak_mb']:.0f} MB with a quarter of "
-        "the rows (`python benchmarks/scale.py dask`)."
+        "the rows (`python benchmarks scale dask`)."
     )
 
 
@@ -71,7 +71,7 @@ def gpu() -> str:
         "Coefficients differ from NumPy's by at most "
         f"{max(part['values'] for part in many):.0e} from 10,000 rows on, logarithms of p-values by "
         f"{max(part['log p'] for part in many):.0e}; on fewer rows by {max(few['values'], few['log p']):.0e} "
-        "(`python benchmarks/gpu.py`)."
+        "(`python benchmarks gpu`)."
     )
     # Results of before it could be run have none.
     said += _selected(found["selection"]) if "selection" in found else ""

@@ -1,6 +1,6 @@
 """Size and power of the conditional test, beside partial correlation.
 
-`python benchmarks/conditional.py` takes about half an hour on two cores and writes results/conditional.json.
+`python benchmarks conditional` takes about half an hour on two cores and writes results/conditional.json.
 """
 
 import os

@@ -1,6 +1,6 @@
 """How often the p-values of the other measures call independent columns dependent.
 
-`python benchmarks/measure_sizes.py` takes about ten minutes on two cores and writes results/measure_sizes.json. Columns
+`python benchmarks measure_sizes` takes about ten minutes on two cores and writes results/measure_sizes.json. Columns
 of every kind are drawn in pairs, and the rows of one of each pair are shuffled thousands of times: given its margins
 every such pair is a draw of independent data. Whether theory serves a pair, its margins decide alone. Where it does not
 rows are shuffled by the test itself, whose size holds by construction; the study says how often that is.

@@ -1,6 +1,6 @@
 """Where Student's t, and a gamma law of the same skewness, hold for the correlation of two columns.
 
-`python benchmarks/correlation_laws.py` takes a few minutes on one core and writes results/correlation_laws.json. Pairs
+`python benchmarks correlation_laws` takes a few minutes on one core and writes results/correlation_laws.json. Pairs
 of columns of random kinds are drawn, and the rows of one of them shuffled: the size of both laws at every level, beside
 what the rule of `renyi.measure("pearson")` goes by. Pairs of two flags are left out, since these are counted.
 """
