@@ -16,6 +16,7 @@ import pytest
 import renyi
 
 ROOT = Path(__file__).parent.parent
+ARCHITECTURE = ROOT / "docs/internals/architecture.md"
 SCRIPTS = sorted((ROOT / "benchmarks").glob("*/*.py"))
 PAGES = [
     "README.md",
@@ -158,6 +159,18 @@ def test_every_public_name_is_in_the_api_reference():
     assert listed == public - {"sklearn", "experiments"}
 
 
+def test_architecture_names_every_module_in_its_room():
+    rows = re.findall(r"^\| `([a-z_/]+)/` \|.*\|([^|]+)\|$", ARCHITECTURE.read_text(), flags=re.MULTILINE)
+    named = {room: set(re.findall(r"`(\w+)`", modules)) for room, modules in rows}
+    package, there = ROOT / "src" / "renyi", dict[str, set[str]]()
+    for path in package.rglob("*.py"):
+        room = path.parent.relative_to(package).as_posix()
+        if room not in (".", "experiments") and path.stem != "__init__":
+            there.setdefault(room, set()).add(path.stem)
+    for room in named | there:
+        assert named.get(room) == there.get(room), f"{ARCHITECTURE.name}, {room}"
+
+
 def test_pages_name_no_file_that_is_not_there():
     """Sphinx checks links between pages; the README's, and scripts that pages name, are checked here."""
     pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")]
@@ -169,7 +182,7 @@ def test_pages_name_no_file_that_is_not_there():
             assert (ROOT / script).exists(), f"{page.name}: {script}"
         for script in re.findall(r"python\s+benchmarks\s+([a-z_]+)", text):
             assert script in scripts, f"{page.name}: {script}"
-        for link in re.findall(r"\]\(([\w./-]+\.(?:md|png|cff))(?:#[\w-]*)?\)", text):
+        for link in re.findall(r"\]\(([\w./-]+\.(?:md|png|svg|cff))(?:#[\w-]*)?\)", text):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 

@@ -86,7 +86,7 @@ TRUSTED_SHARE = 0.4
 _TRUSTED_SHARE_OF_LEVELS = 0.25
 _BEARABLE = 1.0
 # Two categories of many levels have wide blocks, whose critical correlation is large, and many rare cells: there no row
-# may move an entry of the products by more than its standard error; docs/design.md, "Many levels".
+# may move an entry of the products by more than its standard error; docs/internals/decisions.md, "Many levels".
 _MOST_OF_ONE_ROW = 1.0
 # On fewer rows than this there is a law for numbers with few ties alone: other p-values are too few and far between.
 FEW_ROWS = 50
