@@ -7,6 +7,7 @@ VENV := $(ROOT).venv
 BIN := $(VENV)/bin
 # Two test processes with two BLAS threads each would spend their time waiting for one another.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+LINT = $(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/lint-imports
 PYENV_ROOT ?= $(HOME)/.pyenv
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q install
 
@@ -14,10 +15,11 @@ ifneq ($(words $(ROOT)),1)
 $(error make cannot handle a path with spaces: move the project to another folder)
 endif
 
-.PHONY: help demo test test-devices test-all lint docs pictures bench clean
+.PHONY: help demo check test test-devices test-all lint docs pictures bench clean
 
 help:
 	@echo "make demo      a made-up table is scanned, then the paper's fourteen associations as a table and a picture"
+	@echo "make check     format, lint, types, layers and the tests that are not marked slow: meant to take less than 90 s on two cores"
 	@echo "make test      the tests"
 	@echo "make test-devices  the tests of torch and GPUs, with torch, which may take gigabytes"
 	@echo "make test-all  the tests on every supported Python that is installed, and on the oldest NumPy and SciPy"
@@ -32,6 +34,11 @@ demo: $(VENV)/.demo
 	@echo
 	@$(BIN)/renyi gallery --picture $(ROOT)renyi-demo.png
 
+# Types take a core for as long as all the rest of the lint; the tests have both cores to themselves.
+check: $(VENV)/.lint
+	@cd $(ROOT) && { $(BIN)/mypy & types=$$!; $(LINT); lint=$$?; wait $$types && exit $$lint; }
+	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" tests
+
 test: $(VENV)/.test
 	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests
 	@cd $(ROOT) && $(BIN)/python -m pytest --doctest-modules src/renyi
@@ -45,7 +52,7 @@ test-all: $(VENV)/.test
 	@cd $(ROOT) && PATH="$$PATH$$(printf ':%s' $(wildcard $(PYENV_ROOT)/versions/3.*/bin))" $(ONE_THREAD) $(BIN)/nox
 
 lint: $(VENV)/.lint
-	@cd $(ROOT) && $(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports
+	@cd $(ROOT) && $(LINT) && $(BIN)/mypy
 
 docs: $(VENV)/.docs
 	@cd $(ROOT) && $(BIN)/sphinx-build -q -E --fail-on-warning --keep-going docs docs/_build/html
@@ -53,13 +60,13 @@ docs: $(VENV)/.docs
 
 pictures: $(VENV)/.test
 	@cd $(ROOT) && $(BIN)/python docs/make_pictures.py && $(BIN)/python docs/make_reference.py
-	@cd $(ROOT) && $(BIN)/python benchmarks/measure_tables.py && $(BIN)/python benchmarks/comparison_tables.py
-	@cd $(ROOT) && $(BIN)/python benchmarks/selection_tables.py && $(BIN)/python benchmarks/scale_tables.py
+	@cd $(ROOT) && $(BIN)/python benchmarks measure_tables && $(BIN)/python benchmarks comparison_tables
+	@cd $(ROOT) && $(BIN)/python benchmarks selection_tables && $(BIN)/python benchmarks scale_tables
 
 bench: $(VENV)/.bench
-	@cd $(ROOT) && $(BIN)/python benchmarks/pair.py && $(BIN)/python benchmarks/tables.py
-	@cd $(ROOT) && $(BIN)/python benchmarks/testing.py && $(BIN)/python benchmarks/inference_tables.py
-	@cd $(ROOT) && $(BIN)/python benchmarks/tables_of_pairs.py && $(BIN)/python benchmarks/comparison_tables.py
+	@cd $(ROOT) && $(BIN)/python benchmarks pair && $(BIN)/python benchmarks tables
+	@cd $(ROOT) && $(BIN)/python benchmarks testing && $(BIN)/python benchmarks inference_tables
+	@cd $(ROOT) && $(BIN)/python benchmarks tables_of_pairs && $(BIN)/python benchmarks comparison_tables
 
 clean:
 	@rm -rf $(VENV) $(ROOT).nox $(ROOT)docs/_build $(ROOT)renyi-demo.png

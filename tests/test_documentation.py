@@ -16,6 +16,8 @@ import pytest
 import renyi
 
 ROOT = Path(__file__).parent.parent
+ARCHITECTURE = ROOT / "docs/internals/architecture.md"
+SCRIPTS = sorted((ROOT / "benchmarks").glob("*/*.py"))
 PAGES = [
     "README.md",
     *(
@@ -138,10 +140,16 @@ def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "script", ["docs/make_reference.py", "benchmarks/comparison_tables.py", "benchmarks/selection_tables.py"]
+    "script",
+    [
+        "docs/make_reference.py",
+        "benchmarks comparison_tables",
+        "benchmarks scale_tables",
+        "benchmarks selection_tables",
+    ],
 )
 def test_pages_made_from_code_are_up_to_date(script):
-    made = subprocess.run([sys.executable, ROOT / script, "--check"], check=False)
+    made = subprocess.run([sys.executable, *script.split(), "--check"], cwd=ROOT, check=False)
     assert made.returncode == 0, f"run python {script}"
 
 
@@ -151,13 +159,35 @@ def test_every_public_name_is_in_the_api_reference():
     assert listed == public - {"sklearn", "experiments"}
 
 
+def test_architecture_names_every_module_in_its_room():
+    rows = re.findall(r"^\| `([a-z_/]+)/` \|.*\|([^|]+)\|$", ARCHITECTURE.read_text(), flags=re.MULTILINE)
+    named = {room: set(re.findall(r"`(\w+)`", modules)) for room, modules in rows}
+    package, there = ROOT / "src" / "renyi", dict[str, set[str]]()
+    for path in package.rglob("*.py"):
+        room = path.parent.relative_to(package).as_posix()
+        if room not in (".", "experiments") and path.stem != "__init__":
+            there.setdefault(room, set()).add(path.stem)
+    for room in named | there:
+        assert named.get(room) == there.get(room), f"{ARCHITECTURE.name}, {room}"
+
+
 def test_pages_name_no_file_that_is_not_there():
     """Sphinx checks links between pages; the README's, and scripts that pages name, are checked here."""
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")]
+    pages += sorted((ROOT / "docs").rglob("*.md"))
+    scripts = {path.stem for path in SCRIPTS}
     for page in (page for page in pages if "_build" not in page.parts):
         text = page.read_text()
         for script in re.findall(r"(?:benchmarks|docs|tests)/[a-z_/]+\.(?:py|json|md|R|csv)\b", text):
             assert (ROOT / script).exists(), f"{page.name}: {script}"
-        for link in re.findall(r"\]\(([\w./-]+\.(?:md|png|cff))(?:#[\w-]*)?\)", text):
-            root = ROOT if page.name in ("README.md", "CONTRIBUTING.md") and page.parent == ROOT else page.parent
-            assert (root / link).exists(), f"{page.name}: {link}"
+        for script in re.findall(r"python\s+benchmarks\s+([a-z_]+)", text):
+            assert script in scripts, f"{page.name}: {script}"
+        for link in re.findall(r"\]\(([\w./-]+\.(?:md|png|svg|cff))(?:#[\w-]*)?\)", text):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_every_script_of_benchmarks_has_a_row_in_their_readme():
+    rows = re.findall(r"^\| `([a-z_]+)", (ROOT / "benchmarks/README.md").read_text(), flags=re.MULTILINE)
+    runnable = [path.stem for path in SCRIPTS if "__main__" in path.read_text()]
+    assert sorted(rows) == sorted(runnable)
+    assert len({path.stem for path in SCRIPTS}) == len(SCRIPTS), "scripts import one another by name"

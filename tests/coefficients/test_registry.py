@@ -335,8 +335,8 @@ def test_settings_may_be_numbers_of_numpy(curved):
 
 
 def test_the_table_of_the_docs_is_up_to_date():
-    run = subprocess.run([sys.executable, ROOT / "benchmarks" / "measure_tables.py", "--check"], check=False)
-    assert run.returncode == 0, "run python benchmarks/measure_tables.py"
+    run = subprocess.run([sys.executable, ROOT / "benchmarks", "measure_tables", "--check"], check=False)
+    assert run.returncode == 0, "run python benchmarks measure_tables"
 
 
 # Numbers that floats of 64 bits do not hold.

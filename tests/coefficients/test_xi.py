@@ -145,7 +145,7 @@ def test_law_finds_independent_data_as_often_as_it_says(ties, n, symmetric, rng)
     )
     orders = rng.permuted(np.tile(np.arange(n), (20_000, 1)), axis=1)
     values = measure.shuffled(x, y, orders)
-    # Up to so many times the level were found in 100,000 shuffles (benchmarks/xi.py); fewer are drawn here.
+    # Up to so many times the level were found in 100,000 shuffles (benchmarks/studies/xi.py); fewer are drawn here.
     for level, times in ((0.05, 1.06), (0.01, 1.15), (0.001, 1.6)):
         cut = brentq(lambda value: measure.law(x, y, value).log_pvalue - np.log(level), -0.5, 1.0)  # noqa: B023
         error = np.sqrt(level / len(values))

@@ -164,7 +164,7 @@ def test_what_cannot_be_tested_is_refused(rng):
         renyi.conditional_test(x, y, z, method="roy")
 
 
-# Size in brief; benchmarks/conditional.py is the long version.
+# Size in brief; benchmarks/studies/conditional.py is the long version.
 
 
 @pytest.mark.slow

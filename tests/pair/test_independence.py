@@ -259,7 +259,7 @@ def test_confidence_interval_surrounds_the_debiased_value(rng):
 @pytest.mark.slow
 @pytest.mark.parametrize("tails", [False, True])
 def test_intervals_cover(tails, rng):
-    """Coverage of 95 % intervals in brief; benchmarks/intervals.py is the long version."""
+    """Coverage of 95 % intervals in brief; benchmarks/studies/intervals.py is the long version."""
 
     def sample(n):
         x, noise = rng.standard_cauchy((2, n)) if tails else rng.standard_normal((2, n))
@@ -350,7 +350,7 @@ def test_a_pvalue_is_always_a_pvalue(n, seed, kind_x, kind_y):
     assert np.isfinite(result.statistic)
 
 
-# Size and power in brief; benchmarks/sizes.py and benchmarks/power.py are the long versions.
+# Size and power in brief; benchmarks/studies/sizes.py and benchmarks/studies/power.py are the long versions.
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ LEAST_SIZE = 1e-12
 RESTRICTED_CUT = 1e-2
 
 # Grid for the ranks of long columns. Against direct evaluation the coefficient moves by at most 33/(cells·√n) for
-# frequencies up to 100, 16/(cells·√n) for those of the default draw: docs/design.md, "The grid".
+# frequencies up to 100, 16/(cells·√n) for those of the default draw: see docs/internals/decisions.md, "The grid".
 _GRID_CELLS = 8192
 _GRID_FREQUENCY = 30.0
 _GRID_ROWS_PER_CELL = 4

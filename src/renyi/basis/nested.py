@@ -42,7 +42,7 @@ _WAVES = (3, 4, 5, 6)
 _MOST_COORDINATES_TO_MULTIPLY = 6
 # A number with more equal pairs of rows, as from one value in 80 % of them, is told from a rare event by little.
 TIES_OF_LEVELS = 0.64
-# With no more of them the law of columns without ties holds on few rows too; benchmarks/few_rows.py.
+# With no more of them the law of columns without ties holds on few rows too; benchmarks/studies/few_rows.py.
 FEW_TIES = 0.06
 # Levels that are frequent have at least so many times √n rows: with 3 the law holds for two categories, with a half
 # for a category and a number.

@@ -32,7 +32,7 @@ __all__ = [
 Array: TypeAlias = NDArray[np.float64]
 Frequencies = Literal["auto", "normal", "orthogonal", "fastfood"]
 
-# Chosen in benchmarks/defaults.py; docs/defaults.md has the table.
+# Chosen in benchmarks/studies/defaults.py; docs/defaults.md has the table.
 DEFAULT_SCALE = 3.0
 _PROJECTIONS_OF_A_SCALAR = 10
 _ROWS_PER_PROJECTION = 10

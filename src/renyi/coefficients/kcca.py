@@ -69,7 +69,7 @@ class Kcca(Measure[Array]):
     The coordinates of a vector should have a common scale, since their distances are taken as they are.
 
     Of 100 draws of 500 rows, the mean coefficient and the largest (of independent sides) or smallest (of dependent
-    ones, whose noise is 0.05·N(0,1)), by ε (`benchmarks/kcca.py`):
+    ones, whose noise is 0.05·N(0,1)), by ε (`benchmarks/studies/kcca.py`):
 
     ============================  =============  =============  =============  =============  =============
     sample                        0.02           0.01           0.005          0.002          0.001

@@ -105,7 +105,7 @@ class Xi(Measure[Ranked]):
     which they are in the limit (Zhang 2023). Where the law does not hold, y is shuffled: below 20 rows, and with ties
     below 50; where most rows have the same y; and where ties in x leave less than 0.65 of the variance. A mean over so
     many orders is far more precise, and skewed. How often independent sides were found, in 100,000 shuffles
-    (`benchmarks/xi.py`):
+    (`benchmarks/studies/xi.py`):
 
     ==============  =======================  =========================
     rows, ties      5 %, 1 %, 0.1 %          larger of both directions

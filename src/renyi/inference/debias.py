@@ -16,7 +16,8 @@ __all__ = ["debias", "debias_all", "largest_leverage", "null_level", "standard_e
 Array: TypeAlias = NDArray[np.float64]
 
 # Roy's law is trusted while the product of the largest leverages stays below this. Smooth functions of a number spread
-# what single rows weigh: it may be larger with one number, and larger still with two. docs/design.md, "Leverage".
+# what single rows weigh: it may be larger with one number, and larger still with two. See
+# docs/internals/decisions.md, "Leverage".
 _LARGEST_LEVERAGES = (0.03, 0.1, 0.4)
 # Of two numbers on fewer rows nothing is claimed, and tables with gaps have very many of them.
 _FEWEST_ROWS_OF_NUMBERS = 200

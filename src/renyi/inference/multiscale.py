@@ -70,7 +70,8 @@ OF_NUMBERS: tuple[Block, ...] = (
 _AGAINST_CATEGORY = (1, 2, 6, 20)
 _AGAINST_VECTOR = (1, 2, 6)
 
-# At 1 monotone curves lose up to 0.06 of power to Pearson's correlation, at 2 waves lose as much; benchmarks/power.py.
+# At 1 monotone curves lose up to 0.06 of power to Pearson's correlation, at 2 waves lose as much;
+# benchmarks/studies/power.py.
 WEIGHT_FALL = 1.5
 
 # A root above this is taken as this one: the rest would be rounding, which logarithms of p-values magnify.
@@ -85,7 +86,7 @@ TRUSTED_SHARE = 0.4
 _TRUSTED_SHARE_OF_LEVELS = 0.25
 _BEARABLE = 1.0
 # Two categories of many levels have wide blocks, whose critical correlation is large, and many rare cells: there no row
-# may move an entry of the products by more than its standard error; docs/design.md, "Many levels".
+# may move an entry of the products by more than its standard error; docs/internals/decisions.md, "Many levels".
 _MOST_OF_ONE_ROW = 1.0
 # On fewer rows than this there is a law for numbers with few ties alone: other p-values are too few and far between.
 FEW_ROWS = 50
@@ -97,7 +98,7 @@ LEVEL = 0.05
 _PAIRS_BY_PLANES, _MOST_BY_PLANES = 1024, 8192
 
 # Law of the weighted harmonic mean H of p-values: H = p/M^φ(p) with φ = c·p^a·(1 − p)^b, M the effective number of
-# blocks; fitted in benchmarks/calibration.py.
+# blocks; fitted in benchmarks/studies/calibration.py.
 _SIZE, _RISE, _FALL = 0.968, 0.401, 0.265
 # Columns of few rows without ties have log p + c·(log p)² in place of log p; from the same study.
 _LARGEST_CURVATURE, _CURVATURE = 0.0075, 0.42

@@ -342,7 +342,7 @@ def test_fifty_thousand_pairs_stay_quick(visit, folder):
             return performance.now() - start;
         })"""
     )
-    # On a busy machine with two cores; benchmarks/report.py has the times.
+    # On a busy machine with two cores; benchmarks/speed/report.py has the times.
     assert max(times) < 2000
     page.fill("#search", "x31")
     until(page, "document.getElementById('shown').textContent.includes('51,040 in all')")

@@ -1,0 +1,137 @@
+"""Write the tables of docs/measures.md from what the measures state, and from the study of their p-values.
+
+With --check it says whether they are up to date.
+"""
+
+import json
+import sys
+from typing import Any
+
+import renyi
+from harness import RESULTS
+from renyi.coefficients.base import Statement
+from tables import DOCS, provenance, renew, table
+
+PAGE = DOCS / "measures.md"
+
+
+def statements() -> dict[str, Statement]:
+    return {name: renyi.measure(name).statement for name in renyi.measures()}
+
+
+def measure_table() -> str:
+    return table(
+        ["name", "measure", "non-linear", "vectors", "invariant", "symmetric", "range", "settings", "time", "p-value"],
+        (
+            [
+                f"`{name}`",
+                with_link(stated),
+                *(
+                    yes(fact)
+                    for fact in (stated.is_nonlinear, stated.takes_vectors, stated.is_invariant, stated.is_symmetric)
+                ),
+                f"[{bound(stated.range[0])}, {bound(stated.range[1])}]",
+                stated.parameters,
+                stated.cost,
+                stated.law,
+            ]
+            for name, stated in statements().items()
+        ),
+        in_words=True,
+    )
+
+
+def with_link(stated: Statement) -> str:
+    source, _, link = stated.reference.partition(", https://")
+    return f"{stated.title} ([{source}](https://{link}))"
+
+
+def yes(fact: bool) -> str:
+    return "yes" if fact else "–"
+
+
+def bound(value: float) -> str:
+    return f"{value:g}".replace("-", "−").replace("inf", "∞")
+
+
+def size_table() -> str:
+    """How often independent columns have a small p-value by theory, and how often rows are shuffled instead."""
+    recorded = json.loads((RESULTS / "measure_sizes.json").read_text())
+    levels, cells = recorded["results"]["levels"], recorded["results"]["sizes"]
+    names = list(dict.fromkeys(cell["measure"] for cell in cells))
+    rows: dict[tuple[str, int], dict[str, str]] = {}
+    for cell in cells:
+        rows.setdefault((cell["kind"], cell["n"]), {})[cell["measure"]] = of_cell(cell)
+    return "\n".join(
+        [
+            f"{excess(cells, levels)}\n",
+            table(
+                ["data", "n", *names],
+                ([kind, f"{n:,}", *(found.get(name, "") for name in names)] for (kind, n), found in rows.items()),
+            ),
+            provenance(recorded, "studies/measure_sizes.py"),
+        ]
+    )
+
+
+def of_cell(cell: dict[str, Any]) -> str:
+    if "sizes" not in cell:
+        return "shuffles"
+    share = "" if cell["by_theory"] == 1.0 else f" ({100 * cell['by_theory']:.0f} %)"
+    return f"{cell['sizes'][0]:.3f} {cell['sizes'][1]:.3f} {cell['sizes'][2]:.4f}{share}"
+
+
+def excess(cells: list[dict[str, Any]], levels: list[float]) -> str:
+    """The largest sizes, as shares of their levels, with their Monte Carlo errors."""
+    served = [cell for cell in cells if "sizes" in cell]
+    said = []
+    for k, level in enumerate(levels):
+        # By the lower end of an interval of two errors: else the cells of fewest draws would always be the largest.
+        worst = max(served, key=lambda cell: (cell["sizes"][k] - 2 * cell["errors"][k]) / level)
+        size, error = worst["sizes"][k] / level, worst["errors"][k] / level
+        where = f"{worst['measure']}: {worst['kind']}, {worst['n']:,} rows"
+        said.append(f"{size:.2f} ± {error:.2f} times {100 * level:g} % ({where})")
+    return (
+        f"In {len(served):,} of {len(cells):,} cells theory serves some pairs or all. The largest sizes there, by "
+        f"their lower ends at two Monte Carlo errors, are {'; '.join(said)}."
+    )
+
+
+def law_table() -> str:
+    """Sizes of two laws of a correlation over their levels, where the rule admits them and where it does not."""
+    recorded = json.loads((RESULTS / "correlation_laws.json").read_text())
+    levels, pairs, shuffles = (recorded["results"][part] for part in ("levels", "pairs", "shuffles"))
+    rows = []
+    for n in dict.fromkeys(pair["n"] for pair in pairs):
+        for is_admitted in (True, False):
+            some = [pair for pair in pairs if pair["n"] == n and pair["is_admitted"] == is_admitted]
+            laws = (f"{mean(some, law, k)}, {largest(some, law, k)}" for law in ("student", "gamma") for k in (2, 3))
+            rows.append([f"{n:,}", "yes" if is_admitted else "–", len(some), *laws])
+    header = [f"{law}, {100 * level:g} %" for law in ("Student's t", "gamma") for level in levels[2:]]
+    errors = ", ".join(f"{(levels[3] * m) ** -0.5:.1f} at n = {int(n):,}" for n, m in shuffles.items())
+    return "\n".join(
+        [
+            "Size over level, mean and largest, for random pairs of 18 kinds of columns. The Monte Carlo error of one "
+            f"pair at {100 * levels[3]:g} % is {errors}, and a third of that at {100 * levels[2]:g} %.\n",
+            table(["n", "law holds", "pairs", *header], rows),
+            provenance(recorded, "studies/correlation_laws.py"),
+        ]
+    )
+
+
+def mean(pairs: list[dict[str, Any]], law: str, k: int) -> str:
+    return f"{sum(pair[law][k] for pair in pairs) / len(pairs):.2f}"
+
+
+def largest(pairs: list[dict[str, Any]], law: str, k: int) -> str:
+    return f"{max(pair[law][k] for pair in pairs):.1f}"
+
+
+PARTS = {"measures": measure_table, "sizes": size_table, "laws": law_table}
+
+if __name__ == "__main__":
+    if "--check" in sys.argv:
+        page = PAGE.read_text()
+        sys.exit(not all(f"<!-- {name} -->\n{make()}<!-- end of {name} -->" in page for name, make in PARTS.items()))
+    for name, make in PARTS.items():
+        renew(PAGE, name, make())

@@ -1,0 +1,120 @@
+"""Write the measured parts of docs/scaling.md from their results; with --check, say whether they are up to date."""
+
+import json
+import sys
+import textwrap
+from typing import Any
+
+from harness import RESULTS
+from tables import DOCS, renew, table
+
+PAGE = DOCS / "scaling.md"
+# Products of a pair and row: of the coefficient, of the corner, and of both edges.
+N_PRODUCTS = 64 + 64 + 24
+
+
+def results(name: str) -> Any:
+    found = json.loads((RESULTS / f"{name}.json").read_text())
+    return found.get("results", found)
+
+
+def file() -> str:
+    """One large file beside a pass of Polars."""
+    found = results("scale_file")
+    ours, means = found["renyi matrix"], found["polars means"]
+    seconds, peak = min(one["seconds"] for one in means), max(one["peak_mb"] for one in means) / 1000
+    return filled(
+        f"Parquet, {found['rows']:,} rows × {found['columns']} columns of float64, `memory='1GB'`, 2 cores: "
+        f"{ours['seconds']:.0f} s and {ours['peak_mb'] / 1000:.2f} GB at the peak, libraries included. A streaming "
+        f"pass of Polars that takes the means of the columns needs {seconds:.1f} s and {peak:.2f} GB: "
+        f"{found['ratio of seconds']:.1f} times on the clock, {found['ratio of cpu_seconds']:.1f} times by the "
+        "processor (`python benchmarks scale file`)."
+    )
+
+
+def growth() -> str:
+    """Seconds and memory by rows and columns."""
+    rows = [
+        [f"{one['rows']:,}", one["columns"], *(f"{one[key]:,.1f}" for key in ("seconds", "cpu_seconds", "peak_mb"))]
+        for one in results("scale_growth")["rows"]
+    ]
+    return table(["rows", "columns", "seconds", "of the processor", "peak, MB"], rows)
+
+
+def dask() -> str:
+    """Two workers beside one process."""
+    found = results("scale_dask")
+    two, few = (found[name] for name in ("two workers", "two workers, a quarter of the rows"))
+    alone = min(one["seconds"] for one in found["one process"])
+    return filled(
+        f"On a `LocalCluster` of two workers with one thread each, {found['rows']:,} rows take {two['seconds']:.0f} s "
+        f"with the start of the cluster, {found['ratio of seconds']:.2f} times the {alone:.0f} s of one "
+        f"process. The client's memory is {two['peak_mb']:.0f} MB, and {few['peak_mb']:.0f} MB with a quarter of "
+        "the rows (`python benchmarks scale dask`)."
+    )
+
+
+def gpu() -> str:
+    """What one card took, beside what it cannot do without."""
+    found = results("gpu")
+    machine, rates, agreement = found["machine"], found["rates"], found["agreement"]
+    many = [part for name, part in agreement.items() if name.startswith(("10000", "200000"))]
+    few = agreement["2000 x 60 float64"]
+    orders = found["shuffles"]
+    said = (
+        "The floor is three products of half precision at the rate that the card was seen to do, "
+        f"{rates['product of float16 into float32, TFLOPS']:.0f} TFLOPS, and torch's sort. What is above it: spectra "
+        "of 8 × 8 matrices, the law, gathering functions, and copies to memory "
+        f"({rates['to the host again, GB/s']:.0f} GB/s). {orders['drawn']:,} shuffles of one pair at n = 10,000 take "
+        f"{min(orders['seconds']):.2f} s, of which the random orders alone are "
+        f"{min(orders['random orders alone']):.2f} s; NumPy would take {orders['by NumPy, from fewer']:.0f} s. "
+        "Coefficients differ from NumPy's by at most "
+        f"{max(part['values'] for part in many):.0e} from 10,000 rows on, logarithms of p-values by "
+        f"{max(part['log p'] for part in many):.0e}; on fewer rows by {max(few['values'], few['log p']):.0e} "
+        "(`python benchmarks gpu`)."
+    )
+    # Results of before it could be run have none.
+    said += _selected(found["selection"]) if "selection" in found else ""
+    card = f"{machine['driver'].replace(',', ', driver')}, torch {machine['torch']}"
+    opening = f"{card}, data on the card, values and p-values of all pairs, in memory at the end:"
+    header = ["columns × rows", "float32, s", "float64, s", "products alone, s", "sorting alone, s", "above that"]
+    rows = [_on_card(found, "wide", 10_000, 10_000), _on_card(found, "long", 1_000, 1_000_000)]
+    return f"{opening}\n\n{table(header, rows)}\n{filled(said)}"
+
+
+def _selected(found: Any) -> str:
+    """What a search took, beside NumPy."""
+    seconds = min(found["seconds"])
+    return (
+        f" Ten of {found['features']:,} features are chosen from {found['rows']:,} rows, all pairs looked at once, in "
+        f"{seconds:.1f} s, from an array in memory in {min(found['from an array']):.1f} s; NumPy takes "
+        f"{min(found['by NumPy']):.0f} s with all cores and chooses "
+        f"{'the same' if found['same features'] else 'others'}, with logarithms of p-values that differ by a share of "
+        f"{found['log p']:.0e}."
+    )
+
+
+def _on_card(found: Any, name: str, n_columns: int, n_rows: int) -> list[str]:
+    """Seconds of one table, those that its products and its sort would take, and how far above the two."""
+    rate = found["rates"]["product of float16 into float32, TFLOPS"] * 1e12
+    products = 3 * N_PRODUCTS * n_columns**2 * n_rows / rate
+    sorting = min(found["sorting"][f"{n_columns} x {n_rows} torch.float32"])
+    seconds = [found[name][kind]["seconds"] for kind in ("float32", "float64")]
+    shown = [f"{min(part):.2f} to {max(part):.2f}" for part in seconds]
+    above = max(map(max, seconds)) / (products + sorting)
+    return [f"{n_columns:,} × {n_rows:,}", *shown, f"{products:.2f}", f"{sorting:.2f}", f"{above:.1f} ×"]
+
+
+def filled(text: str) -> str:
+    """A paragraph in lines."""
+    return textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False) + "\n"
+
+
+PARTS = (file, growth, dask, gpu)
+
+if __name__ == "__main__":
+    if "--check" in sys.argv:
+        page = PAGE.read_text()
+        sys.exit(any(f"<!-- {p.__name__} -->\n{p()}<!-- end of {p.__name__} -->" not in page for p in PARTS))
+    for part in PARTS:
+        renew(PAGE, part.__name__, part())

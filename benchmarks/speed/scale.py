@@ -1,0 +1,122 @@
+"""Tables that are not in memory: time and memory against a pass of Polars over the same file, and growth with rows.
+
+python benchmarks scale file [ROWS] | dask [ROWS] | growth writes benchmarks/results/scale_*.json. A file of 20
+columns takes 150 bytes a row.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness import record
+
+N_COLUMNS = 20
+_MEANS = "import polars as pl; pl.scan_parquet({0!r}).select(pl.all().mean()).collect(engine='streaming')"
+_MATRIX = "import renyi; renyi.matrix({0!r}, memory='1GB')"
+_DASK = """
+import dask.dataframe as dd, renyi
+from distributed import Client, LocalCluster
+if __name__ == "__main__":
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+        renyi.matrix(dd.read_parquet({0!r}, split_row_groups=True))
+"""
+
+
+def write(path: Path, n_rows: int, n_columns: int = N_COLUMNS) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    writer = None
+    for start in range(0, n_rows, 2**20):
+        values = rng.normal(size=(min(2**20, n_rows - start), n_columns))
+        values[:, 1] += values[:, 0] ** 2
+        values[:, 2] = np.exp(values[:, 2])
+        values[:, 6] = np.round(values[:, 6], 2)
+        table = pa.table({f"x{j}": values[:, j] for j in range(n_columns)})
+        writer = writer or pq.ParquetWriter(path, table.schema, compression="zstd", use_dictionary=False)
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
+
+
+def timed(program: str) -> dict[str, float]:
+    """Seconds on the clock and of the processor, and peak memory in MB, of a program in a process of its own."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    # The kernel's peak of this process alone: getrusage would hand down that of the process which started it.
+    report = "\nimport re; print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+        file.write(program + report)
+        file.flush()
+        done = subprocess.run([sys.executable, file.name], check=True, capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {
+        "seconds": round(time.perf_counter() - start, 2),
+        "cpu_seconds": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 2),
+        "peak_mb": round(float(done.stdout.split()[-1]) / 1024, 1),
+    }
+
+
+def study_file(n_rows: int) -> dict[str, Any]:
+    """One file, beside the means of its columns by Polars."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "big.parquet"
+        write(path, n_rows)
+        means = [timed(_MEANS.format(str(path)))]
+        found = timed(_MATRIX.format(str(path)))
+        means += [timed(_MEANS.format(str(path))) for _ in range(2)]
+    ratios = {
+        f"ratio of {clock}": round(found[clock] / min(one[clock] for one in means), 2)
+        for clock in ("seconds", "cpu_seconds")
+    }
+    return {"rows": n_rows, "columns": N_COLUMNS, "polars means": means, "renyi matrix": found, **ratios}
+
+
+def study_dask(n_rows: int) -> dict[str, Any]:
+    """The same on two workers of one thread each, beside one process, before and after."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "big.parquet"
+        write(path, n_rows)
+        alone = [timed(_MATRIX.format(str(path)))]
+        found: dict[str, Any] = {"two workers": timed(_DASK.format(str(path)))}
+        alone.append(timed(_MATRIX.format(str(path))))
+        found["one process"] = alone
+        few = Path(folder) / "few.parquet"
+        write(few, n_rows // 4)
+        found["two workers, a quarter of the rows"] = timed(_DASK.format(str(few)))
+    ratio = found["two workers"]["seconds"] / min(one["seconds"] for one in alone)
+    return {"rows": n_rows, "columns": N_COLUMNS, **found, "ratio of seconds": round(ratio, 2)}
+
+
+def study_growth() -> dict[str, Any]:
+    """Seconds and memory with more rows, and with more columns."""
+    sizes = [(rows, N_COLUMNS) for rows in (10**6, 2 * 10**6, 4 * 10**6, 8 * 10**6)]
+    sizes += [(10**6, columns) for columns in (40, 80, 160)] + [(150_000, 600)]
+    rows = []
+    for n_rows, n_columns in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "big.parquet"
+            write(path, n_rows, n_columns)
+            rows.append({"rows": n_rows, "columns": n_columns, **timed(_MATRIX.format(str(path)))})
+        print(rows[-1], flush=True)
+    return {"rows": rows}
+
+
+def main() -> None:
+    part, *counts = sys.argv[1:] or ["file"]
+    n_rows = int(float(counts[0])) if counts else 20_000_000
+    studies = {"file": lambda: study_file(n_rows), "dask": lambda: study_dask(n_rows), "growth": study_growth}
+    found = studies[part]()
+    print(json.dumps(found, indent=1))
+    record(f"scale_{part}", found, "numpy", "polars", "dask")
+
+
+if __name__ == "__main__":
+    main()
