@@ -9,7 +9,6 @@ import renyi
 from renyi.basis.basis import scalar_basis, vector_basis
 from renyi.basis.canonical import canonical_correlations, canonical_directions, corner_and_edges, cross_products
 from renyi.basis.random_features import Dense
-from renyi.compute.linalg import svd
 
 
 def golden_cases():
@@ -74,19 +73,6 @@ def test_low_ranks_on_which_lapack_gives_up():
     # NumPy's divide-and-conquer SVD does not converge on the factor of these features.
     x = (np.random.default_rng(1192).random((500, 10)) < 0.05).astype(float)
     assert 0 < renyi.rdc(x, np.arange(500)) < 1
-
-
-def test_svd_falls_back_when_lapack_gives_up(rng, monkeypatch):
-    matrix = rng.standard_normal((6, 4))
-    expected = svd(matrix)[1]
-
-    def give_up(*_, **__):
-        raise np.linalg.LinAlgError("SVD did not converge")
-
-    monkeypatch.setattr(np.linalg, "svd", give_up)
-    left, values, right = svd(matrix)
-    assert values == pytest.approx(expected)
-    assert left * values @ right == pytest.approx(matrix)
 
 
 def test_rounding_never_leaves_the_unit_interval():

@@ -110,7 +110,9 @@ def calls(folder: Path) -> Calls:
         "screen": lambda: renyi.screen(table, "y"),
         "screen given": lambda: renyi.screen(table, "y", given="noise"),
         "selector": lambda: RDCSelector(n_features_to_select=4).fit(pd.DataFrame(wide).drop(columns="c1"), wide["c1"]),
-        "selector gaps": lambda: RDCSelector(n_features_to_select=3).fit(table[["x", "tied", "zeros", "noise"]], table["flag"]),
+        "selector gaps": lambda: RDCSelector(n_features_to_select=3).fit(
+            table[["x", "tied", "zeros", "noise"]], table["flag"]
+        ),
     }
     for name in renyi.measures():
         if name != "rdc":
@@ -127,10 +129,8 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, (float, np.floating)):
         return float(value).hex()
-    if isinstance(value, np.ndarray):
-        return [plain(item) for item in value.tolist()]
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
     if isinstance(value, pd.DataFrame):
         return {str(name): plain(value[name].to_numpy()) for name in value.columns}
     if hasattr(value, "items"):
