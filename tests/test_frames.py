@@ -381,3 +381,46 @@ def test_no_frame_library_is_imported():
         "sys.exit(len({'pandas', 'polars', 'pyarrow'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_unequal_indexes_are_refused_in_every_table(rng):
+    a = pd.Series(rng.normal(size=N), name="a")
+    turned = (a**2).iloc[::-1]
+    label = renyi.categorical(pd.Series(rng.choice(["u", "v"], N), index=turned.index))
+    frame = pd.DataFrame({"a": a, "c": a + 1})
+    other = pd.DataFrame({"b": turned})
+    for call in (
+        lambda: renyi.rdc(a, turned),
+        lambda: renyi.matrix({"a": a, "b": turned}),
+        lambda: renyi.matrix({"a": a, "label": label}),
+        lambda: renyi.matrix({"a": a, "two": other.assign(d=1.0)}),
+        lambda: renyi.pairs({"a": a, "b": turned}),
+        lambda: renyi.screen({"a": a, "b": turned}, "b"),
+        lambda: renyi.matrix(frame, other),
+        lambda: renyi.matrix(frame, {"b": turned}),
+        lambda: renyi.matrix({"a": a}, {"b": turned}),
+        lambda: renyi.Accumulator().update({"a": a, "b": turned}),
+        lambda: renyi.matrix(iter([{"a": a, "b": turned}])),
+    ):
+        with pytest.raises(InputError, match=r"different indexes.*align them first, or pass arrays"):
+            call()
+
+
+def test_indexes_that_are_equal_or_absent_pair_rows_by_their_place(rng):
+    a = pd.Series(rng.normal(size=N))
+    same = (a**2).set_axis(np.arange(N))  # the labels of a RangeIndex
+    turned = (a**2).iloc[::-1]
+    expected = renyi.matrix(pd.DataFrame({"a": a, "b": same})).values[0, 1]
+    assert renyi.matrix({"a": a, "b": same}).values[0, 1] == expected
+    assert renyi.matrix({"a": a}, {"b": same}).values[0, 0] == expected
+    assert renyi.matrix(pd.DataFrame({"a": a}), {"b": turned.to_numpy()[::-1]}).values[0, 0] == expected
+    by_place = renyi.matrix({"a": a.to_numpy(), "b": turned.to_numpy()}).values[0, 1]
+    assert renyi.matrix({"a": a.to_numpy(), "b": turned}).values[0, 1] == by_place != expected
+    assert renyi.matrix({"a": pl.Series(a), "b": turned[::-1].set_axis(range(5, 5 + N))}).values[0, 1] == expected
+
+
+def test_unequal_indexes_are_refused_on_a_device(rng):
+    pytest.importorskip("torch")
+    a = pd.DataFrame({"a": rng.normal(size=N)})
+    with pytest.raises(InputError, match="different indexes"):
+        renyi.matrix(a, (a**2).iloc[::-1], device="cpu")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.alignment import Missing, common_rows
+from renyi.alignment import Missing, check_indexes, common_rows
 from renyi.columns import Column, check_choice, count
 from renyi.errors import InputError
 from renyi.kinds import SkipError, Wish, as_vector, check_varies, convert, pool, read
@@ -184,6 +184,7 @@ def _parts(data: Any, argument: str) -> tuple[dict[str, Any], Callable[[dict[str
     if isinstance(data, np.ndarray):
         return _array_parts(data, argument), as_dict
     if isinstance(data, Mapping):
+        check_indexes(data)
         return dict(zip(_names(data, argument), map(_one_column, data.values()), strict=True)), as_dict
     frame = _as_frame(data, argument)
     names = _names(frame.columns, argument)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.accumulator import DEFAULT_MEMORY, Accumulator
-from renyi.alignment import Missing
+from renyi.alignment import Missing, check_indexes
 from renyi.coefficient import Settings
 from renyi.columns import Column, check_choice, count
 from renyi.comparing import every_pair, given_others, in_tiles, prepared
@@ -322,6 +322,7 @@ class _OnDevice:
 
     def matrix(self, table: Any, other: Any, /, *, progress: bool) -> tuple[Table, Table | None, Edges]:
         """All pairs of a table, or of two."""
+        check_indexes(table, other)
         sides = [self._read(table, "the table"), *([] if other is None else [self._read(other, "other")])]
         if len({int(side.numbers.shape[1]) for side in sides}) > 1:
             said = " and ".join(f"{side.numbers.shape[1]:,}" for side in sides)
@@ -415,6 +416,7 @@ def _comparable(table: Table, by: Measure[Any], *, at_least: int) -> Table:
 
 def _side_by_side(table: Any, other: Any, types: Types, vectors: Vectors, missing: Missing) -> tuple[Table, Table]:
     """Two tables over the same rows."""
+    check_indexes(table, other)
     names = [names_of(table), names_of(other, "other")]
     wishes, groups = checked_wishes(types, vectors, [*names[0], *names[1]])
     rows, columns = (
