@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from renyi.alignment import Missing, check_indexes, common_rows
 from renyi.columns import Column, check_choice, count
 from renyi.errors import InputError
+from renyi.exact import is_rounded_by_floats, is_wide
 from renyi.kinds import SkipError, Wish, as_vector, check_varies, convert, pool, read
 from renyi.labels import as_series
 
@@ -280,9 +281,10 @@ def _list_array(data: Sequence[Any]) -> NDArray[Any]:
         array = np.asarray(data)
     except ValueError:  # rows of different lengths
         array = np.empty(0)
-    if array.shape == (len(data),) and array.dtype.kind in "iufb":
+    is_plain = array.shape == (len(data),) and array.dtype.kind in "iufb"
+    if is_plain and not (array.dtype.kind == "f" and is_wide(array) and any(map(is_rounded_by_floats, data))):
         return array
-    # As objects, since NumPy would turn the 1 of [1, "a"] into text.
+    # As objects, since NumPy would turn the 1 of [1, "a"] into text, and round large whole numbers beside floats.
     objects = np.empty(len(data), dtype=object)
     objects[:] = data
     return objects
