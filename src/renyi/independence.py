@@ -12,7 +12,7 @@ from renyi import features
 from renyi.alignment import Missing, as_blocks, as_pair
 from renyi.basis import Basis, copula_basis, rank_column, restrict, vector_basis
 from renyi.coefficient import Rng, Settings, check_freedom, for_both, is_integer, pair_of_bases, rows_in_common
-from renyi.columns import Column, as_column, as_floats, check_choice
+from renyi.columns import Column, as_column, as_floats_apart, check_choice
 from renyi.errors import CalibrationWarning, InputError
 from renyi.execution.arrays import is_tensor, namespace
 from renyi.execution.devices import device_of
@@ -193,7 +193,7 @@ def _on_device(data: Any, argument: str, place: Any) -> Column:
             raise InputError(
                 f"{column.label} is a {column.kind}, which is not tested on a device yet: pass device=None"
             )
-        return replace(column, values=torch.as_tensor(as_floats(column.values), device=place))
+        return replace(column, values=torch.as_tensor(as_floats_apart(column), device=place))
     if data.ndim != 1 or len(data) == 0 or data.dtype == torch.bool or data.is_complex():
         raise InputError(
             f"{argument} is a tensor of the shape {tuple(data.shape)} and the type {data.dtype}, and numbers (n,) are "
