@@ -13,8 +13,9 @@ from renyi.basis.nested import FEW_TIES
 from renyi.basis.random_features import Seed
 from renyi.coefficients.rows import Rows, log_pvalue_of_flags
 from renyi.data.align import Missing, as_pair
+from renyi.data.exact import EXACT
 from renyi.data.reader import Column, as_floats
-from renyi.errors import EXACT_INTEGERS, InputError, count, is_integer
+from renyi.errors import InputError, count, is_integer
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import Entropy, Shuffled, random_orders, until_resolved
 from renyi.pair.rdc import Rng
@@ -339,7 +340,7 @@ def _numbers(column: Column) -> Array:
 def _places(values: NDArray[Any]) -> Array:
     """Values as floats, for measures of their order: where floats would make ties, places among distinct values."""
     numbers = as_floats(values)
-    is_exact = values.dtype.itemsize <= 8 if values.dtype.kind == "f" else numbers.max() < EXACT_INTEGERS
+    is_exact = values.dtype.itemsize <= 8 if values.dtype.kind == "f" else numbers.max() < EXACT
     if is_exact:
         return numbers
     columns = values.reshape(len(values), -1).T

@@ -8,8 +8,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.data.exact import RoundingError, exact_array, is_rounded_by_floats, is_wide
 from renyi.data.labels import Encoded, as_series, encode, encode_array, encode_series, tidy
-from renyi.errors import EXACT_INTEGERS, InputError
+from renyi.errors import InputError
 
 __all__ = [
     "Column",
@@ -18,8 +19,10 @@ __all__ = [
     "as_column",
     "as_columns",
     "as_floats",
+    "as_floats_apart",
     "categorical",
     "encode_labels",
+    "in_one_array",
     "read_categories",
     "read_cells",
 ]
@@ -37,7 +40,8 @@ class Column:
 
     Dates and durations are numbers; so are ordered categories, as codes that rise with their levels. `name` is the
     user's, or the argument's where there is none. Where `missing` is True the value is a placeholder. A column that was
-    declared by the user keeps the `index` of its Series, so that rows are not paired wrongly.
+    declared by the user keeps the `index` of its Series, so that rows are not paired wrongly. Numbers are rounded if
+    they had more digits than floats have, though no two of them became the same.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Column:
     coordinates: tuple[str, ...] = ()
     argument: str = ""
     index: Any = None
+    is_rounded: bool = False
 
     @property
     def label(self) -> str:
@@ -96,6 +101,19 @@ def as_floats(values: NDArray[Any], /) -> NDArray[np.float64]:
                 return np.asarray(values - values.min(axis=0), dtype=np.float64)
         case _:
             return np.asarray(values, dtype=np.float64)
+
+
+def as_floats_apart(column: Column, /) -> NDArray[np.float64]:
+    """Values as floats, up to a shift, to be ranked on a device; refused if different ones would be the same."""
+    values = column.values
+    numbers = as_floats(values)
+    may_round = values.dtype.itemsize > 8 if values.dtype.kind == "f" else is_wide(numbers)
+    if may_round and len(np.unique(values)) > len(np.unique(numbers)):
+        raise InputError(
+            f"{column.label} has numbers that 64-bit floats cannot keep apart, and these are ranked on a device: pass "
+            "device=None"
+        )
+    return numbers
 
 
 # One column.
@@ -173,16 +191,9 @@ def _exact_array(data: Sequence[Any], argument: str) -> NDArray[Any]:
     except (ValueError, OverflowError) as error:
         raise InputError(f"{argument} has rows of different lengths: every row needs the same coordinates") from error
     # NumPy turns whole numbers beside floats, or beyond 64 bits, into floats, and neighbours into ties.
-    if array.dtype.kind in "fO" and any(_is_inexact(value) for value in data):
+    if array.dtype.kind in "fO" and any(map(is_rounded_by_floats, data)):
         raise InputError(f"{argument} mixes large whole numbers with others, which would round them: pass an array")
     return _dates(array) if array.dtype.kind == "O" and array.ndim == 1 else array
-
-
-def _is_inexact(value: Any) -> bool:
-    """Whether this is, or a row has, a whole number that a float would round."""
-    if isinstance(value, (list, tuple)):
-        return any(map(_is_inexact, value))
-    return isinstance(value, (int, np.integer)) and abs(int(value)) > EXACT_INTEGERS
 
 
 def _dates(array: NDArray[Any]) -> NDArray[Any]:
@@ -224,13 +235,19 @@ def _from_frame(frame: Any, argument: str) -> Column:
                 f"{part.label} holds dates or durations, which have no type in common with the other coordinates: pass "
                 "it as a number, such as days since the first"
             )
-    values = np.column_stack([part.values for part in parts])
-    for part in parts:
-        if part.values.dtype.kind in "iu" and values.dtype.kind == "f" and np.abs(part.values).max() > EXACT_INTEGERS:
-            raise InputError(f"{part.label} has whole numbers that floats beside it would round: rescale it")
+    values, rounded = in_one_array(parts)
+    if rounded is not None:
+        raise InputError(f"{rounded.label} has whole numbers that floats beside it would round: rescale it")
     masks = [part.missing for part in parts if part.missing is not None]
     missing = np.logical_or.reduce(masks) if masks else None
     return Column(argument, "vector", values, missing, coordinates=tuple(part.name for part in parts))
+
+
+def in_one_array(parts: Sequence[Column], /) -> tuple[NDArray[Any], Column | None]:
+    """Columns of numbers as coordinates (n, d), and the first of them that the others' type would round."""
+    values = np.column_stack([part.values for part in parts])
+    rounded = (part for part in parts if values.dtype.kind == "f" and part.values.dtype.kind in "iu")
+    return values, next((part for part in rounded if is_wide(part.values.astype(np.float64))), None)
 
 
 def _from_series(series: Any, argument: str) -> Column:
@@ -247,6 +264,8 @@ def _from_series(series: Any, argument: str) -> Column:
             column = _from_categories(series)
         else:
             column = _from_values(series, label)
+    except RoundingError as error:
+        raise InputError(f"{label} {error}") from error
     except InputError:
         raise
     except Exception as error:
@@ -255,34 +274,46 @@ def _from_series(series: Any, argument: str) -> Column:
 
 
 def _from_values(series: Any, label: str) -> Column:
-    column = _from_array(*read_cells(series), label)
+    cells, missing, is_rounded = read_cells(series)
+    column = replace(_from_array(cells, missing, label), is_rounded=is_rounded)
     if column.missing is not None and column.missing.all():
         raise InputError(f"{label} has no observed value: there is nothing to measure")
     return column
 
 
-def read_cells(series: Any, /) -> tuple[NDArray[Any], Mask | None]:
-    """The cells of a narwhals Series as an array that keeps their type, and where it only holds their place.
+def read_cells(series: Any, /) -> tuple[NDArray[Any], Mask | None, bool]:
+    """The cells of a narwhals Series as an array that keeps their type, where it only holds their place, and rounding.
 
-    Decimals and integers of 128 bits are floats, times of the day nanoseconds since midnight; NaN speaks for itself.
+    Decimals and integers of 128 bits are floats, or of 64 bits where floats would round them; times of the day are
+    nanoseconds since midnight; NaN speaks for itself.
     """
     import narwhals.stable.v2 as nw
 
     dtype = series.dtype
     if dtype.is_decimal() or isinstance(dtype, (nw.Int128, nw.UInt128)):
-        series, dtype = series.cast(nw.Float64), nw.Float64()
+        floats = series.cast(nw.Float64)
+        if is_wide(floats.to_numpy(), getattr(dtype, "scale", None) if dtype.is_decimal() else 0):
+            return _read_wide(series)
+        series, dtype = floats, nw.Float64()
     elif isinstance(dtype, nw.Time):
         series = _nanoseconds(series)
     if dtype.is_float():
         array = series.to_numpy()
         if array.dtype.kind == "f":
-            return array, None
+            return array, None, False
     missing = np.array(series.is_null().to_numpy())
     if not missing.any():
-        return series.to_numpy(), None
+        return series.to_numpy(), None, False
     if missing.all():
-        return np.zeros(len(missing)), missing
-    return _with_gaps(series.filter(~series.is_null()).to_numpy(), missing), missing
+        return np.zeros(len(missing)), missing, False
+    return _with_gaps(series.filter(~series.is_null()).to_numpy(), missing), missing, False
+
+
+def _read_wide(series: Any) -> tuple[NDArray[Any], Mask | None, bool]:
+    """The cells of a Series of Decimals, or of integers of 128 bits, of which some are long."""
+    missing = np.array(series.is_null().to_numpy())
+    values, is_rounded = exact_array(series.filter(~series.is_null()).to_list())
+    return (_with_gaps(values, missing), missing, is_rounded) if missing.any() else (values, None, is_rounded)
 
 
 def _nanoseconds(series: Any) -> Any:
@@ -375,9 +406,12 @@ def _objects(array: NDArray[Any], label: str) -> InputError:
     row, value = next(
         ((row, value) for row, value in enumerate(array.flat) if not isinstance(value, numbers)), (0, array.flat[0])
     )
+    by = ".astype(float)"
+    if any(map(is_rounded_by_floats, array.flat)):
+        by = ".astype(np.int64), after subtracting the smallest where they are larger than that"
     return InputError(
         f"{label} has the type object (row {row // (array.size // len(array)):,} holds {value!r}, a "
-        f"{type(value).__name__}): convert it, for example by .astype(float), or declare it with renyi.categorical"
+        f"{type(value).__name__}): convert it, for example by {by}, or declare it with renyi.categorical"
     )
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.data.align import Missing, common_rows
+from renyi.data.align import Missing, check_indexes, common_rows
+from renyi.data.exact import is_rounded_by_floats, is_wide
 from renyi.data.labels import as_series
 from renyi.data.reader import Column
 from renyi.data.types import SkipError, Wish, as_vector, check_varies, convert, pool, read
@@ -184,6 +185,7 @@ def _parts(data: Any, argument: str) -> tuple[dict[str, Any], Callable[[dict[str
     if isinstance(data, np.ndarray):
         return _array_parts(data, argument), as_dict
     if isinstance(data, Mapping):
+        check_indexes(data)
         return dict(zip(_names(data, argument), map(_one_column, data.values()), strict=True)), as_dict
     frame = _as_frame(data, argument)
     names = _names(frame.columns, argument)
@@ -279,9 +281,10 @@ def _list_array(data: Sequence[Any]) -> NDArray[Any]:
         array = np.asarray(data)
     except ValueError:  # rows of different lengths
         array = np.empty(0)
-    if array.shape == (len(data),) and array.dtype.kind in "iufb":
+    is_plain = array.shape == (len(data),) and array.dtype.kind in "iufb"
+    if is_plain and not (array.dtype.kind == "f" and is_wide(array) and any(map(is_rounded_by_floats, data))):
         return array
-    # As objects, since NumPy would turn the 1 of [1, "a"] into text.
+    # As objects, since NumPy would turn the 1 of [1, "a"] into text, and round large whole numbers beside floats.
     objects = np.empty(len(data), dtype=object)
     objects[:] = data
     return objects

@@ -16,7 +16,7 @@ from renyi.basis.random_features import DEFAULT_SCALE, Seed
 from renyi.compute.arrays import is_tensor, namespace
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing, as_blocks, as_pair
-from renyi.data.reader import Column, as_column, as_floats
+from renyi.data.reader import Column, as_column, as_floats_apart
 from renyi.errors import CalibrationWarning, InputError, check_choice, is_integer
 from renyi.inference import multiscale as scale_blocks
 from renyi.inference.classical import bartlett, spectral
@@ -193,7 +193,7 @@ def _on_device(data: Any, argument: str, place: Any) -> Column:
             raise InputError(
                 f"{column.label} is a {column.kind}, which is not tested on a device yet: pass device=None"
             )
-        return replace(column, values=torch.as_tensor(as_floats(column.values), device=place))
+        return replace(column, values=torch.as_tensor(as_floats_apart(column), device=place))
     if data.ndim != 1 or len(data) == 0 or data.dtype == torch.bool or data.is_complex():
         raise InputError(
             f"{argument} is a tensor of the shape {tuple(data.shape)} and the type {data.dtype}, and numbers (n,) are "

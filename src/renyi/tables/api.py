@@ -23,7 +23,7 @@ from renyi.coefficients.base import Measure
 from renyi.coefficients.rdc import Rdc
 from renyi.coefficients.registry import measure as named
 from renyi.compute.devices import device_of
-from renyi.data.align import Missing
+from renyi.data.align import Missing, check_indexes
 from renyi.data.reader import Column
 from renyi.data.table import Table, as_table, check_known, checked_wishes, names_of, observed
 from renyi.data.types import Wish
@@ -333,6 +333,7 @@ class _OnDevice:
 
     def matrix(self, table: Any, other: Any, /, *, progress: bool) -> tuple[Table, Table | None, Edges]:
         """All pairs of a table, or of two."""
+        check_indexes(table, other)
         sides = [self._read(table, "the table"), *([] if other is None else [self._read(other, "other")])]
         if len({int(side.numbers.shape[1]) for side in sides}) > 1:
             said = " and ".join(f"{side.numbers.shape[1]:,}" for side in sides)
@@ -422,6 +423,7 @@ def _comparable(table: Table, by: Measure[Any], *, at_least: int) -> Table:
 
 def _side_by_side(table: Any, other: Any, types: Types, vectors: Vectors, missing: Missing) -> tuple[Table, Table]:
     """Two tables over the same rows."""
+    check_indexes(table, other)
     names = [names_of(table), names_of(other, "other")]
     wishes, groups = checked_wishes(types, vectors, [*names[0], *names[1]])
     rows, columns = (

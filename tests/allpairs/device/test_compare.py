@@ -14,8 +14,10 @@ torch = pytest.importorskip("torch")
 
 from renyi.allpairs.device import compare as devicewise  # noqa: E402
 from renyi.allpairs.device import stack as resident  # noqa: E402
+from renyi.allpairs.device.ranking import upload  # noqa: E402
 from renyi.compute import devices, fetching  # noqa: E402
 from renyi.compute.devices import device_of, halves, multiplied, paired  # noqa: E402
+from renyi.data.table import as_table  # noqa: E402
 from renyi.selection import candidates  # noqa: E402
 from renyi.selection import products as held  # noqa: E402
 from renyi.sklearn import RDCSelector  # noqa: E402
@@ -607,3 +609,28 @@ def test_functions_of_any_size_multiply_in_halves(rng, monkeypatch):
     found = weighted.products(stack).numpy() * weighted.size
     expected = np.einsum("nca,n,ndb->cdab", values, functions[4], values)
     assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
+
+
+def test_large_whole_numbers_beside_floats_keep_their_digits_or_are_refused(rng):
+    steps = rng.permutation(400)
+    y = np.cos(steps / 50)
+    expected = renyi.matrix({"x": steps, "y": y})
+    for x in (2**62 + steps, -(2**62) + steps, 2**53 + steps):
+        for other in (torch.tensor(y), torch.tensor((1e9 * y).astype(np.int64))):
+            found = renyi.matrix({"x": torch.tensor(x), "y": other})
+            assert difference(found, expected, "values") < 1e-9
+            assert difference(found, expected, "pearson") < 1e-7
+    apart = torch.tensor(np.where(steps == 0, -(2**62), 2**62 + steps))
+    with pytest.raises(renyi.InputError, match="'x' in the table has whole numbers that floats beside it would round"):
+        renyi.matrix({"x": apart, "y": torch.tensor(y)})
+    assert renyi.matrix({"x": apart, "y": torch.tensor((1e9 * y).astype(np.int64))}).values[0, 1] > 0.9
+
+
+def test_what_floats_cannot_keep_apart_is_not_sent_to_a_device(rng):
+    steps = rng.permutation(400)
+    cpu = torch.device("cpu")
+    assert len(upload(as_table({"x": 2**62 + steps, "y": steps}), cpu).numbers[0].unique()) == 400
+    far = np.where(steps == 0, 0, 2**62 + steps)
+    for x in (far, far.astype(np.uint64), far.astype("M8[ns]"), far.astype(np.longdouble)):
+        with pytest.raises(renyi.InputError, match=r"x has numbers that 64-bit floats cannot keep apart.*device=None"):
+            upload(as_table({"x": x, "y": steps}), cpu)

@@ -22,7 +22,8 @@ from renyi.basis.ranks import Cells, tie_free_cells, tied_cells
 from renyi.compute.arrays import is_tensor
 from renyi.compute.devices import free_bytes, within_room
 from renyi.compute.threads import in_threads
-from renyi.data.reader import Column, as_floats
+from renyi.data.exact import EXACT
+from renyi.data.reader import Column, as_floats_apart
 from renyi.data.table import Table, as_dict
 from renyi.errors import InputError, count
 from renyi.inference.multiscale import CORNER
@@ -89,8 +90,10 @@ def read_tensors(data: Any, device: Any, argument: str = "the table", /) -> OnDe
                     f"{name!r} in {argument} has the shape {shape}: pass tensors of one length, one a column"
                 )
         kinds = {part.dtype for part in data.values()}
-        kind = kinds.pop() if len(kinds) == 1 else torch.float64
-        numbers = torch.stack([part.to(device=device, dtype=kind) for part in data.values()])
+        parts = {name: part.to(device) for name, part in data.items()}
+        if len(kinds) > 1:
+            parts = {name: _as_floats(part, f"{name!r} in {argument}") for name, part in parts.items()}
+        numbers = torch.stack(list(parts.values()))
         names = tuple(map(str, data))
     else:
         if data.ndim != 2:
@@ -107,6 +110,21 @@ def read_tensors(data: Any, device: Any, argument: str = "the table", /) -> OnDe
     return OnDevice(Table(columns, dict.fromkeys(names, "number"), {}, {}, int(numbers.shape[1]), as_dict), numbers)
 
 
+def _as_floats(part: Tensor, label: str) -> Tensor:
+    """A column as floats, which keep large whole numbers apart without the smallest, or refuse them."""
+    import torch
+
+    if part.is_floating_point() or part.is_complex() or part.dtype == torch.bool:
+        return part.to(torch.float64)
+    lowest, highest = int(part.min()), int(part.max())
+    if max(-lowest, highest) <= EXACT:
+        return part.to(torch.float64)
+    floats = (part - lowest if highest - lowest < 2**63 else part).to(torch.float64)
+    if highest - lowest > EXACT and len(torch.unique(part)) > len(torch.unique(floats)):
+        raise InputError(f"{label} has whole numbers that floats beside it would round: {_ON_CPU}")
+    return floats
+
+
 def upload(table: Table, device: Any, /) -> OnDevice:
     """The columns of a table in memory on a device, if they can be compared there."""
     import torch
@@ -118,7 +136,7 @@ def upload(table: Table, device: Any, /) -> OnDevice:
             raise InputError(f"{column.name!r} has missing cells, which are not compared on a device yet: {_ON_CPU}")
     values = [column.values for column in table.columns]
     are_single = all(part.dtype == np.float32 for part in values)
-    numbers = np.stack(values if are_single else [as_floats(part) for part in values])
+    numbers = np.stack(values if are_single else [as_floats_apart(column) for column in table.columns])
     return OnDevice(table, torch.as_tensor(numbers, device=device))
 
 

@@ -21,6 +21,7 @@ from renyi.basis import random_features as features
 from renyi.basis.basis import Basis, copula_basis
 from renyi.basis.nested import levels_scales, number_scales
 from renyi.compute.threads import stream
+from renyi.data.exact import FineCoder, beyond
 from renyi.data.reader import Column
 from renyi.errors import InputError
 from renyi.pair.independence import Crosses, Prepared, Shuffles
@@ -43,13 +44,17 @@ class _Elsewhere(Variable):
     """A column whose rows are elsewhere."""
 
     counted: Counted
-    coder: Coder | None
+    coder: Coder | FineCoder | None
     n_all: int
 
     @classmethod
     def of(cls, counted: Counted, settings: Settings, n_rows: int, /) -> "_Elsewhere":
         column = Column(counted.name, counted.kind, np.empty(0), None, counted.levels)
-        coder = None if counted.smallest is None else Coder.of(counted.smallest, counted.counts)
+        coder: Coder | FineCoder | None = None
+        if counted.smallest is not None and counted.tails is not None:
+            coder = FineCoder.of(counted.smallest, counted.tails)
+        elif counted.smallest is not None:
+            coder = Coder.of(counted.smallest, counted.counts)
         return cls(column, partial(_prepared, counted, settings), counted, coder, n_rows)
 
     @property
@@ -77,7 +82,9 @@ class _Elsewhere(Variable):
         location, scale = self.counted.location_and_scale
         if self.coder is not None:
             values = part.values if part.missing is None else np.where(part.missing, 0.0, part.values)
-            codes = self.coder(values)
+            codes = self.coder(values, part.tails)
+            if self.counted.origin != (0.0, 0.0):
+                values = beyond(self.counted.origin, values, part.tails)
         else:
             places = np.array([self.counted.places.get(level, -1) for level in part.levels])
             codes = places[part.values]

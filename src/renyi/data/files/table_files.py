@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from renyi.data.files.text_types import Notes, drop_values, type_columns
+from renyi.data.exact import EXACT, is_wide
+from renyi.data.files.text_types import Notes, drop_values, rounds, type_columns
 from renyi.errors import InputError, count, load
 
 __all__ = ["Request", "Source", "open_bytes", "parse_table", "read_table", "refuse_packed", "separator_of"]
@@ -306,13 +307,15 @@ def _all_numbers(names: Sequence[str]) -> bool:
 
 
 def _rankable(pl: Any, frame: Any, names: list[str], request: Request) -> Any:
-    """Numbers in types that can be ranked: 64 bits, and finite."""
+    """Numbers in types of 64 bits, where these hold all of their digits, and finite."""
     for key, dtype in frame.schema.items():
         if str(dtype).startswith(("Decimal", "Int128", "UInt128")):
             column = frame[key].cast(pl.UInt64, strict=False) if "Int" in str(dtype) else frame[key].cast(pl.Float64)
             if column.null_count() > frame[key].null_count():
                 column = frame[key].cast(pl.Float64)
             if column.dtype == pl.Float64:
+                if is_wide(column.to_numpy(), getattr(dtype, "scale", 0)):
+                    continue
                 request.notes.hold(names[int(key)], f"numbers of the type {dtype}", "read as floats")
             frame = frame.with_columns(column.alias(key))
     floats = frame.select(pl.col(pl.Float32, pl.Float64))
@@ -344,6 +347,12 @@ def _parse_json(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]
         array, n_lines = b"[" + b",".join(lines) + b"]", len(lines)
     try:
         frame = pl.read_json(io.BytesIO(array), infer_schema_length=None)
+        doubtful = {column.name: pl.String for column in frame if _is_doubtful(pl, column, request)}
+        if doubtful:
+            texts = pl.read_json(io.BytesIO(array), infer_schema_length=None, schema_overrides=doubtful)
+            frame = frame.with_columns(
+                texts[name] for name in doubtful if name.strip() in request.as_text or rounds(texts[name])
+            )
     except (Exception, pl.exceptions.PanicException) as error:
         _find_broken(data, n_lines > 0, request)
         reason = (str(error).splitlines() or [""])[0]
@@ -353,6 +362,13 @@ def _parse_json(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]
     frame, names = _renamed(frame, request)
     frame = drop_values(pl, frame, request.null_values)
     return _typed(pl, frame, names, request, decimal_comma=False), names
+
+
+def _is_doubtful(pl: Any, column: Any, request: Request) -> bool:
+    """Whether numbers of JSON may be wanted as they are written: as text, or since floats may have rounded them."""
+    if column.name.strip() in request.as_text:
+        return bool(column.dtype.is_numeric() or column.dtype == pl.Boolean)
+    return bool(column.dtype.is_float() and (column.abs() >= EXACT).any())
 
 
 def _typed(pl: Any, frame: Any, names: list[str], request: Request, *, decimal_comma: bool) -> Any:
