@@ -3,12 +3,13 @@
 import datetime
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.data.exact import RoundingError, exact_array, is_rounded_by_floats, is_wide
+from renyi.data.exact import EXACT, RoundingError, exact_array, is_rounded_by_floats, is_wide
 from renyi.data.labels import Encoded, as_series, encode, encode_array, encode_series, tidy
 from renyi.errors import InputError
 
@@ -407,7 +408,7 @@ def _objects(array: NDArray[Any], label: str) -> InputError:
         ((row, value) for row, value in enumerate(array.flat) if not isinstance(value, numbers)), (0, array.flat[0])
     )
     by = ".astype(float)"
-    if any(map(is_rounded_by_floats, array.flat)):
+    if any(is_rounded_by_floats(value) or (isinstance(value, Decimal) and abs(value) > EXACT) for value in array.flat):
         by = ".astype(np.int64), after subtracting the smallest where they are larger than that"
     return InputError(
         f"{label} has the type object (row {row // (array.size // len(array)):,} holds {value!r}, a "

@@ -11,15 +11,15 @@ from typing import IO, Any
 
 from renyi.data.exact import EXACT
 from renyi.data.files.table_files import Request, open_bytes, parse_table, refuse_packed, separator_of
-from renyi.data.files.text_types import Notes
+from renyi.data.files.text_types import MOST_DIGITS, Notes
 from renyi.errors import InputError, load
 
 __all__ = ["converted"]
 
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _WHOLE = ("Int64", "UInt64")
-# Digits of decimal numbers, of which so many may follow the point beside whole numbers of 64 bits.
-_MOST_DIGITS, _MOST_SCALE = 38, 18
+# Digits of decimal numbers that may follow the point beside whole numbers of 64 bits.
+_MOST_SCALE = 18
 
 
 def converted(requests: Mapping[Path, Request], folder: Path, /, *, n_bytes: int) -> tuple[list[Path], Notes]:
@@ -197,7 +197,7 @@ def _common_number(pl: Any, types: set[Any], *, has_long: bool) -> Any:
         return pl.Int128()
     scales = {dtype.scale if dtype.is_decimal() else None for dtype in others} or {0}
     scale = scales.pop() if len(scales) == 1 else None
-    return pl.Decimal(_MOST_DIGITS, scale) if scale is not None and scale <= _MOST_SCALE else None
+    return pl.Decimal(MOST_DIGITS, scale) if scale is not None and scale <= _MOST_SCALE else None
 
 
 def _conforming(files: list[Path], types: dict[str, Any]) -> list[Path]:

@@ -6,13 +6,13 @@ from typing import Any
 from renyi.data.exact import EXACT, is_told_by_float
 from renyi.errors import count
 
-__all__ = ["Notes", "drop_values", "rounds", "type_columns"]
+__all__ = ["MOST_DIGITS", "Notes", "drop_values", "rounds", "type_columns"]
 
 # Programs write these for "missing" whatever the column; people write the others, which may be levels of a category.
 _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
 _MISSING_NUMBER = ("", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "?", "-", "--", "–", "—", ".", "*")
 # Digits of decimal numbers at most.
-_MOST_DIGITS = 38
+MOST_DIGITS = 38
 _WHOLE = re.compile(r"[+-]?\d+")
 _SIGNS = "%$€£¥"
 # How numbers are written: what it is called, its cells, and the marks between thousands.
@@ -236,8 +236,8 @@ class _Column:
         """Numbers of which some have more digits than floats: with all of their digits, or as text."""
         what = "numbers with more digits than floats have"
         scale = text.str.extract(r"\.(\d+)$").str.len_bytes().max() or 0
-        if scale < _MOST_DIGITS and not text.str.contains("[eE]").any():
-            number = text.cast(self.pl.Decimal(_MOST_DIGITS, scale), strict=False)
+        if scale < MOST_DIGITS and not text.str.contains("[eE]").any():
+            number = text.cast(self.pl.Decimal(MOST_DIGITS, scale), strict=False)
             if number.null_count() == text.null_count():
                 self.notes.hold(self.name, what, "read with all of them")
                 return number
