@@ -6,7 +6,7 @@ import pandas as pd
 import renyi
 from renyi.allpairs.column_group import Variable
 from renyi.basis import random_features as features
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.data.table import as_table
 from renyi.pair.independence import prepare
 

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from renyi.cli import app
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.experiments.demo import RELATED, demo_table, n_by_pearson
 from renyi.pair.independence import independence_test

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import renyi
 from hostile import HOSTILE
 from renyi.cli import app
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError, MissingExtraError
 from renyi.report.document import SCHEMA, Wishes, document_of
 from renyi.report.html.page import page_of

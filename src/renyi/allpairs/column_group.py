@@ -13,7 +13,7 @@ from renyi.allpairs.stack import Joined, Stack, Values
 from renyi.basis.cosine import Smooth
 from renyi.basis.nested import Scales
 from renyi.basis.product_moments import Moments, moments_of, recipes_of
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.inference.multiscale import CORNER
 from renyi.pair.independence import Prepared
 

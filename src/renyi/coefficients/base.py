@@ -13,8 +13,8 @@ from renyi.basis.nested import FEW_TIES
 from renyi.basis.random_features import Seed
 from renyi.coefficients.rows import Rows, log_pvalue_of_flags
 from renyi.data.align import Missing, as_pair
+from renyi.data.column import Column, as_floats
 from renyi.data.exact import EXACT
-from renyi.data.reader import Column, as_floats
 from renyi.errors import InputError, count, is_integer
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import Entropy, Shuffled, random_orders, until_resolved

@@ -6,7 +6,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.data.reader import Column, as_column, as_columns, encode_labels
+from renyi.data.categories import encode_labels
+from renyi.data.column import Column
+from renyi.data.reader import as_column, as_columns
 from renyi.errors import InputError, check_choice, count
 
 __all__ = ["Missing", "as_blocks", "as_conditional", "as_pair", "check_indexes", "common_rows"]

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.data.align import Missing, check_indexes, common_rows
+from renyi.data.column import Column
 from renyi.data.exact import is_rounded_by_floats, is_wide
-from renyi.data.labels import as_series
-from renyi.data.reader import Column
+from renyi.data.frames import as_series
 from renyi.data.types import SkipError, Wish, as_vector, check_varies, convert, pool, read
 from renyi.errors import InputError, check_choice, count
 

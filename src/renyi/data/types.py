@@ -10,9 +10,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.data.column import Column, Mask
 from renyi.data.exact import EXACT, RoundingError, exact_array, is_wide
+from renyi.data.frames import read_categories, read_cells
 from renyi.data.labels import encode, encode_array, encode_series, is_missing, tidy
-from renyi.data.reader import Column, Mask, as_column, in_one_array, read_categories, read_cells
+from renyi.data.reader import as_column, in_one_array
 from renyi.errors import InputError, count
 
 __all__ = ["SkipError", "Type", "Wish", "as_vector", "check_varies", "convert", "pool", "pool_levels", "read"]

@@ -16,7 +16,8 @@ from renyi.basis.random_features import DEFAULT_SCALE, Seed
 from renyi.compute.arrays import is_tensor, namespace
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing, as_blocks, as_pair
-from renyi.data.reader import Column, as_column, as_floats_apart
+from renyi.data.column import Column, as_floats_apart
+from renyi.data.reader import as_column
 from renyi.errors import CalibrationWarning, InputError, check_choice, is_integer
 from renyi.inference import multiscale as scale_blocks
 from renyi.inference.classical import bartlett, spectral

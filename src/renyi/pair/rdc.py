@@ -14,7 +14,7 @@ from renyi.basis.random_features import DEFAULT_SCALE, Frequencies, Projection, 
 from renyi.basis.ranks import joint_ranks
 from renyi.compute.threads import in_threads
 from renyi.data.align import Missing, as_pair, common_rows
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError, check_choice, is_integer, is_number
 from renyi.inference.debias import debias as without_chance
 from renyi.inference.debias import null_level

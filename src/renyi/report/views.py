@@ -10,7 +10,7 @@ from renyi.allpairs.column_group import Variable
 from renyi.basis.basis import Basis
 from renyi.basis.ranks import empirical_cdf, joint_ranks
 from renyi.data.align import common_rows
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.pair.independence import together
 from renyi.pair.rdc import transformations_of

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.compute.arrays import in_memory, like, namespace
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.inference import multiscale as scale_blocks
 from renyi.inference.multiscale import Block
 from renyi.inference.roy import log_sf, log_sf_of_many

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from renyi.compute.arrays import in_memory, is_tensor, namespace
 from renyi.compute.devices import free_bytes
+from renyi.data.column import Column
 from renyi.data.exact import RoundingError, exact_array, is_wide
-from renyi.data.reader import Column
 from renyi.data.table import as_table, names_of
 from renyi.data.types import SkipError, Wish, pool
 from renyi.errors import InputError, check_choice, count

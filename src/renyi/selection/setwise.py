@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure
 from renyi.compute.threads import map_in_threads
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.selection.forward import Proposal
 

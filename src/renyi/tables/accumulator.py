@@ -16,7 +16,7 @@ from renyi.coefficients.rdc import Rdc
 from renyi.coefficients.registry import measure as named
 from renyi.compute.threads import available_cores, in_threads, stream
 from renyi.data.align import Missing
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.data.table import Table, check_known, parts_of
 from renyi.data.types import SkipError, Wish
 from renyi.errors import InputError, check_choice, count

@@ -24,7 +24,7 @@ from renyi.coefficients.rdc import Rdc
 from renyi.coefficients.registry import measure as named
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing, check_indexes
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.data.table import Table, as_table, check_known, checked_wishes, names_of, observed
 from renyi.data.types import Wish
 from renyi.errors import InputError, check_choice, count, is_integer, is_number

@@ -16,7 +16,7 @@ from renyi.coefficients.pearson import Pearson, Spearman
 from renyi.compute.progress import watched
 from renyi.compute.threads import stream
 from renyi.data.align import as_pair, common_rows
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError
 
 __all__ = ["MeasuredEdges", "measured"]

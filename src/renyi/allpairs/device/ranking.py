@@ -22,8 +22,8 @@ from renyi.basis.ranks import Cells, tie_free_cells, tied_cells
 from renyi.compute.arrays import is_tensor
 from renyi.compute.devices import free_bytes, within_room
 from renyi.compute.threads import in_threads
+from renyi.data.column import Column, as_floats_apart
 from renyi.data.exact import EXACT
-from renyi.data.reader import Column, as_floats_apart
 from renyi.data.table import Table, as_dict
 from renyi.errors import InputError, count
 from renyi.inference.multiscale import CORNER

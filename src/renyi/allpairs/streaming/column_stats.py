@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.streaming.rank_sketch import Layout, Summary
 from renyi.basis.ranks import Cells
+from renyi.data.column import Column, Kind
 from renyi.data.exact import RoundingError, Tails, is_wide, split
 from renyi.data.labels import in_order
-from renyi.data.reader import Column, Kind
 from renyi.data.types import SkipError, Type, Wish, convert, pool_levels, read
 from renyi.errors import InputError, count
 

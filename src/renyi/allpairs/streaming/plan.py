@@ -21,8 +21,8 @@ from renyi.basis import random_features as features
 from renyi.basis.basis import Basis, copula_basis
 from renyi.basis.nested import levels_scales, number_scales
 from renyi.compute.threads import stream
+from renyi.data.column import Column
 from renyi.data.exact import FineCoder, beyond
-from renyi.data.reader import Column
 from renyi.errors import InputError
 from renyi.pair.independence import Crosses, Prepared, Shuffles
 from renyi.pair.rdc import Settings, check_basis
