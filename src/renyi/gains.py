@@ -25,6 +25,7 @@ from renyi.held import Held, HeldInMemory, HeldOnDevice, Rows
 from renyi.inference import blocks as scale_blocks
 from renyi.inference.blocks import Block
 from renyi.inference.roy import log_sf, log_sf_of_many
+from renyi.inference.shuffles import ROUNDING_OF_LOGARITHMS, reaches
 
 __all__ = ["Gains"]
 
@@ -164,7 +165,8 @@ class Gains:
         n_reached = n_drawn = 0
         while n_drawn < _N_SHUFFLES and 1 + n_reached <= enough:
             orders = np.stack([rng.permutation(self._n) for _ in range(min(at_once, _N_SHUFFLES - n_drawn))])
-            n_reached += int(np.count_nonzero(evidence(orders).min(axis=1) <= found[best] * (1 - 1e-12)))
+            lowest = evidence(orders).min(axis=1)
+            n_reached += int(np.count_nonzero(reaches(-lowest, -found[best], rounding=ROUNDING_OF_LOGARITHMS)))
             n_drawn += len(orders)
         return which[best], float(np.log((1 + n_reached) / (1 + n_drawn)))
 

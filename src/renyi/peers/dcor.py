@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import sqrt
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.special import log_ndtr
 
 from renyi.errors import InputError
 from renyi.inference.blocks import FEW_ROWS
+from renyi.inference.shuffles import ROUNDING
 from renyi.peers.protocol import Law, Measure, Statement
 from renyi.peers.row_pairs import (
     MOST_KEPT,
@@ -156,6 +158,10 @@ class Dcor(Measure[_Side]):
 
     def shuffled(self, x: _Side, y: _Side, orders: Index, /) -> Array:
         return self._coefficients(x, y, orders)
+
+    def rounding(self, x: _Side, y: _Side, value: float, /) -> float:
+        # The root of a number magnifies what this is off by, most where it is 0.
+        return ROUNDING if self.unbiased else ROUNDING / (value + sqrt(ROUNDING))
 
     def law(self, x: _Side, y: _Side, value: float, /) -> Law | None:
         n = len(x.margins.deviations)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import sqrt
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from renyi.copula import joint_ranks
 from renyi.errors import InputError
+from renyi.inference.shuffles import ROUNDING
 from renyi.peers.gaussian import drawn_together, gaussian, gaussian_less_1, median_distance, short_factor
 from renyi.peers.protocol import Law, Measure, Statement
 from renyi.peers.row_pairs import (
@@ -190,6 +192,11 @@ class Hsic(Measure[_Side]):
 
     def shuffled(self, x: _Side, y: _Side, orders: Index, /) -> Array:
         return self._coefficients(x, y, orders)
+
+    def rounding(self, x: _Side, y: _Side, value: float, /) -> float:
+        # The criterion itself shrinks with the width of the kernels.
+        largest = 1.0 if self.normalised else sqrt(x.variance) * sqrt(y.variance) / len(x.margins.deviations) ** 2
+        return ROUNDING * largest
 
     def law(self, x: _Side, y: _Side, value: float, /) -> Law | None:
         n = len(x.margins.deviations)

@@ -15,7 +15,7 @@ from renyi.columns import Column, as_floats, count
 from renyi.errors import InputError
 from renyi.features import Seed
 from renyi.inference.blocks import FEW_ROWS
-from renyi.inference.shuffles import Entropy, Shuffled, random_orders, until_resolved
+from renyi.inference.shuffles import ROUNDING, Entropy, Shuffled, random_orders, until_resolved
 from renyi.peers.rows import Rows, log_pvalue_of_flags
 from renyi.results import TestResult
 from renyi.scales import FEW_TIES
@@ -161,6 +161,10 @@ class Measure(ABC, Generic[Prepared]):
         """What grows with dependence: the size of a coefficient that has a sign."""
         return np.abs(values) if self.statement.has_sign else values
 
+    def rounding(self, x: Prepared, y: Prepared, value: float, /) -> float:
+        """What rounding may change this coefficient of two sides by, beside a millionth of it."""
+        return ROUNDING
+
     def __call__(self, x: Any, y: Any, /, *, missing: Missing = "raise") -> float:
         """The coefficient of two variables; with missing values, on the rows that both have."""
         return self.combine(*self._sides(x, y, missing))
@@ -255,7 +259,8 @@ class Measure(ABC, Generic[Prepared]):
         ordered = tuple(self.reordered(side.prepared, side.rows.order) for side in (x, y))
         entropy = entropy_of(len(x), seed)
         strengths = self._shuffled_strengths((ordered[0], ordered[1]), len(x), n_resamples, entropy)
-        return until_resolved(strengths, float(self.strength(value)))
+        rounding = self.rounding(ordered[0], ordered[1], value)
+        return until_resolved(strengths, float(self.strength(value)), rounding=rounding)
 
     def numbers_of(self, column: Column, /) -> Array:
         """A complete column as this measure takes it: (n,), or (n, d) for vectors and indicators of levels."""
