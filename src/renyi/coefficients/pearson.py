@@ -20,7 +20,7 @@ from renyi.coefficients.rows import Rows
 from renyi.compute.threads import stream
 from renyi.inference.correlation_null import log_heavier, log_skewed, shape_of_correlation
 from renyi.inference.multiscale import FEW_ROWS, LARGEST_ROOT, is_trusted, largest_root
-from renyi.inference.permutation import Shuffled, shuffled_pvalue
+from renyi.inference.permutation import ROUNDING, Shuffled, shuffled_pvalue
 from renyi.inference.roy import MANY_ROOTS, log_sf, log_sf_of_many
 
 __all__ = ["Kendall", "Pearson", "Scores", "Spearman", "log_pvalue_of_correlation", "shuffled_roots", "standardised"]
@@ -364,11 +364,17 @@ def shuffled_roots(x: tuple[Rows, Array], y: tuple[Rows, Array], /, *, n_resampl
     return shuffled_pvalue(
         bases[0],
         bases[1],
-        largest_root,
-        observed=float(largest_root(cross_products(bases[0], bases[1]))),
+        _largest_correlations,
+        observed=float(_largest_correlations(cross_products(bases[0], bases[1]))),
+        rounding=ROUNDING,
         n_resamples=n_resamples,
         seed=entropy_of(len(x[0]), seed),
     )
+
+
+def _largest_correlations(cross: Array) -> Array:
+    """Not their squares, whose rounding vanishes next to 0."""
+    return np.sqrt(np.maximum(largest_root(cross), 0.0))
 
 
 def _log_smallest(n: int) -> float:

@@ -22,7 +22,14 @@ from renyi.errors import CalibrationWarning, InputError, check_choice, is_intege
 from renyi.inference import multiscale as scale_blocks
 from renyi.inference.classical import bartlett, spectral
 from renyi.inference.multiscale import Block, Law
-from renyi.inference.permutation import Exchange, Groups, Statistic, shuffled_pvalue
+from renyi.inference.permutation import (
+    ROUNDING,
+    ROUNDING_OF_LOGARITHMS,
+    Exchange,
+    Groups,
+    Statistic,
+    shuffled_pvalue,
+)
 from renyi.inference.roy import log_sf, log_sf_of_many
 from renyi.pair.rdc import Rng, Settings, check_freedom, for_both, pair_of_bases, rows_in_common
 from renyi.pair.result import TestResult
@@ -159,7 +166,7 @@ class Shuffles:
     are_many: bool = False
     device: Any = None
 
-    def test(self, result: TestResult, x: Basis, y: Basis, statistic: Statistic, /) -> TestResult:
+    def test(self, result: TestResult, x: Basis, y: Basis, statistic: Statistic, /, *, rounding: float) -> TestResult:
         """A result with its p-value; the draws depend on n and the seed alone, so that one pair and a table agree."""
         seed = x.n_samples, self.seed.entropy, self.seed.number
         found = shuffled_pvalue(
@@ -167,6 +174,7 @@ class Shuffles:
             y,
             statistic,
             observed=result.statistic,
+            rounding=rounding,
             n_resamples=self.n_resamples,
             seed=seed,
             groups=self.groups,
@@ -315,7 +323,7 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
         law = log_sf_of_many if is_worth_it else log_sf
         return -scale_blocks.log_harmonic_mean(_evidence(cross, blocks, n, law))
 
-    return shuffles.test(result, scales[0].basis, scales[1].basis, statistic)
+    return shuffles.test(result, scales[0].basis, scales[1].basis, statistic, rounding=ROUNDING_OF_LOGARITHMS)
 
 
 def _evidence(cross: Array, blocks: Sequence[Block], n: int, law: Law = log_sf) -> Array:
@@ -338,7 +346,7 @@ def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shu
         bases=bases,
     )
     if method == "permutation":
-        return shuffles.test(result, x, y, _largest)
+        return shuffles.test(result, x, y, _largest, rounding=ROUNDING)
     if method == "roy":
         _warn_of_leverage(x, y)
         return result.by_law(float(log_sf(np.array(largest**2), x.rank, y.rank, x.n_samples)))
