@@ -12,7 +12,7 @@ from renyi.inference.blocks import largest_root
 
 torch = pytest.importorskip("torch")
 
-from renyi import candidates, devicewise, held, resident  # noqa: E402
+from renyi import candidates, devicewise, held, resident, stacks, tensors  # noqa: E402
 from renyi.execution import devices, fetching  # noqa: E402
 from renyi.execution.devices import device_of, halves, multiplied, paired  # noqa: E402
 from renyi.sklearn import RDCSelector  # noqa: E402
@@ -31,6 +31,32 @@ def dependent(n, rng, n_columns=9):
 
 def difference(found, expected, name):
     return np.nanmax(np.abs(getattr(found, name) - getattr(expected, name)))
+
+
+def assert_same_table(found, expected, tolerance):
+    """The same numbers on all pairs up to rounding, the same ranks, rows, shuffles, and columns left out.
+
+    P-values by shuffles are as good as one another, but those of a device come from its own.
+    """
+    assert (found.names, found.other_names) == (expected.names, expected.other_names)
+    assert dict(found.types) == dict(expected.types)
+    assert dict(found.skipped) == dict(expected.skipped)
+    assert found.n_rows == expected.n_rows
+    assert (found.n_samples == expected.n_samples).all()
+    for name in ("values", "pearson", "spearman"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=tolerance, nan_ok=True), name
+    # Near 0 a debiased value is the root of what is left of two equal numbers.
+    squares = [one.debiased * np.abs(one.debiased) for one in (found, expected)]
+    assert squares[0] == pytest.approx(squares[1], abs=tolerance, nan_ok=True)
+    edges, others = found.edges.found, expected.edges.found
+    order, of_others = (np.lexsort((one.j, one.i)) for one in (edges, others))
+    assert (edges.ranks[order] == others.ranks[of_others]).all()
+    assert (edges.is_shuffled[order] == others.is_shuffled[of_others]).all()
+    by_law = ~others.is_shuffled[of_others]
+    log_p, expected_log_p = edges.log_pvalue[order][by_law], others.log_pvalue[of_others][by_law]
+    assert log_p == pytest.approx(expected_log_p, rel=30 * tolerance, abs=30 * tolerance, nan_ok=True)
+    by_shuffles = [np.exp(part.log_pvalue[where][~by_law]) for part, where in ((edges, order), (others, of_others))]
+    assert by_shuffles[0] == pytest.approx(by_shuffles[1], rel=0.5, abs=0.003)
 
 
 # Tables.
@@ -145,15 +171,49 @@ def test_pairs_without_a_law_are_shuffled_where_they_are(rng):
     assert found.pvalues[0, 1] > 0.5
 
 
-def test_strips_and_chunks_change_nothing(rng, monkeypatch):
-    values = torch.tensor(rng.standard_normal((5000, 12)))
+# What decides between two ways of computing, lowered so that a small table goes both.
+CROSSED = {
+    "strips": [(resident, "_FEWEST_OF_STRIP", 2)],
+    "strips of one column": [(resident, "_FEWEST_OF_STRIP", 1), (resident, "_N_STRIPS", 100)],
+    "chunks": [(resident, "_MOST_ROWS", 100)],
+    "strips of chunks": [(resident, "_FEWEST_OF_STRIP", 3), (resident, "_MOST_ROWS", 100)],
+    "blocks of functions": [(resident, "_EASY_WIDTH", 4)],
+    "tiles": [(devicewise, "_MOST_COLUMNS", 5)],
+    "strips of tiles": [(resident, "_FEWEST_OF_STRIP", 2), (devicewise, "_MOST_COLUMNS", 6)],
+    "little room": [(devices, "_ROOM_ON_CPU", 2**17)],
+    "no room": [(devices, "_ROOM_ON_CPU", 0), (resident, "_FEWEST_ROWS", 1), (resident, "_ALIGNED", 1)],
+    "pairs of much room": [(devicewise, "_NUMBERS_OF_PAIR", 2**22)],
+    "columns sorted one by one": [(tensors, "_BYTES_OF_SORTING", 2**30)],
+    "matrices filled in memory": [(fetching, "_SHARE_OF_MATRICES", 0.0)],
+    "matrices in pieces": [(fetching, "_PIECE", 40), (fetching, "_MOST_THREADS", 2)],
+}
+
+
+@pytest.mark.parametrize("name", CROSSED)
+@pytest.mark.parametrize("n", [45, 300])
+def test_no_threshold_of_a_device_moves_a_number(name, n, rng, monkeypatch):
+    values = dependent(n, rng, n_columns=15)
+    sides = values[:, ::3], values[:, 1::3]
+    expected, of_sides = renyi.matrix(values), renyi.matrix(*sides)
+    for module, constant, value in CROSSED[name]:
+        monkeypatch.setattr(module, constant, value)
+    assert_same_table(renyi.matrix(torch.tensor(values)), expected, 1e-10)
+    assert_same_table(renyi.matrix(*map(torch.tensor, sides)), of_sides, 1e-10)
+
+
+@pytest.mark.parametrize("kinds", [("cuda",), ("cuda", "cpu")])
+@pytest.mark.parametrize("strip", [3, 128])
+def test_few_rows_in_single_precision_or_its_halves_have_nearly_the_same_numbers(kinds, strip, rng, monkeypatch):
+    values = rng.standard_normal((300, 15))
+    values[:, 1] += values[:, 0]
     expected = renyi.matrix(values)
-    monkeypatch.setattr(resident, "_FEWEST_OF_STRIP", 3)
-    monkeypatch.setattr(resident, "_MOST_ROWS", 1000)
-    monkeypatch.setattr(devicewise, "_MOST_COLUMNS", 5)
-    found = renyi.matrix(values)
-    assert difference(found, expected, "values") < 1e-7
-    assert difference(found, expected, "pvalues") < 1e-5
+    monkeypatch.setattr(stacks, "ROWS_FOR_FLOAT32", 100)
+    monkeypatch.setattr(stacks, "_CELLS_FOR_FLOAT32", 100)
+    monkeypatch.setattr(devices, "_IN_HALVES", kinds)
+    monkeypatch.setattr(resident, "_FEWEST_OF_STRIP", strip)
+    found = renyi.matrix(torch.tensor(values))
+    assert 0.0 < difference(found, expected, "values") < 1e-6
+    assert_same_table(found, expected, 3e-6)
 
 
 @pytest.mark.parametrize(("name", "value"), [("_PIECE", 40), ("_SHARE_OF_MATRICES", 0.0)])

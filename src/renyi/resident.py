@@ -17,13 +17,14 @@ Tensor: TypeAlias = Any
 
 # Sums of products over more rows than this are added up in float64.
 _MOST_ROWS = 32768
+# A chunk has as many rows as this at least, however little room there is.
+_FEWEST_ROWS = 64
 # Chunks of so many rows, or several times as many, are multiplied fastest.
 _ALIGNED = 64
-# Parts of columns: of all pairs of columns, those of a part with itself and with later ones are multiplied.
+# Strips of columns: of all pairs of columns, those of a strip with itself and with later ones are multiplied.
 _N_STRIPS, _FEWEST_OF_STRIP = 5, 128
 # So many numbers in half precision, 16 bytes, are gathered at once.
 _EASY_WIDTH = 8
-_WHOLE = ((slice(None), slice(None)),)
 # The part of the free memory that functions of a chunk of rows take.
 _SHARE_OF_CHUNK = 0.15
 # Numbers are brought to this size before they are cut into halves, whose range is from 6e-8 to 65,504.
@@ -70,39 +71,47 @@ class Resident:
     def products(self, other: "Resident", /) -> Tensor:
         """Sums of products (columns, columns of the other, rank, rank of the other) over the rows.
 
-        Of columns with themselves those of a pair and of its reverse are the same, turned; some of the reverse ones are
-        left out, as 0.
+        Of columns with themselves those of a pair and of its reverse are the same, turned: most are multiplied once and
+        copied.
         """
         import torch
 
         kind, chunks = torch.promote_types(self.dtype, other.dtype), list(self._chunks(other))
         shape = self.blocks * len(self), self.width, other.blocks * len(other), other.width
         total = torch.zeros(shape, dtype=kind if len(chunks) == 1 else torch.float64, device=self.device)
+        strips = self._strips() if other is self else [slice(0, len(total))]
         for rows in chunks:
             own = self.operand(rows)
             left, right = paired(own, own if other is self else other.operand(rows))
-            for strip, later in self._strips() if other is self else _WHOLE:
+            for strip in strips:
                 # Columns follow one another in every row, so that those of a strip need not be copied.
+                later = slice(strip.start, None)
                 block = total[strip, :, later]
                 block += multiplied(left[:, strip], right[:, later]).view(block.shape)
+        for strip in strips[:-1]:
+            after = slice(strip.stop, None)
+            total[after, :, strip] = total[strip, :, after].permute(2, 3, 0, 1)
         parts = total.view(self.blocks, len(self), self.width, other.blocks, len(other), other.width)
         planes = parts.permute(0, 2, 3, 5, 1, 4).reshape(
             self.blocks * self.width, other.blocks * other.width, len(self), len(other)
         )
         return planes[: self.rank, : other.rank].to(kind).permute(2, 3, 0, 1)
 
-    def _strips(self) -> Sequence[tuple[slice, slice]]:
-        """Some columns, and all that follow; all of them where they lie in several blocks."""
-        n_strips = max(1, min(_N_STRIPS, len(self) // _FEWEST_OF_STRIP))
+    def _strips(self) -> list[slice]:
+        """Columns in parts, each of which is multiplied with itself and with those after it; one if there are blocks.
+
+        Blocks are not cut, since the columns of a strip would not follow one another.
+        """
         if self.blocks > 1:
-            return _WHOLE
+            return [slice(0, self.blocks * len(self))]
+        n_strips = max(1, min(_N_STRIPS, len(self) // _FEWEST_OF_STRIP))
         edges = np.linspace(0, len(self), n_strips + 1).round().astype(int).tolist()
-        return [(slice(start, stop), slice(start, None)) for start, stop in pairwise(edges)]
+        return [slice(start, stop) for start, stop in pairwise(edges)]
 
     def _chunks(self, other: "Resident") -> Iterator[slice]:
         room = _SHARE_OF_CHUNK * free_bytes(self.device)
         width = 8 * (len(self) * self.blocks * self.width + len(other) * other.blocks * other.width)
-        most = max(64, min(_MOST_ROWS, int(room / width)))
+        most = max(_FEWEST_ROWS, min(_MOST_ROWS, int(room / width)))
         step = -(-self.n_rows // -(-self.n_rows // most))
         step = -(-step // _ALIGNED) * _ALIGNED
         return (slice(start, min(start + step, self.n_rows)) for start in range(0, self.n_rows, step))
@@ -179,7 +188,7 @@ def _gathered(table: Tensor, places: Tensor) -> Tensor:
     import torch
 
     table = table.contiguous()
-    items = {2: torch.float32, 4: torch.float64, _EASY_WIDTH: torch.complex128}.get(int(table.shape[1]))
+    items = {2: torch.float32, 4: torch.float64, 8: torch.complex128}.get(int(table.shape[1]))
     if table.dtype == torch.float16 and items is not None:
         return table.view(items).view(-1).index_select(0, places).view(-1, 1).view(torch.float16)
     return table.index_select(0, places)

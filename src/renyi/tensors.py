@@ -27,7 +27,7 @@ from renyi.independence import Prepared
 from renyi.inference.blocks import CORNER
 from renyi.resident import ResidentStack, ResidentValues
 from renyi.scales import number_scales
-from renyi.stacks import ROWS_FOR_FLOAT32, is_exact
+from renyi.stacks import is_exact, precision
 
 __all__ = [
     "OnDevice",
@@ -45,6 +45,8 @@ Array: TypeAlias = NDArray[np.float64]
 Tensor: TypeAlias = Any
 (_SEED,) = features.seeds(None, n_draws=1)
 
+# What sorting takes for every number: sorted values, their order, and as much beside them.
+_BYTES_OF_SORTING = 48
 # Equal values in a row, and pairs of them as a share of all, up to which a column is taken as one without ties.
 _LONGEST_RUN, _MOST_MOVED = 5, 3e-7
 _ON_CPU = "leave such columns out, or pass NumPy arrays and device=None"
@@ -210,8 +212,7 @@ def ranked(table: OnDevice, settings: Settings, /, *, missing: str) -> Ranked:
     """Rank all columns where they are; columns that say nothing are left out."""
     table = without_gaps(table, missing)
     device, (n_columns, n_rows) = table.numbers.device, table.numbers.shape
-    # Sorted values, their order, and what sorting takes beside them.
-    most = max(1, int(free_bytes(device) / (48 * n_rows)))
+    most = max(1, int(free_bytes(device) / (_BYTES_OF_SORTING * n_rows)))
     ranking = _Ranking(table, settings)
     return within_room(ranking, min(n_columns, most), device, f"sorting a column of {n_rows:,} rows")
 
@@ -289,7 +290,7 @@ class _Ranking:
 
         cells = cell_of_rank.expand(len(equals_next), -1)
         is_tied = equals_next.any(1)
-        if self._n < ROWS_FOR_FLOAT32 or not bool(is_tied.any()):
+        if precision(self._n) == np.float64 or not bool(is_tied.any()):
             return cells, is_tied
         n_pairs = torch.zeros(len(equals_next), dtype=torch.int64, device=equals_next.device)
         run, cells = equals_next, cells.clone()
