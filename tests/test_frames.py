@@ -381,3 +381,11 @@ def test_no_frame_library_is_imported():
         "sys.exit(len({'pandas', 'polars', 'pyarrow'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_masked_entries_of_a_dict_are_missing(rng):
+    x = np.ma.array(rng.random(50), mask=np.arange(50) < 10)
+    found = renyi.matrix({"x": x, "y": rng.random(50)})
+    assert found.n_samples.tolist() == [[40, 40], [40, 50]]
+    x[:] = 0.0  # the result owns its columns
+    assert found.edges.x[0].column.values[20] > 0.0

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.errors import InputError
+from renyi.execution.arrays import in_memory
 from renyi.labels import Encoded, as_series, encode, encode_array, encode_series, tidy
 
 __all__ = [
     "Column",
     "Kind",
     "Mask",
+    "as_array",
     "as_column",
     "as_columns",
     "as_floats",
@@ -127,7 +129,7 @@ def as_column(data: Any, argument: str, /) -> Column:
         return _from_sequence(data, argument)
     wrapped = _as_narwhals(data, argument)
     if wrapped is None:
-        return _from_array(_to_array(data, argument), None, argument)
+        return _from_array(as_array(data, argument), None, argument)
     if hasattr(wrapped, "columns"):
         return _from_frame(wrapped, argument)
     return _from_series(wrapped, argument)
@@ -165,9 +167,10 @@ def _as_narwhals(data: Any, argument: str) -> Any:
     return wrapped if isinstance(wrapped, (nw.Series, nw.DataFrame)) else None
 
 
-def _to_array(data: Any, argument: str) -> NDArray[Any]:
+def as_array(data: Any, argument: str, /) -> NDArray[Any]:
+    """What is no column of a frame as an array: tensors of any device, and all that NumPy reads."""
     try:
-        return np.asarray(data)
+        return np.asarray(in_memory(data))
     except Exception as error:
         raise InputError(f"{argument}, a {type(data).__name__}, cannot be turned into an array: {error}") from error
 
@@ -442,6 +445,7 @@ def categorical(x: Any, /, *, name: str = "") -> Column:
 
 def encode_labels(x: Any, /) -> tuple[Encoded, str]:
     """Labels as codes, missing mask and levels, however many; and the name of their column."""
+    x = in_memory(x)
     if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "iufbUS" and not isinstance(x, np.ma.MaskedArray):
         return encode_array(x), ""
     labels, name = _labels(x)
