@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,9 @@ class _OfTable:
     n_rows: int
     correction: Correction
     new_frame: Callable[[dict[str, Any]], Any] = field(repr=False)
+
+    # What has all pairs as rows of a frame.
+    _pairs_by: ClassVar[str] = "to_edges()"
 
     def __getstate__(self) -> dict[str, Any]:
         # Views of mappings have no copies. What is derived is derived again: it is read-only, which copies are not.
@@ -118,10 +121,10 @@ class _OfTable:
         from renyi.report.document import Wishes
         from renyi.report.page import write_report
 
-        if any(len(variable.column) == 0 for variable in self.edges.x):
+        reasons = [variable.why_no_rows for variable in self.edges.x if variable.why_no_rows]
+        if reasons:
             raise InputError(
-                "a report shows rows, and those of this table were read in batches: load a sample of them, or write "
-                "the pairs by to_edges()"
+                f"a report shows rows, and those of this table {reasons[0]}, or write the pairs by {self._pairs_by}"
             )
 
         return write_report(self, path, Wishes(self.rate(q), title, pairs, rows))  # type: ignore[arg-type]
@@ -232,8 +235,6 @@ class DependenceMatrix(_OfTable):
         if spread is None:
             holder = self.edges if hasattr(self.edges, name) else self.edges.found
             return self._matrix_of(getattr(holder, name), diagonal)
-        if self.other_names is None:
-            np.fill_diagonal(spread, diagonal)
         spread.setflags(write=False)
         return spread
 
@@ -383,6 +384,8 @@ class Screening(_OfTable):
 
     target: str = ""
     given: tuple[str, ...] = ()
+
+    _pairs_by = "to_frame()"
 
     @classmethod
     def of(

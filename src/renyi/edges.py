@@ -62,7 +62,7 @@ class Edges:
         return Found(**{name: _taken(getattr(self.found, name), which) for name in _FIELDS})
 
     def spread(self, name: str, /) -> Array | None:
-        """What was found as a matrix of all pairs, if that is how it is kept; its diagonal has no meaning."""
+        """What was found as a matrix of all pairs and of columns with themselves, if that is how it is kept."""
         return None
 
     @property

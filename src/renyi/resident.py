@@ -196,11 +196,16 @@ def _gathered(table: Tensor, places: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class ResidentValues(Resident):
-    """Numbers (columns, rows) that are standardised where they are multiplied: over their size, mean and deviation."""
+    """Numbers (columns, rows) that are standardised where they are multiplied.
+
+    They are divided by their size, less their mean and what rounding has left of it, over their deviation; all of these
+    are (columns, 1).
+    """
 
     numbers: Tensor
     sizes: Tensor
     means: Tensor
+    rests: Tensor
     deviations: Tensor
     rank: int = 1
 
@@ -210,17 +215,26 @@ class ResidentValues(Resident):
         import torch
 
         if not numbers.is_floating_point():
-            # As floats large whole numbers would lose their digits, but for the smallest.
-            numbers = (numbers - numbers.amin(1, keepdim=True)).double()
+            # As floats large whole numbers would lose their digits, less the smallest of them they keep those.
+            whole = numbers.long()
+            apart = (whole - whole.amin(1, keepdim=True)).double()
+            # What lies further apart than 64 bits reach is right again without a sign.
+            numbers = torch.where(apart < 0.0, apart + 2.0**64, apart)
         sizes = torch.maximum(numbers.amax(1).double().abs(), numbers.amin(1).double().abs())
         sizes = sizes.clamp(min=float(np.finfo(np.float64).tiny))[:, None]
         at_once = max(1, int(_SHARE_OF_CHUNK * free_bytes(numbers.device) / (16 * numbers.shape[1])))
-        parts = [
-            torch.std_mean(part.double() / size, dim=1, correction=0, keepdim=True)
-            for part, size in zip(numbers.split(at_once), sizes.split(at_once), strict=True)
-        ]
-        deviations, means = (torch.cat([part[k] for part in parts]) for k in (0, 1))
-        return cls(numbers, sizes, means, deviations)
+        parts = []
+        for part, size in zip(numbers.split(at_once), sizes.split(at_once), strict=True):
+            centred = part.double() / size
+            means = centred.mean(1, keepdim=True)
+            centred -= means
+            # Of values far from 0 the mean is rounded by more than they differ.
+            rests = centred.mean(1, keepdim=True)
+            centred -= rests
+            parts.append(
+                (means, rests, torch.linalg.vector_norm(centred, dim=1, keepdim=True) / numbers.shape[1] ** 0.5)
+            )
+        return cls(numbers, sizes, *(torch.cat(every) for every in zip(*parts, strict=True)))
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -241,10 +255,11 @@ class ResidentValues(Resident):
         return torch.float64
 
     def part(self, columns: slice, /) -> "ResidentValues":
-        return ResidentValues(self.numbers[columns], self.sizes[columns], self.means[columns], self.deviations[columns])
+        traits = (self.numbers, self.sizes, self.means, self.rests, self.deviations)
+        return ResidentValues(*(trait[columns] for trait in traits))
 
     def operand(self, rows: slice, /) -> Operand:
-        standardised = (self.numbers[:, rows].double() / self.sizes - self.means) / self.deviations
+        standardised = (self.numbers[:, rows].double() / self.sizes - self.means - self.rests) / self.deviations
         return (standardised.T[:, :, None],)
 
 
