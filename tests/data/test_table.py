@@ -473,3 +473,11 @@ def test_vectors_do_not_round_large_whole_numbers(rng):
     assert np.array_equal(table.columns[0].values, np.column_stack([columns["a"], columns["b"]]))
     table = as_table(columns, vectors={"v": ["a", "c"]})
     assert table.skipped["v"] == "its part 'a': has whole numbers that floats beside it would round: rescale it"
+
+
+def test_masked_entries_of_a_dict_are_missing(rng):
+    x = np.ma.array(rng.random(50), mask=np.arange(50) < 10)
+    found = renyi.matrix({"x": x, "y": rng.random(50)})
+    assert found.n_samples.tolist() == [[40, 40], [40, 50]]
+    x[:] = 0.0  # the result owns its columns
+    assert found.edges.x[0].column.values[20] > 0.0

@@ -35,6 +35,16 @@ class Variable:
         """The column as the coefficient and the test see it."""
         return self.prepare(self.column)
 
+    @property
+    def with_rows(self) -> Prepared:
+        """The same with the cell of every row, for a look at single pairs."""
+        return self.prepared
+
+    @property
+    def why_no_rows(self) -> str:
+        """Why the rows cannot be shown, and what would help, in words that follow "they"; empty where they can."""
+        return ""
+
     def forget(self) -> None:
         """Let go of what can be prepared again."""
         self.__dict__.pop("prepared", None)

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import in_memory
 from renyi.data.column import Column
 from renyi.data.frames import as_narwhals, read_categories
 from renyi.data.labels import Encoded, encode, encode_array, tidy
@@ -62,6 +63,7 @@ def categorical(x: Any, /, *, name: str = "") -> Column:
 
 def encode_labels(x: Any, /) -> tuple[Encoded, str]:
     """Labels as codes, missing mask and levels, however many; and the name of their column."""
+    x = in_memory(x)
     if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "iufbUS" and not isinstance(x, np.ma.MaskedArray):
         return encode_array(x), ""
     labels, name = _labels(x)

@@ -9,13 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import in_memory
 from renyi.data.categories import from_categories
 from renyi.data.column import Column, Kind
 from renyi.data.exact import EXACT, RoundingError, is_rounded_by_floats, is_wide
 from renyi.data.frames import as_narwhals, read_cells, with_gaps
 from renyi.errors import InputError
 
-__all__ = ["as_column", "as_columns", "in_one_array"]
+__all__ = ["as_array", "as_column", "as_columns", "in_one_array"]
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -30,7 +31,7 @@ def as_column(data: Any, argument: str, /) -> Column:
         return _from_sequence(data, argument)
     wrapped = as_narwhals(data, argument)
     if wrapped is None:
-        return _from_array(_to_array(data, argument), None, argument)
+        return _from_array(as_array(data, argument), None, argument)
     if hasattr(wrapped, "columns"):
         return _from_frame(wrapped, argument)
     return _from_series(wrapped, argument)
@@ -55,9 +56,10 @@ def _stands_alone(part: Any) -> bool:
     return hasattr(part, "__len__") and not isinstance(part, (str, bytes, list, tuple))
 
 
-def _to_array(data: Any, argument: str) -> NDArray[Any]:
+def as_array(data: Any, argument: str, /) -> NDArray[Any]:
+    """What is no column of a frame as an array: tensors of any device, and all that NumPy reads."""
     try:
-        return np.asarray(data)
+        return np.asarray(in_memory(data))
     except Exception as error:
         raise InputError(f"{argument}, a {type(data).__name__}, cannot be turned into an array: {error}") from error
 

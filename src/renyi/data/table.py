@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import is_tensor
 from renyi.data.align import Missing, check_indexes, common_rows
 from renyi.data.column import Column
 from renyi.data.exact import is_rounded_by_floats, is_wide
 from renyi.data.frames import as_series
+from renyi.data.reader import as_array
 from renyi.data.types import SkipError, Wish, as_vector, check_varies, convert, pool, read
 from renyi.errors import InputError, check_choice, count
 
@@ -182,11 +184,14 @@ def names_of(data: Any, argument: str = "the table", /) -> list[str]:
 
 
 def _parts(data: Any, argument: str) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
+    if is_tensor(data):
+        data = as_array(data, argument)
     if isinstance(data, np.ndarray):
         return _array_parts(data, argument), as_dict
     if isinstance(data, Mapping):
         check_indexes(data)
-        return dict(zip(_names(data, argument), map(_one_column, data.values()), strict=True)), as_dict
+        names = _names(data, argument)
+        return {name: _one_column(cells, name) for name, cells in zip(names, data.values(), strict=True)}, as_dict
     frame = _as_frame(data, argument)
     names = _names(frame.columns, argument)
     return dict(zip(names, _frame_columns(frame), strict=True)), NewFrame(frame.implementation.value)
@@ -266,14 +271,18 @@ def _rows_of_transpose(data: NDArray[Any]) -> NDArray[Any]:
     return rows
 
 
-def _one_column(data: Any) -> Any:
+def _one_column(data: Any, name: str) -> Any:
     """An entry of a dict as an array, a Column or a Series; what can be none of them is left as it is."""
     import narwhals.stable.v2 as nw
 
     if isinstance(data, (list, tuple, range)):
         return _list_array(data)
     wrapped = nw.from_native(as_series(data), allow_series=True, pass_through=True)
-    return wrapped if isinstance(wrapped, nw.Series) else np.array(data) if hasattr(data, "__array__") else data
+    if isinstance(wrapped, nw.Series):
+        return wrapped
+    if isinstance(data, np.ma.MaskedArray):
+        return data.copy()
+    return as_array(data, repr(name)).copy() if hasattr(data, "__array__") else data
 
 
 def _list_array(data: Sequence[Any]) -> NDArray[Any]:

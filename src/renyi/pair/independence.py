@@ -200,14 +200,17 @@ def _on_device(data: Any, argument: str, place: Any) -> Column:
         column = as_column(data, argument)
         if column.kind != "number":
             raise InputError(
-                f"{column.label} is a {column.kind}, which is not tested on a device yet: pass device=None"
+                f"{column.label} is a {column.kind}, which is not tested on a device yet: pass NumPy arrays and "
+                "device=None"
             )
-        return replace(column, values=torch.as_tensor(as_floats_apart(column), device=place))
+        return replace(column, values=torch.as_tensor(_in_order(column), device=place))
     if data.ndim != 1 or len(data) == 0 or data.dtype == torch.bool or data.is_complex():
         raise InputError(
             f"{argument} is a tensor of the shape {tuple(data.shape)} and the type {data.dtype}, and numbers (n,) are "
             "tested on a device so far: pass NumPy arrays and device=None"
         )
+    if data.layout != torch.strided:
+        raise InputError(f"{argument} is a sparse tensor, whose values are not ranked: pass a dense one (.to_dense())")
     values = data.detach().to(place)
     if not values.is_floating_point():
         return Column(argument, "number", values)
@@ -218,6 +221,21 @@ def _on_device(data: Any, argument: str, place: Any) -> Column:
     if bool(gaps.all()):
         raise InputError(f"{argument} has no observed value: there is nothing to measure")
     return Column(argument, "number", values, gaps.cpu().numpy() if bool(gaps.any()) else None)
+
+
+def _in_order(column: Column) -> NDArray[Any]:
+    """Numbers of any type that are ordered as a column's are, in one that a device has."""
+    values = column.values
+    match values.dtype.kind:
+        case "M" | "m":
+            return values.view(np.int64)
+        case "i":
+            return values.astype(np.int64, copy=False)
+        case "u":
+            # Half the range less, as signed ones.
+            return (values.astype(np.uint64) ^ np.uint64(2**63)).view(np.int64)
+        case _:
+            return as_floats_apart(column)
 
 
 def _groups(blocks: Any, exchange: Exchange, x: Any, y: Any) -> Groups | None:

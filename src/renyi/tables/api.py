@@ -335,9 +335,9 @@ class _OnDevice:
         """All pairs of a table, or of two."""
         check_indexes(table, other)
         sides = [self._read(table, "the table"), *([] if other is None else [self._read(other, "other")])]
-        if len({int(side.numbers.shape[1]) for side in sides}) > 1:
-            said = " and ".join(f"{side.numbers.shape[1]:,}" for side in sides)
-            raise InputError(f"the table and other have {said} rows: pass as many")
+        n_rows = [int(side.numbers.shape[1]) for side in sides]
+        if n_rows[0] != n_rows[-1]:
+            raise InputError(f"the table has {n_rows[0]:,} rows and other has {n_rows[1]:,}: pass as many")
         if len(sides) > 1 and self.missing == "listwise":
             raise InputError("missing='listwise' would drop different rows of two tables: drop them first")
         x, *rest = (self._ranked(side, at_least=3 - len(sides)) for side in sides)
@@ -350,6 +350,8 @@ class _OnDevice:
             raise InputError("given is not for a device yet: leave it out, or pass NumPy arrays and device=None")
         whole = self._read(table, "the table")
         names = _listed(target, [column.name for column in whole.table.columns])
+        if not names:
+            raise InputError("target names no column: pass one")
         if len(names) != 1:
             raise InputError("a target of several columns is a vector, which is not for a device yet: name one column")
         # Both sides lose the same rows.

@@ -69,8 +69,13 @@ class MeasuredEdges(Edges):
         return state | {"test": partial(_Tested, *self._tested), "whole": None}
 
     def spread(self, name: str, /) -> Array | None:
-        """All coefficients as they came."""
-        return self.whole if name == "coefficient" else None
+        """All coefficients as they came, and on the diagonal what columns have with themselves."""
+        if name != "coefficient" or self.whole is None:
+            return None
+        spread = self.whole.copy()
+        if self.y is self.x:
+            np.fill_diagonal(spread, self.own)
+        return spread
 
     @property
     def measure(self) -> str:

@@ -9,10 +9,13 @@ import renyi
 from renyi.compute.arrays import interpolated
 from renyi.compute.eigenvalues import largest_eigenvalue, products_of_rows
 from renyi.inference.multiscale import largest_root
+from sample_tables import assert_same_table
 
 torch = pytest.importorskip("torch")
 
+from renyi.allpairs import stack as stacks  # noqa: E402
 from renyi.allpairs.device import compare as devicewise  # noqa: E402
+from renyi.allpairs.device import ranking as tensors  # noqa: E402
 from renyi.allpairs.device import stack as resident  # noqa: E402
 from renyi.allpairs.device.ranking import upload  # noqa: E402
 from renyi.compute import devices, fetching  # noqa: E402
@@ -150,15 +153,49 @@ def test_pairs_without_a_law_are_shuffled_where_they_are(rng):
     assert found.pvalues[0, 1] > 0.5
 
 
-def test_strips_and_chunks_change_nothing(rng, monkeypatch):
-    values = torch.tensor(rng.standard_normal((5000, 12)))
+# What decides between two ways of computing, lowered so that a small table goes both.
+CROSSED = {
+    "strips": [(resident, "_FEWEST_OF_STRIP", 2)],
+    "strips of one column": [(resident, "_FEWEST_OF_STRIP", 1), (resident, "_N_STRIPS", 100)],
+    "chunks": [(resident, "_MOST_ROWS", 100)],
+    "strips of chunks": [(resident, "_FEWEST_OF_STRIP", 3), (resident, "_MOST_ROWS", 100)],
+    "blocks of functions": [(resident, "_EASY_WIDTH", 4)],
+    "tiles": [(devicewise, "_MOST_COLUMNS", 5)],
+    "strips of tiles": [(resident, "_FEWEST_OF_STRIP", 2), (devicewise, "_MOST_COLUMNS", 6)],
+    "little room": [(devices, "_ROOM_ON_CPU", 2**17)],
+    "no room": [(devices, "_ROOM_ON_CPU", 0), (resident, "_FEWEST_ROWS", 1), (resident, "_ALIGNED", 1)],
+    "pairs of much room": [(devicewise, "_NUMBERS_OF_PAIR", 2**22)],
+    "columns sorted one by one": [(tensors, "_BYTES_OF_SORTING", 2**30)],
+    "matrices filled in memory": [(fetching, "_SHARE_OF_MATRICES", 0.0)],
+    "matrices in pieces": [(fetching, "_PIECE", 40), (fetching, "_MOST_THREADS", 2)],
+}
+
+
+@pytest.mark.parametrize("name", CROSSED)
+@pytest.mark.parametrize("n", [45, 300])
+def test_no_threshold_of_a_device_moves_a_number(name, n, rng, monkeypatch):
+    values = dependent(n, rng, n_columns=15)
+    sides = values[:, ::3], values[:, 1::3]
+    expected, of_sides = renyi.matrix(values), renyi.matrix(*sides)
+    for module, constant, value in CROSSED[name]:
+        monkeypatch.setattr(module, constant, value)
+    assert_same_table(renyi.matrix(torch.tensor(values)), expected, 1e-10)
+    assert_same_table(renyi.matrix(*map(torch.tensor, sides)), of_sides, 1e-10)
+
+
+@pytest.mark.parametrize("kinds", [("cuda",), ("cuda", "cpu")])
+@pytest.mark.parametrize("strip", [3, 128])
+def test_few_rows_in_single_precision_or_its_halves_have_nearly_the_same_numbers(kinds, strip, rng, monkeypatch):
+    values = rng.standard_normal((300, 15))
+    values[:, 1] += values[:, 0]
     expected = renyi.matrix(values)
-    monkeypatch.setattr(resident, "_FEWEST_OF_STRIP", 3)
-    monkeypatch.setattr(resident, "_MOST_ROWS", 1000)
-    monkeypatch.setattr(devicewise, "_MOST_COLUMNS", 5)
-    found = renyi.matrix(values)
-    assert difference(found, expected, "values") < 1e-7
-    assert difference(found, expected, "pvalues") < 1e-5
+    monkeypatch.setattr(stacks, "ROWS_FOR_FLOAT32", 100)
+    monkeypatch.setattr(stacks, "_CELLS_FOR_FLOAT32", 100)
+    monkeypatch.setattr(devices, "_IN_HALVES", kinds)
+    monkeypatch.setattr(resident, "_FEWEST_OF_STRIP", strip)
+    found = renyi.matrix(torch.tensor(values))
+    assert 0.0 < difference(found, expected, "values") < 1e-6
+    assert_same_table(found, expected, 3e-6)
 
 
 @pytest.mark.parametrize(("name", "value"), [("_PIECE", 40), ("_SHARE_OF_MATRICES", 0.0)])

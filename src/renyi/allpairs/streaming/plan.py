@@ -70,6 +70,10 @@ class _Elsewhere(Variable):
         return self.counted.n_missing == 0
 
     @property
+    def why_no_rows(self) -> str:
+        return "were read in batches: load a sample of them"
+
+    @property
     def n_cells(self) -> int:
         """Cells, and the code of a missing row."""
         return len(self.counted.counts)
