@@ -214,15 +214,14 @@ class ResidentValues(Resident):
         """Values of columns that vary."""
         import torch
 
+        at_once = max(1, int(_SHARE_OF_CHUNK * free_bytes(numbers.device) / (16 * numbers.shape[1])))
         if not numbers.is_floating_point():
-            # As floats large whole numbers would lose their digits, less the smallest of them they keep those.
-            whole = numbers.long()
-            apart = (whole - whole.amin(1, keepdim=True)).double()
-            # What lies further apart than 64 bits reach is right again without a sign.
-            numbers = torch.where(apart < 0.0, apart + 2.0**64, apart)
+            floats = torch.empty(numbers.shape, dtype=torch.float64, device=numbers.device)
+            for own, part in zip(floats.split(at_once), numbers.split(at_once), strict=True):
+                own.copy_(_less_smallest(part))
+            numbers = floats
         sizes = torch.maximum(numbers.amax(1).double().abs(), numbers.amin(1).double().abs())
         sizes = sizes.clamp(min=float(np.finfo(np.float64).tiny))[:, None]
-        at_once = max(1, int(_SHARE_OF_CHUNK * free_bytes(numbers.device) / (16 * numbers.shape[1])))
         parts = []
         for part, size in zip(numbers.split(at_once), sizes.split(at_once), strict=True):
             centred = part.double() / size
@@ -261,6 +260,16 @@ class ResidentValues(Resident):
     def operand(self, rows: slice, /) -> Operand:
         standardised = (self.numbers[:, rows].double() / self.sizes - self.means - self.rests) / self.deviations
         return (standardised.T[:, :, None],)
+
+
+def _less_smallest(numbers: Tensor) -> Tensor:
+    """Whole numbers (columns, rows) as floats, less the smallest of their column: so large ones keep their digits."""
+    import torch
+
+    whole = numbers.long()
+    apart = (whole - whole.amin(1, keepdim=True)).double()
+    # What lies further apart than 64 bits reach is right again without a sign.
+    return torch.where(apart < 0.0, apart + 2.0**64, apart)
 
 
 @dataclass(frozen=True, eq=False)
