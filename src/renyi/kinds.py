@@ -14,7 +14,7 @@ from renyi.columns import Column, Mask, as_column, count, read_categories, read_
 from renyi.errors import InputError
 from renyi.labels import encode, encode_array, encode_series, is_missing, tidy
 
-__all__ = ["SkipError", "Type", "Wish", "as_vector", "check_varies", "convert", "pool", "pool_levels", "read"]
+__all__ = ["SkipError", "Type", "Wish", "as_vector", "check_varies", "convert", "pool", "pool_levels", "read", "shown"]
 
 Type = Literal["number", "category", "boolean", "ordered", "date", "time", "duration", "vector"]
 Wish = Literal["number", "category", "skip"]
@@ -273,12 +273,15 @@ def check_varies(column: Column) -> None:
     # Most columns show that they vary in their first rows.
     if not (known[:64] == known[0]).all() or not (known == known[0]).all():
         return
-    value = column.levels[int(known[0])] if column.levels else known[0]
+    raise SkipError(f"constant (always {shown(column, known[0])})")
+
+
+def shown(column: Column, value: Any) -> str:
+    """One of the values of a column, as messages show it."""
+    value = column.levels[int(value)] if column.levels else value
     if column.kind == "vector" or (isinstance(value, np.generic) and value.dtype.kind in "Mm"):
-        shown = str(value)
-    else:
-        shown = repr(value.item() if isinstance(value, np.generic) else value)
-    raise SkipError(f"constant (always {shown})")
+        return str(value)
+    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def pool(column: Column, *, requested: bool) -> tuple[Column, int]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from renyi.columns import Column, Kind, count
 from renyi.copula import Cells
 from renyi.errors import InputError
-from renyi.kinds import SkipError, Type, Wish, convert, pool_levels, read
+from renyi.kinds import SkipError, Type, Wish, convert, pool_levels, read, shown
 from renyi.labels import in_order
 from renyi.summaries import Layout, Summary
 
@@ -36,6 +36,8 @@ class Part:
     missing: Mask | None
     levels: tuple[Hashable, ...] = ()
     n_infinite: int = 0
+    # Some value, as messages show it.
+    example: str = ""
 
     @property
     def observed(self) -> NDArray[Any]:
@@ -54,7 +56,13 @@ def part_of(data: Any, name: str, wish: Wish | None, /) -> Part:
     values = column.values
     if column.kind == "number":
         values = _floats(values)
-    return Part(column.kind, kind, values, column.missing, column.levels, n_infinite)
+    return Part(column.kind, kind, values, column.missing, column.levels, n_infinite, _example(column))
+
+
+def _example(column: Column) -> str:
+    """The first value that is there, as messages show it."""
+    known = column.values if column.missing is None else column.values[~column.missing]
+    return shown(column, known[0]) if len(known) else ""
 
 
 def _without_infinities(data: Any) -> tuple[Any, int]:
@@ -90,6 +98,7 @@ class ColumnSurvey:
     type: Type | None = None
     levels: tuple[Hashable, ...] = ()
     reason: str = ""
+    example: str = ""
     summary: Summary | None = None
     rows: dict[Hashable, int] = field(default_factory=dict)
 
@@ -107,6 +116,7 @@ class ColumnSurvey:
         self.n_infinite += part.n_infinite
         if n_missing == len(part.values):
             return
+        self.example = self.example or part.example
         self._agree(part.kind, part.type, part.levels if part.type == "ordered" else ())
         if self.summary is not None:
             self.summary.update(part.observed)
@@ -150,6 +160,7 @@ class ColumnSurvey:
         self.n_infinite += other.n_infinite
         if other.kind is None or other.type is None:
             return
+        self.example = self.example or other.example
         self._agree(other.kind, other.type, other.levels)
         if self.summary is not None and other.summary is not None:
             self.summary.merge(other.summary)
@@ -173,7 +184,7 @@ class ColumnSurvey:
             raise SkipError("no observed value" if not n else "a single observed value")
         is_constant = len(self.rows) == 1 if self.summary is None else self.summary.is_constant
         if is_constant:
-            raise SkipError(f"constant (always {self._shown()})")
+            raise SkipError(f"constant (always {self.example})")
         if self.kind is None or self.type is None:
             raise ValueError("observed values have a type")
         if self.summary is not None:
@@ -186,12 +197,6 @@ class ColumnSurvey:
                 smallest=smallest,
             )
         return self._category(self.type)
-
-    def _shown(self) -> str:
-        if self.summary is None:
-            return repr(next(iter(self.rows)))
-        value = self.summary.some_value
-        return repr(int(value) if value == int(value) else value)
 
     def _category(self, kind: Type) -> "Counted":
         levels = in_order(list(self.rows))

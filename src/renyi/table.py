@@ -7,23 +7,22 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.accumulator import DEFAULT_MEMORY, Accumulator
+from renyi.accumulator import DEFAULT_MEMORY, Accumulator, measure_of
 from renyi.alignment import Missing
 from renyi.coefficient import Settings
-from renyi.columns import Column, check_choice, count
+from renyi.columns import Column, check_choice
 from renyi.comparing import every_pair, given_others, in_tiles, prepared
 from renyi.dependence import DependenceMatrix, Screening, rate_for
 from renyi.devicewise import compared
 from renyi.edges import Edges
 from renyi.errors import InputError
 from renyi.execution.devices import device_of
-from renyi.frames import Table, as_table, check_known, checked_wishes, names_of, observed
+from renyi.frames import Table, as_table, check_known, checked_wishes, names_of, observed, too_few_columns
 from renyi.inference.discovery import Correction
 from renyi.kinds import Wish
 from renyi.passes import at_hand, in_batches, is_away
 from renyi.peers.protocol import Measure
 from renyi.peers.rdc import Rdc
-from renyi.peers.registry import measure as named
 from renyi.strongest import Strongest
 from renyi.tensors import OnDevice, Ranked, has_tensors, ranked, read_tensors, tensors_of, upload, without_gaps
 
@@ -116,11 +115,13 @@ def matrix(
     place = device_of(device, *tensors_of(table), *tensors_of(other))
     if place is not None:
         ways = _OnDevice(place, _checked(measure, correction), types, vectors, missing)
-        found = ways.matrix(_in_memory(table, memory), other, progress=progress)
+        beside = None if other is None else _in_memory(other, memory)
+        found = ways.matrix(_in_memory(table, memory), beside, progress=progress)
         return DependenceMatrix.of(*found, correction=correction)
     table = at_hand(table, memory)
-    if is_away(table):
-        _refuse(other=other, vectors=vectors)
+    other = None if other is None else at_hand(other, memory)
+    if is_away(table) or is_away(other):
+        _refuse(other=other is not None, vectors=vectors)
         settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
         accumulated = in_batches(table, Accumulator(**settings, memory=memory), memory, progress=progress)
         return cast(DependenceMatrix, accumulated)
@@ -351,6 +352,7 @@ class _OnDevice:
 
     def _read(self, data: Any, argument: str) -> OnDevice:
         """The columns of a table on the device."""
+        check_choice(self.missing, Missing, "missing")
         if not has_tensors(data):
             return upload(
                 observed(as_table(data, argument, types=self.types, vectors=self.vectors), missing=self.missing),
@@ -384,12 +386,7 @@ def _is_number(value: Any) -> bool:
 def _checked(measure: str | Measure[Any], correction: Any) -> Measure[Any]:
     """The measure that is meant."""
     check_choice(correction, Correction, "correction")
-    by = measure if isinstance(measure, Measure) else named(measure)
-    if isinstance(by, Rdc) and (by.repeats != 1 or by.debias):
-        raise InputError(
-            "tables have the coefficient of one draw, and .debiased beside it: leave repeats and debias out"
-        )
-    return by
+    return measure_of(measure)
 
 
 def _comparable(table: Table, by: Measure[Any], *, at_least: int) -> Table:
@@ -399,18 +396,12 @@ def _comparable(table: Table, by: Measure[Any], *, at_least: int) -> Table:
         kept = tuple(column for column in table.columns if column.name not in refused)
         types = {name: kind for name, kind in table.types.items() if name not in refused}
         table = replace(table, columns=kept, types=types, skipped={**table.skipped, **refused})
-    if len(table.columns) < at_least:
-        reasons = "; ".join(f"{name!r}: {reason}" for name, reason in list(table.skipped.items())[:5])
-        left = f" ({count(len(table.skipped), 'column')} left out: {reasons})" if reasons else ""
-        remedy = (
-            "measure by 'rdc' or 'dcor', or say which columns are numbers by types={name: 'number'}"
-            if refused
-            else "pass more columns, or say what they are by types={name: 'category'}"
-        )
-        raise InputError(
-            f"the table has {count(len(table.columns), 'column')} to compare and needs {at_least}{left}: {remedy}"
-        )
-    return table
+    if len(table.columns) >= at_least:
+        return table
+    if not refused:
+        raise too_few_columns(table, at_least)
+    remedy = "measure by 'rdc' or 'dcor', or say which columns are numbers by types={name: 'number'}"
+    raise too_few_columns(table, at_least, remedy=remedy)
 
 
 def _side_by_side(table: Any, other: Any, types: Types, vectors: Vectors, missing: Missing) -> tuple[Table, Table]:

@@ -292,7 +292,7 @@ _ON_DEVICE = {
     "flag": "holds torch.bool and numbers are compared on a device",
     "types": "types and vectors are for columns that have types, and tensors have none",
     "vectors": "types and vectors are for columns that have types, and tensors have none",
-    "beyond floats": "would round",
+    "apart beyond floats": "whole numbers that floats beside it would round",
 }
 _OWN_DRAWS = Rounding(permuted=0.5)
 

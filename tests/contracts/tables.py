@@ -62,11 +62,11 @@ class Table:
             needs.add("gaps")
         if len(kinds) > 1:
             needs.add("mixed")
-            if any(isinstance(cell, int) and abs(cell) > 2**53 for column in columns for cell in column.cells):
-                needs.add("beyond floats")
+            if any(max(column.cells) - min(column.cells) > 2**53 for column in columns if column.kind == "whole" and not column.has_gaps):
+                needs.add("apart beyond floats")
         if any(isinstance(cell, float) and isinf(cell) for column in columns for cell in column.cells):
             needs.add("infinite")
-        if any(all(cell is None for cell in row) for row in zip(*(c.cells for c in columns), strict=True)):
+        if any(all(cell is None for cell in row) for row in zip(*(c.cells for c in columns), strict=False)):
             needs.add("empty row")
         return frozenset(needs)
 
@@ -226,6 +226,13 @@ def beyond_floats(rng):
     """Whole numbers that float64 would round to a few: x = 2⁶² + k and y a wave of k."""
     k = rng.permutation(400)
     return {"x": 2**62 + k, "wave": np.cos(k / 60), "negative": -(2**60) - k, "noise": rng.standard_normal(400)}
+
+
+@table()
+def apart_beyond_floats(rng):
+    """Whole numbers so far apart that no shift makes floats of them."""
+    k = rng.permutation(400)
+    return {"x": np.where(k % 2, 2**62, -(2**62)) + k, "wave": np.cos(k / 60), "noise": rng.standard_normal(400)}
 
 
 @table()
