@@ -169,7 +169,11 @@ def refuse_missing(holes: Sequence[tuple[str, int, int | None]], remedy: str, /)
 
 
 def too_few_columns(
-    table: Table, at_least: int, /, *, remedy: str = "pass more columns, or say what they are by types={name: 'category'}"
+    table: Table,
+    at_least: int,
+    /,
+    *,
+    remedy: str = "pass more columns, or say what they are by types={name: 'category'}",
 ) -> InputError:
     """For a table that has too few columns to compare, with why others were left out."""
     reasons = "; ".join(f"{name!r}: {reason}" for name, reason in list(table.skipped.items())[:5])
@@ -187,8 +191,7 @@ def too_few_rows(n_rows: int, argument: str = "the table", /) -> InputError:
 def parts_of(data: Any, argument: str = "the table", /) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
     """The columns of a table as they are, checked for their lengths, and what makes a frame of its kind."""
     parts, new_frame = _parts(data, argument)
-    if len({len(cells) for cells in parts.values()}) != 1:
-        _check_rows(parts, argument)
+    _length(parts, argument)
     return parts, new_frame
 
 
@@ -329,21 +332,26 @@ def _names(spelled: Iterable[Any], argument: str) -> list[str]:
 
 def _check_rows(parts: dict[str, Any], argument: str) -> int:
     """The number of rows, the same for all parts and at least 2."""
-    if not parts:
-        raise InputError(f"{argument} has no columns: there is nothing to measure")
-    lengths = {}
-    for name, cells in parts.items():
-        if not getattr(cells, "shape", None) and not isinstance(cells, Column):
-            raise InputError(f"{name!r} in {argument} is a {type(cells).__name__}: pass a value for each row")
-        lengths[name] = len(cells)
-    n_rows = check_lengths(lengths)
+    n_rows = _length(parts, argument)
     if n_rows < 2:
         raise too_few_rows(n_rows, argument)
     return n_rows
 
 
-def check_lengths(lengths: Mapping[str, int], /) -> int:
+def _length(parts: dict[str, Any], argument: str) -> int:
+    """The number of rows, the same for all parts."""
+    lengths = {}
+    for name, cells in parts.items():
+        if not getattr(cells, "shape", None) and not isinstance(cells, Column):
+            raise InputError(f"{name!r} in {argument} is a {type(cells).__name__}: pass a value for each row")
+        lengths[name] = len(cells)
+    return check_lengths(lengths, argument)
+
+
+def check_lengths(lengths: Mapping[str, int], argument: str, /) -> int:
     """The number of rows, the same for all columns."""
+    if not lengths:
+        raise InputError(f"{argument} has no columns: there is nothing to measure")
     (first, n_rows), *others = lengths.items()
     for name, length in others:
         if length != n_rows:

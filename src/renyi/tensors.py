@@ -22,12 +22,12 @@ from renyi.errors import InputError
 from renyi.execution.arrays import is_tensor
 from renyi.execution.devices import free_bytes, within_room
 from renyi.execution.threads import in_threads
-from renyi.frames import Table, as_dict, check_lengths, refuse_missing, too_few_rows
+from renyi.frames import Table, as_dict, check_lengths, names_of, refuse_missing, too_few_rows
 from renyi.independence import Prepared
 from renyi.inference.blocks import CORNER
 from renyi.resident import ResidentStack, ResidentValues
 from renyi.scales import number_scales
-from renyi.stacks import ROWS_FOR_FLOAT32, is_exact
+from renyi.stacks import is_exact, precision
 
 __all__ = [
     "OnDevice",
@@ -47,6 +47,8 @@ Tensor: TypeAlias = Any
 
 # Equal values in a row, and pairs of them as a share of all, up to which a column is taken as one without ties.
 _LONGEST_RUN, _MOST_MOVED = 5, 3e-7
+# Of a cell: its sorted value, its place, and what sorting takes beside them.
+_BYTES_OF_SORTING = 48
 # Whole numbers up to here are exact as floats.
 _EXACT = 2**53
 _ON_CPU = "leave such columns out, or pass NumPy arrays and device=None"
@@ -87,21 +89,22 @@ def read_tensors(data: Any, device: Any, argument: str = "the table", /) -> OnDe
         for name, shape in shapes.items():
             if len(shape) != 1:
                 raise InputError(f"{name!r} in {argument} has the shape {shape}: pass a value for each row")
-        check_lengths({name: shape[0] for name, shape in shapes.items()})
+        check_lengths({name: shape[0] for name, shape in shapes.items()}, argument)
         for name, part in data.items():
             _check_numbers(part, f"{name!r} in {argument}")
         kinds = {part.dtype for part in data.values()}
         kind = kinds.pop() if len(kinds) == 1 else torch.float64
         numbers = torch.stack([_converted(part, kind, name).to(device) for name, part in data.items()])
-        names = tuple(map(str, data))
+        names = tuple(names_of(dict.fromkeys(data, ()), argument))
     else:
         if data.ndim != 2:
             raise InputError(
                 f"{argument} is a tensor of the shape {tuple(data.shape)}, and a table has rows and columns"
             )
         _check_numbers(data, argument)
+        names = tuple(f"x{j}" for j in range(data.shape[1]))
+        check_lengths(dict.fromkeys(names, len(data)), argument)
         numbers = data.detach().to(device).T.contiguous()
-        names = tuple(f"x{j}" for j in range(len(numbers)))
     if numbers.shape[1] < 2:
         raise too_few_rows(int(numbers.shape[1]), argument)
     columns = tuple(Column(name, "number", np.empty(0)) for name in names)
@@ -123,7 +126,9 @@ def _converted(part: Tensor, kind: Any, name: Any) -> Tensor:
     if max(abs(low), abs(high)) <= _EXACT:
         return part.to(kind)
     if high - low > _EXACT:
-        raise InputError(f"{name!r} has whole numbers that floats beside it would round: pass them alone, or rescale it")
+        raise InputError(
+            f"{name!r} has whole numbers that floats beside it would round: pass them alone, or rescale it"
+        )
     return (part - low).to(kind)
 
 
@@ -232,8 +237,7 @@ def ranked(table: OnDevice, settings: Settings, /, *, missing: str) -> Ranked:
     if missing == "raise":
         _refuse_gaps(table)
     device, (n_columns, n_rows) = table.numbers.device, table.numbers.shape
-    # Sorted values, their order, and what sorting takes beside them.
-    most = max(1, int(free_bytes(device) / (48 * n_rows)))
+    most = max(1, int(free_bytes(device) / (_BYTES_OF_SORTING * n_rows)))
     ranking = _Ranking(table, settings)
     return within_room(ranking, min(n_columns, most), device, f"sorting a column of {n_rows:,} rows")
 
@@ -326,7 +330,7 @@ class _Ranking:
 
         cells = cell_of_rank.expand(len(equals_next), -1)
         is_tied = equals_next.any(1)
-        if self._n < ROWS_FOR_FLOAT32 or not bool(is_tied.any()):
+        if precision(self._n) == np.float64 or not bool(is_tied.any()):
             return cells, is_tied
         n_pairs = torch.zeros(len(equals_next), dtype=torch.int64, device=equals_next.device)
         run, cells = equals_next, cells.clone()

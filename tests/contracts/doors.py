@@ -22,7 +22,7 @@ import pyarrow as pa
 import renyi
 from contracts.answers import EXACT, Answer, Rounding
 from contracts.tables import Column, Table
-from contracts.thresholds import lowered
+from contracts.thresholds import as_if_large, lowered
 
 # How libraries hold a table.
 
@@ -84,7 +84,8 @@ def as_dict(table: Table) -> dict[str, Any]:
 
 def as_array(table: Table) -> Any:
     """A matrix, which has no names."""
-    return np.column_stack(list(as_dict(table).values()))
+    columns = list(as_dict(table).values())
+    return np.column_stack(columns) if columns else np.empty((9, 0))
 
 
 def as_records(table: Table) -> Any:
@@ -136,9 +137,8 @@ def asked(data: Any, *, target: str | None = None, **options: Any) -> Any:
 
 def asked_in_small_batches(path: Path, **options: Any) -> Any:
     """A file in a few batches, as one that does not fit into memory."""
-    n_rows, n_bytes = len(path.read_bytes().split(b"\n")), path.stat().st_size
-    small = {"_COPIES": 2**40, "_FEWEST_ROWS": 1, "_MOST_ROWS": n_rows // 3 + 1, "_LEAST_BLOCK": n_bytes // 3 + 1}
-    with lowered({f"renyi.streams:{name}": value for name, value in small.items()}):
+    n_rows = len(pl.read_parquet(path)) if path.suffix == ".parquet" else path.read_bytes().count(b"\n")
+    with lowered(as_if_large(n_rows, path.stat().st_size)):
         return asked(path, **options)
 
 
@@ -185,6 +185,14 @@ def asked_by_pairs(table: Table, *, target: str | None = None, correction: str =
     return Answer(pairs)
 
 
+def asked_for_the_strongest(data: dict[str, Any], **options: Any) -> Answer:
+    """Twenty pairs, of which the frame says but a part."""
+    found = renyi.pairs(data, top=20, q=1.0, **options)
+    names = {"coefficient": "coefficient", "debiased": "debiased", "n": "n", "nonlinear": "is nonlinear"}
+    pairs = zip(found["x"].tolist(), found["y"].tolist(), strict=True)
+    return Answer({pair: {said: found[name][k].item() for name, said in names.items()} for k, pair in enumerate(pairs)})
+
+
 def of_pair(x: Any, y: Any, missing: str) -> dict[str, Any]:
     test = renyi.independence_test(x, y, missing=missing)
     functions = renyi.transformations(x, y, missing=missing)
@@ -200,7 +208,7 @@ def of_pair(x: Any, y: Any, missing: str) -> dict[str, Any]:
     }
 
 
-def columns_alone(table: Table, types: Mapping[str, str] = {}, vectors: Mapping[str, list[str]] = {}) -> dict[str, Any]:  # noqa: B006
+def columns_alone(table: Table, types: Mapping[str, str] = {}, vectors: Mapping[str, list[str]] = {}) -> dict[str, Any]:
     """Columns as a pair takes them: labels are declared, vectors are put together, and rare levels are pooled."""
     within = {name: vector for vector, parts in vectors.items() for name in parts}
     columns = {}
@@ -238,7 +246,8 @@ class Door:
     """A way into the package.
 
     `lacks` says what it cannot do, by what tables need: the message with which it refuses such a table, or None where
-    it cannot even hold one, so that there is nothing to ask.
+    it cannot even hold one, so that there is nothing to ask. One of the doors that compute alike is their key; others
+    differ from it in how they read.
     """
 
     name: str
@@ -246,7 +255,7 @@ class Door:
     ask: Callable[..., Any] = asked
     lacks: Mapping[str, str | None] = field(default_factory=dict)
     has_names: bool = True
-    is_slow: bool = False
+    is_key: bool = False
     needs: str = ""
     rounding: Rounding = EXACT
 
@@ -296,7 +305,7 @@ _ON_DEVICE = {
 }
 _OWN_DRAWS = Rounding(permuted=0.5)
 
-REFERENCE = _door("pandas", as_pandas)
+REFERENCE = _door("pandas", as_pandas, is_key=True)
 IN_MEMORY = (
     REFERENCE,
     _door("polars", as_polars, lacks=_WITHOUT_ORDER),
@@ -318,6 +327,7 @@ BATCHES = (
             lambda table, folder, kind=kind: as_file(table, folder, kind),
             asked_in_small_batches,
             lacks=lacks | _IN_BATCHES,
+            is_key=kind == "parquet",
         )
         for kind, lacks in (("parquet", _WITHOUT_ORDER), ("csv", _CSV), ("ndjson", _TEXT))
     ),
@@ -326,8 +336,9 @@ BATCHES = (
         lambda table: in_batches(table, as_dict),
         asked_by_accumulators,
         lacks=_WITHOUT_ORDER | _IN_BATCHES | {"vectors": None},
+        is_key=True,
     ),
-    _door("dask", as_dask, asked_on_cluster, lacks=_IN_BATCHES, needs="dask"),
+    _door("dask", as_dask, asked_on_cluster, lacks=_IN_BATCHES, needs="dask", is_key=True),
 )
 
 
@@ -351,6 +362,7 @@ ON_DEVICES = tuple(
             lambda table, device=device: as_tensors(table, device),
             lacks=_NUMBERS | {"whole gaps": None} | _ON_DEVICE,
             needs="torch",
+            is_key=True,
             rounding=_OWN_DRAWS,
         ),
         _door(
@@ -359,9 +371,11 @@ ON_DEVICES = tuple(
             lacks=_ARRAY | _ON_DEVICE,
             has_names=False,
             needs="torch",
+            is_key=True,
             rounding=_OWN_DRAWS,
         ),
     )
 )
-PAIR_BY_PAIR = _door("pair by pair", lambda table: table, asked_by_pairs)
+PAIR_BY_PAIR = _door("pair by pair", lambda table: table, asked_by_pairs, is_key=True)
+STRONGEST = _door("strongest pairs", as_dict, asked_for_the_strongest, lacks=_WITHOUT_ORDER)
 DOORS = (*IN_MEMORY, *BATCHES, *ON_DEVICES, PAIR_BY_PAIR)

@@ -13,6 +13,7 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
+
 import tables as shared
 
 TABLES: dict[str, "Table"] = {}
@@ -42,13 +43,14 @@ class Table:
     columns: dict[str, Column]
     options: dict[str, Any] = field(default_factory=dict)
     is_slow: bool = False
+    is_about_reading: bool = False
 
     def __str__(self) -> str:
         return self.name
 
     @property
     def n_rows(self) -> int:
-        return len(next(iter(self.columns.values())).cells)
+        return max((len(column.cells) for column in self.columns.values()), default=0)
 
     @cached_property
     def needs(self) -> frozenset[str]:
@@ -57,12 +59,20 @@ class Table:
         kinds = {column.kind for column in columns}
         needs = kinds - {"number"}
         needs |= {f"{name}={value}" if isinstance(value, str) else name for name, value in self.options.items()}
-        needs |= {"label gaps" if c.kind == "label" else "whole gaps" for c in columns if c.has_gaps and c.kind in ("label", "whole", "flag")}
+        needs |= {
+            "label gaps" if c.kind == "label" else "whole gaps"
+            for c in columns
+            if c.has_gaps and c.kind in ("label", "whole", "flag")
+        }
         if any(column.has_gaps for column in columns) and self.options.get("missing") != "listwise":
             needs.add("gaps")
         if len(kinds) > 1:
             needs.add("mixed")
-            if any(max(column.cells) - min(column.cells) > 2**53 for column in columns if column.kind == "whole" and not column.has_gaps):
+            if any(
+                max(column.cells) - min(column.cells) > 2**53
+                for column in columns
+                if column.kind == "whole" and not column.has_gaps
+            ):
                 needs.add("apart beyond floats")
         if any(isinstance(cell, float) and isinf(cell) for column in columns for cell in column.cells):
             needs.add("infinite")
@@ -87,14 +97,16 @@ class Table:
         )
 
 
-def table(*, slow: bool = False, **options: Any) -> Callable[[Callable[..., dict[str, Any]]], Callable[..., Any]]:
+def table(
+    *, slow: bool = False, reading: bool = False, **options: Any
+) -> Callable[[Callable[..., dict[str, Any]]], Callable[..., Any]]:
     """Enter a table; its columns are `Column`s, or arrays and lists that say themselves what they are."""
 
     def enter(make: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
         name = make.__name__
         columns = make(np.random.default_rng(crc32(name.encode())))
         described = {key: cells if isinstance(cells, Column) else column(cells) for key, cells in columns.items()}
-        TABLES[name] = Table(name, described, options, slow)
+        TABLES[name] = Table(name, described, options, slow, reading)
         return make
 
     return enter
@@ -154,7 +166,7 @@ def complete(rng):
     return numbers(rng)
 
 
-@table()
+@table(reading=True)
 def gaps(rng):
     some = numbers(rng)
     return {name: cells if name == "noise" else with_gaps(cells, rng) for name, cells in some.items()}
@@ -204,7 +216,7 @@ def zero_inflated(rng):
     }
 
 
-@table()
+@table(reading=True)
 def single_precision(rng):
     """Rounded to 24 bits: equal to other numbers in the type that they have, not in float64."""
     x = rng.standard_normal(240)
@@ -215,27 +227,27 @@ def single_precision(rng):
     }
 
 
-@table()
+@table(reading=True)
 def whole_numbers(rng):
     x = rng.integers(-1000, 1000, 240)
     return {"x": x, "square": x**2, "counts": rng.poisson(3, 240), "noise": rng.permutation(240)}
 
 
-@table()
+@table(reading=True)
 def beyond_floats(rng):
     """Whole numbers that float64 would round to a few: x = 2⁶² + k and y a wave of k."""
     k = rng.permutation(400)
     return {"x": 2**62 + k, "wave": np.cos(k / 60), "negative": -(2**60) - k, "noise": rng.standard_normal(400)}
 
 
-@table()
+@table(reading=True)
 def apart_beyond_floats(rng):
     """Whole numbers so far apart that no shift makes floats of them."""
     k = rng.permutation(400)
     return {"x": np.where(k % 2, 2**62, -(2**62)) + k, "wave": np.cos(k / 60), "noise": rng.standard_normal(400)}
 
 
-@table()
+@table(reading=True)
 def only_beyond_floats(rng):
     """The same without floats beside them, which some containers would convert them to."""
     k = rng.permutation(400)
@@ -245,7 +257,7 @@ def only_beyond_floats(rng):
 # Labels.
 
 
-@table()
+@table(reading=True)
 def categories(rng):
     x = rng.standard_normal(300)
     return {
@@ -258,7 +270,7 @@ def categories(rng):
     }
 
 
-@table()
+@table(reading=True)
 def rare_levels(rng):
     """Levels of fewer than five rows, which are pooled."""
     x = rng.standard_normal(300)
@@ -269,11 +281,15 @@ def rare_levels(rng):
 @table()
 def many_levels(rng):
     """More levels than are kept, and blocks that reach beyond the corner of the nested bases."""
-    return {"fifty": np.array([f"{k:02}" for k in rng.integers(0, 50, 600)]), "twenty": labels(rng, [1] * 20, 600),
-            "x": rng.standard_normal(600), "y": rng.standard_normal(600)}
+    return {
+        "fifty": np.array([f"{k:02}" for k in rng.integers(0, 50, 600)]),
+        "twenty": labels(rng, [1] * 20, 600),
+        "x": rng.standard_normal(600),
+        "y": rng.standard_normal(600),
+    }
 
 
-@table()
+@table(reading=True)
 def flags(rng):
     x = rng.standard_normal(300)
     return {
@@ -288,8 +304,24 @@ def flags(rng):
 def rare_events(rng):
     """Single rows weigh too much for a law: p-values come from permutations."""
     first = rng.permutation(400) < 4
-    return {"first": first, "second": rng.permutation(400) < 3, "both": first & (rng.random(400) < 0.8),
-            "zeros": np.where(rng.permutation(400) < 6, rng.exponential(size=400), 0.0), "x": rng.standard_normal(400)}
+    return {
+        "first": first,
+        "second": rng.permutation(400) < 3,
+        "both": first & (rng.random(400) < 0.8),
+        "zeros": np.where(rng.permutation(400) < 6, rng.exponential(size=400), 0.0),
+        "x": rng.standard_normal(400),
+    }
+
+
+@table()
+def rare_numbers(rng):
+    """The same with numbers alone."""
+    return {
+        "first": np.where(rng.permutation(300) < 4, rng.exponential(size=300), 0.0),
+        "second": np.where(rng.permutation(300) < 3, rng.exponential(size=300), 0.0),
+        "third": np.where(rng.permutation(300) < 5, 1.0, 2.0),
+        "x": rng.standard_normal(300),
+    }
 
 
 @table()
@@ -300,7 +332,7 @@ def no_association(rng):
     return {"a": a[order], "b": b[order], "x": rng.standard_normal(16)}
 
 
-@table()
+@table(reading=True)
 def labels_and_gaps(rng):
     x = rng.standard_normal(240)
     return {
@@ -314,7 +346,7 @@ def labels_and_gaps(rng):
 # Dates, vectors, and whatever else has a type.
 
 
-@table()
+@table(reading=True)
 def dates(rng):
     days = rng.integers(0, 3000, 240)
     start = np.datetime64("2019-11-03T05:06:07", "us")
@@ -326,19 +358,19 @@ def dates(rng):
     }
 
 
-@table()
+@table(reading=True)
 def durations(rng):
     hours = rng.exponential(size=240) * 100
     return {"span": (3600 * hours).astype("m8[s]"), "hours": np.round(hours), "noise": rng.standard_normal(240)}
 
 
-@table(vectors={"place": ["lat", "lon"]})
+@table(reading=True, vectors={"place": ["lat", "lon"]})
 def vectors(rng):
     some = numbers(rng)
     return {"lat": some["x"], "lon": rng.standard_normal(240), "wave": some["wave"], "flag": some["parabola"] > 1}
 
 
-@table()
+@table(reading=True)
 def ordered(rng):
     grades = ("low", "fair", "good", "top")
     x = rng.standard_normal(240)
@@ -349,7 +381,7 @@ def ordered(rng):
 # Columns that say nothing.
 
 
-@table()
+@table(reading=True)
 def constants(rng):
     n = 60
     return {
@@ -382,7 +414,7 @@ def constant_on_common_rows(rng):
     }
 
 
-@table()
+@table(reading=True)
 def identifiers(rng):
     """Text that names its rows, and text that hardly does."""
     return {
@@ -394,10 +426,15 @@ def identifiers(rng):
     }
 
 
-@table()
+@table(reading=True)
 def infinities(rng):
     x = rng.standard_normal(60)
-    return {"x": x, "y": x + rng.standard_normal(60), "above": np.where(x > 1, np.inf, x), "below": np.where(np.arange(60) == 7, -np.inf, x)}
+    return {
+        "x": x,
+        "y": x + rng.standard_normal(60),
+        "above": np.where(x > 1, np.inf, x),
+        "below": np.where(np.arange(60) == 7, -np.inf, x),
+    }
 
 
 # Few rows, and few common ones.
@@ -415,7 +452,7 @@ def _few(rng, n):
     }
 
 
-@table()
+@table(reading=True)
 def eight_rows(rng):
     return _few(rng, 8)
 
@@ -434,13 +471,15 @@ def thirty_rows(rng):
 def mostly_gaps(rng):
     """From hundreds of common rows to a handful."""
     x = rng.standard_normal(260)
-    return {f"{share:.0%}": with_gaps(x + rng.standard_normal(260), rng, share) for share in (0.0, 0.3, 0.6, 0.85, 0.93)}
+    return {
+        f"{share:.0%}": with_gaps(x + rng.standard_normal(260), rng, share) for share in (0.0, 0.3, 0.6, 0.85, 0.93)
+    }
 
 
 # Options.
 
 
-@table(missing="listwise")
+@table(reading=True, missing="listwise")
 def listwise(rng):
     some = numbers(rng)
     return {name: with_gaps(cells, rng, 0.1) for name, cells in some.items()} | {
@@ -448,19 +487,23 @@ def listwise(rng):
     }
 
 
-@table(missing="raise")
+@table(reading=True, missing="raise")
 def nothing_missing(rng):
     return numbers(rng, 60)
 
 
-@table(types={"code": "category", "text": "number", "left out": "skip"})
+@table(reading=True, types={"code": "category", "text": "number", "left out": "skip"})
 def typed_by_hand(rng):
     codes = rng.integers(0, 4, 200)
-    return {"code": codes, "text": np.array([f"{value:.3f}" for value in codes + rng.standard_normal(200)]),
-            "left out": rng.standard_normal(200), "x": rng.standard_normal(200)}
+    return {
+        "code": codes,
+        "text": np.array([f"{value:.3f}" for value in codes + rng.standard_normal(200)]),
+        "left out": rng.standard_normal(200),
+        "x": rng.standard_normal(200),
+    }
 
 
-@table(correction="by")
+@table(reading=True, correction="by")
 def corrected(rng):
     return numbers(rng, 100)
 
@@ -468,6 +511,12 @@ def corrected(rng):
 @table(correction="holm")
 def corrected_in_steps(rng):
     return numbers(rng, 100)
+
+
+@table(reading=True, measure="dcor")
+def measured(rng):
+    some = numbers(rng, 40)
+    return {name: some[name] for name in ("x", "parabola", "noise")} | {"gap": with_gaps(some["wave"], rng)}
 
 
 # Many columns, and many rows.
@@ -494,6 +543,28 @@ def wide_and_mixed(rng):
 
 
 @table()
+def dozen(rng):
+    """Fourteen columns of few rows, two of them with ties: enough for tiles, strips and chunks that are small."""
+    values = rng.standard_normal((70, 3)) @ rng.standard_normal((3, 14)) + 2 * rng.standard_normal((70, 14))
+    return {f"x{j:02}": np.round(values[:, j], 0 if j % 7 == 3 else 12) for j in range(14)}
+
+
+@table()
+def dozen_with_gaps(rng):
+    """The same with gaps in most of them, a flag and labels."""
+    values = rng.standard_normal((90, 3)) @ rng.standard_normal((3, 12)) + 2 * rng.standard_normal((90, 12))
+    found: dict[str, Any] = {f"x{j:02}": with_gaps(values[:, j], rng, 0.03 * j) for j in range(10)}
+    return found | {"flag": with_gaps(values[:, 10] > 0, rng), "label": labels(rng, [3, 2, 1], 90)}
+
+
+@table()
+def copies(rng):
+    """Pairs so strong that their p-values are no numbers any more."""
+    x = rng.standard_normal(800)
+    return {f"x{j}": x + 1e-3 * j * rng.standard_normal(800) for j in range(6)}
+
+
+@table()
 def everything(rng):
     """The table of the other tests, without what one library alone has."""
     frame = shared.mixed(200, rng, gaps=0.05).drop(columns=["grade"])
@@ -504,7 +575,11 @@ def everything(rng):
 def long(rng):
     """Beyond the rows from which products are taken in float32, and columns are prepared in threads."""
     some = numbers(rng, 5000)
-    return some | {"tied": np.round(some["x"], 1), "gap": with_gaps(some["wave"], rng), "label": labels(rng, [5, 3, 1], 5000)}
+    return some | {
+        "tied": np.round(some["x"], 1),
+        "gap": with_gaps(some["wave"], rng),
+        "label": labels(rng, [5, 3, 1], 5000),
+    }
 
 
 @table(slow=True)
@@ -512,3 +587,10 @@ def on_a_grid(rng):
     """Beyond the rows from which ranks are put into cells."""
     some = numbers(rng, 33_000)
     return {name: some[name] for name in ("x", "parabola", "noise")} | {"tied": np.round(some["wave"], 2)}
+
+
+@table(slow=True)
+def sketched(rng):
+    """More different values than a small summary has room for."""
+    some = numbers(rng, 4000)
+    return {"x": some["x"], "parabola": some["parabola"], "tied": np.round(some["wave"], 2)}

@@ -16,7 +16,7 @@ from renyi.execution.threads import stream
 from renyi.features import Seed
 from renyi.inference.blocks import FEW_ROWS, LARGEST_ROOT, is_trusted, largest_root
 from renyi.inference.pairings import log_heavier, log_skewed, shape_of_correlation
-from renyi.inference.roy import MANY_ROOTS, log_sf, log_sf_of_many
+from renyi.inference.roy import are_many, log_sf, log_sf_of_many
 from renyi.inference.shuffles import Shuffled, shuffled_pvalue
 from renyi.peers.protocol import Law, Measure, Side, Statement, entropy_of
 from renyi.peers.rows import Rows
@@ -329,7 +329,7 @@ class _Traits(NamedTuple):
 
 def _log_sf_of_squares(squares: Array, n: int) -> Array:
     """The law of squared correlations, few as it is, and many by tables where these reach."""
-    if len(squares) < MANY_ROOTS:
+    if not are_many(len(squares)):
         return log_sf(squares, 1, 1, n)
     is_within = squares <= LARGEST_ROOT
     log_p = np.empty(len(squares))
