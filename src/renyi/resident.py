@@ -17,7 +17,9 @@ Tensor: TypeAlias = Any
 
 # Sums of products over more rows than this are added up in float64.
 _MOST_ROWS = 32768
-# Chunks of so many rows, or several times as many, are multiplied fastest; none has fewer.
+# A chunk has as many rows as this at least, however little room there is.
+_FEWEST_ROWS = 64
+# Chunks of so many rows, or several times as many, are multiplied fastest.
 _ALIGNED = 64
 # Parts of columns: of all pairs of columns, those of a part with itself and with later ones are multiplied.
 _N_STRIPS, _FEWEST_OF_STRIP = 5, 128
@@ -102,7 +104,7 @@ class Resident:
     def _chunks(self, other: "Resident") -> Iterator[slice]:
         room = _SHARE_OF_CHUNK * free_bytes(self.device)
         width = 8 * (len(self) * self.blocks * self.width + len(other) * other.blocks * other.width)
-        most = max(_ALIGNED, min(_MOST_ROWS, int(room / width)))
+        most = max(_FEWEST_ROWS, min(_MOST_ROWS, int(room / width)))
         step = -(-self.n_rows // -(-self.n_rows // most))
         step = -(-step // _ALIGNED) * _ALIGNED
         return (slice(start, min(start + step, self.n_rows)) for start in range(0, self.n_rows, step))

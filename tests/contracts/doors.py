@@ -6,9 +6,9 @@ To add a door, write how it holds a table (`build`) and how it is asked, and ent
 import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
-from itertools import combinations
+from itertools import combinations, pairwise
 from os import environ
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -100,7 +100,7 @@ def as_records(table: Table) -> Any:
 def in_batches(table: Table, hold: Callable[[Table], Any]) -> list[Any]:
     """Rows cut unevenly: some, one alone, none, and the rest."""
     edges = [0, table.n_rows // 3, table.n_rows // 3 + 1, table.n_rows // 3 + 1, table.n_rows]
-    return [hold(table.rows(start, stop)) for start, stop in zip(edges[:-1], edges[1:], strict=True)]
+    return [hold(table.rows(start, stop)) for start, stop in pairwise(edges)]
 
 
 def as_dask(table: Table) -> Any:
@@ -169,13 +169,14 @@ MOST_PAIRS = 200
 
 def asked_by_pairs(table: Table, *, target: str | None = None, correction: str = "bh", **options: Any) -> Answer:
     """Every pair by itself; of very many some."""
-    missing = options.pop("missing", "pairwise")
+    missing, measure = options.pop("missing", "pairwise"), options.pop("measure", None)
     columns = columns_alone(table.complete() if missing == "listwise" else table, **options)
     every = list(combinations(columns, 2)) if target is None else [(name, target) for name in columns if name != target]
     pairs: dict[Any, Any] = {}
     for x, y in every[:: 1 + len(every) // MOST_PAIRS]:
         try:
-            pairs[x, y] = of_pair(columns[x], columns[y], missing)
+            of_one = of_pair if measure is None else partial(of_measured_pair, measure)
+            pairs[x, y] = of_one(columns[x], columns[y], missing)
         except renyi.InputError as error:
             pairs[x, y] = {"refused": str(error)}
     tested = [said for said in pairs.values() if "refused" not in said]
@@ -204,6 +205,17 @@ def of_pair(x: Any, y: Any, missing: str) -> dict[str, Any]:
         "log p": test.log_pvalue,
         "n": test.n_samples,
         "dimensions": test.ranks,
+        "is permuted": test.calibration == "shuffles",
+    }
+
+
+def of_measured_pair(name: str, x: Any, y: Any, missing: str) -> dict[str, Any]:
+    by = renyi.measure(name)
+    test = by.test(x, y, missing=missing)
+    return {
+        "coefficient": by(x, y, missing=missing),
+        "log p": test.log_pvalue,
+        "n": test.n_samples,
         "is permuted": test.calibration == "shuffles",
     }
 
@@ -295,12 +307,14 @@ _RECORDS = {"ordered": None, "whole gaps": None, "label gaps": None}
 _IN_BATCHES = {
     "vectors": "vectors is for tables in memory, and this one is read in batches",
     "missing=listwise": "missing='listwise' needs whole rows before they are ranked",
+    "measure=dcor": "measure=dcor is not taken over batches",
 }
 _ON_DEVICE = {
     "gaps": "missing cells?, which are not compared on a device yet",
     "flag": "holds torch.bool and numbers are compared on a device",
     "types": "types and vectors are for columns that have types, and tensors have none",
     "vectors": "types and vectors are for columns that have types, and tensors have none",
+    "measure=dcor": "measure='dcor' is not for a device",
     "apart beyond floats": "whole numbers that floats beside it would round",
 }
 _OWN_DRAWS = Rounding(permuted=0.5)

@@ -57,7 +57,7 @@ def some(*names):
     return [TABLES[name] for name in names]
 
 
-@pytest.mark.parametrize(("door", "table"), cases(DOORS, TABLES.values()))
+@pytest.mark.parametrize(("door", "table"), cases([door for door in DOORS if door is not REFERENCE], TABLES.values()))
 def test_all_pairs(door, table):
     refusal = door.refusal(table)
     if refusal:
@@ -129,9 +129,7 @@ def test_two_tables_are_not_read_in_batches(door, tmp_path):
 
 
 @pytest.mark.parametrize("correction", ["bh", "by", "bonferroni"])
-@pytest.mark.parametrize(
-    "table", some("gaps", "rare_events", "constant_on_common_rows", "wide", "wide_and_mixed"), ids=str
-)
+@pytest.mark.parametrize("table", some("gaps", "rare_events", "constant_on_common_rows", "dozen_with_gaps"), ids=str)
 def test_strongest_pairs(table, correction):
     every = renyi.matrix(as_dict(table), correction=correction).to_edges()
     found = renyi.pairs(as_dict(table), q=1.0, top=10**6, correction=correction)
@@ -145,9 +143,9 @@ def test_strongest_pairs(table, correction):
             np.testing.assert_array_equal(values, every[name][is_there], err_msg=name)
 
 
-@pytest.mark.parametrize("settings", [{"top": 7}, {"threshold": 0.3}, {"top": 5, "threshold": 0.1, "q": 0.2}], ids=str)
+@pytest.mark.parametrize("settings", [{"top": 7}, {"threshold": 0.2}, {"top": 5, "threshold": 0.1, "q": 0.2}], ids=str)
 def test_the_strongest_of_the_strongest(settings):
-    table = as_dict(TABLES["wide_and_mixed"])
+    table = as_dict(TABLES["dozen_with_gaps"])
     whole, found = renyi.matrix(table), renyi.pairs(table, **settings)
     strongest = whole.strongest(**{"top": None, "threshold": None, "q": None} | settings)
     assert len(found["x"]) > 2

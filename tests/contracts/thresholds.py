@@ -314,7 +314,7 @@ THRESHOLDS = (
     Threshold("columns are multiplied in strips", {"renyi.resident:_FEWEST_OF_STRIP": 2}, "tensors on cpu", "dozen"),
     Threshold(
         "rows on a device are multiplied in chunks",
-        {"renyi.resident:_MOST_ROWS": 16, "renyi.resident:_ALIGNED": 8},
+        {"renyi.resident:_MOST_ROWS": 16, "renyi.resident:_FEWEST_ROWS": 8, "renyi.resident:_ALIGNED": 8},
         "tensors on cpu",
         "dozen",
     ),
@@ -329,7 +329,11 @@ THRESHOLDS = (
     ),
     Threshold("tiles of few columns on a device", {"renyi.devicewise:_MOST_COLUMNS": 5}, "tensors on cpu", "dozen"),
     Threshold(
-        "pairs on a device take much room", {"renyi.devicewise:_NUMBERS_OF_PAIR": 2**30}, "tensors on cpu", "complete"
+        "pairs on a device take much room",
+        {"renyi.devicewise:_NUMBERS_OF_PAIR": 2**30},
+        "tensors on cpu",
+        "complete",
+        alone=True,
     ),
     Threshold(
         "columns on a device are sorted a few at a time",
