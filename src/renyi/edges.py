@@ -46,9 +46,9 @@ class Edges:
         """From what the tiles have found; pairs of one table have their columns in its order."""
         values = {name: _joined([getattr(part, name) for part in parts]) for name in _FIELDS}
         if y is x:
-            is_turned = values["i"] > values["j"]
+            is_turned = (values["i"] > values["j"])[:, np.newaxis]
+            values["ranks"] = np.where(is_turned, values["ranks"][:, ::-1], values["ranks"])
             values["i"], values["j"] = np.minimum(values["i"], values["j"]), np.maximum(values["i"], values["j"])
-            values["ranks"] = np.where(is_turned[:, np.newaxis], values["ranks"][:, ::-1], values["ranks"])
         return cls(x, y, Found(**values))
 
     def __len__(self) -> int:

@@ -21,7 +21,6 @@ __all__ = [
     "as_dict",
     "as_table",
     "check_known",
-    "check_lengths",
     "checked_types",
     "checked_wishes",
     "names_of",
@@ -340,18 +339,13 @@ def _check_rows(parts: dict[str, Any], argument: str) -> int:
 
 def _length(parts: dict[str, Any], argument: str) -> int:
     """The number of rows, the same for all parts."""
+    if not parts:
+        raise InputError(f"{argument} has no columns: there is nothing to measure")
     lengths = {}
     for name, cells in parts.items():
         if not getattr(cells, "shape", None) and not isinstance(cells, Column):
             raise InputError(f"{name!r} in {argument} is a {type(cells).__name__}: pass a value for each row")
         lengths[name] = len(cells)
-    return check_lengths(lengths, argument)
-
-
-def check_lengths(lengths: Mapping[str, int], argument: str, /) -> int:
-    """The number of rows, the same for all columns."""
-    if not lengths:
-        raise InputError(f"{argument} has no columns: there is nothing to measure")
     (first, n_rows), *others = lengths.items()
     for name, length in others:
         if length != n_rows:

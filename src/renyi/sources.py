@@ -359,13 +359,6 @@ def _parse_json(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]
     return _typed(pl, frame, names, request, decimal_comma=False), names
 
 
-def _in_order(frame: Any, data: bytes) -> Any:
-    """The columns in the order of the first object, then the others; Polars gives many keys in a random order."""
-    first, _ = json.JSONDecoder().raw_decode(data.decode().lstrip().removeprefix("[").lstrip())
-    known = [key for key in first if key in frame.columns] if isinstance(first, dict) else []
-    return frame.select(*known, *sorted(set(frame.columns) - set(known)))
-
-
 def _typed(pl: Any, frame: Any, names: list[str], request: Request, *, decimal_comma: bool) -> Any:
     kept = frozenset(str(i) for i, name in enumerate(names) if name in request.as_text)
     return type_columns(pl, frame, names, request.notes, decimal_comma=decimal_comma, as_text=kept)
@@ -388,6 +381,13 @@ def _find_broken(data: bytes, by_line: bool, request: Request) -> None:
 
 def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON, null is")
+
+
+def _in_order(frame: Any, data: bytes) -> Any:
+    """The columns in the order of the first object, then the others; Polars gives many keys in a random order."""
+    first, _ = json.JSONDecoder().raw_decode(data.decode().lstrip().removeprefix("[").lstrip())
+    known = [key for key in first if key in frame.columns] if isinstance(first, dict) else []
+    return frame.select(*known, *sorted(set(frame.columns) - set(known)))
 
 
 # CSV.

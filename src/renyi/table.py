@@ -352,7 +352,6 @@ class _OnDevice:
 
     def _read(self, data: Any, argument: str) -> OnDevice:
         """The columns of a table on the device."""
-        check_choice(self.missing, Missing, "missing")
         if not has_tensors(data):
             return upload(
                 observed(as_table(data, argument, types=self.types, vectors=self.vectors), missing=self.missing),

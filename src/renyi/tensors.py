@@ -22,12 +22,12 @@ from renyi.errors import InputError
 from renyi.execution.arrays import is_tensor
 from renyi.execution.devices import free_bytes, within_room
 from renyi.execution.threads import in_threads
-from renyi.frames import Table, as_dict, check_lengths, names_of, refuse_missing, too_few_rows
+from renyi.frames import Table, as_dict
 from renyi.independence import Prepared
 from renyi.inference.blocks import CORNER
 from renyi.resident import ResidentStack, ResidentValues
 from renyi.scales import number_scales
-from renyi.stacks import is_exact, precision
+from renyi.stacks import ROWS_FOR_FLOAT32, is_exact
 
 __all__ = [
     "OnDevice",
@@ -47,10 +47,6 @@ Tensor: TypeAlias = Any
 
 # Equal values in a row, and pairs of them as a share of all, up to which a column is taken as one without ties.
 _LONGEST_RUN, _MOST_MOVED = 5, 3e-7
-# Of a cell: its sorted value, its place, and what sorting takes beside them.
-_BYTES_OF_SORTING = 48
-# Whole numbers up to here are exact as floats.
-_EXACT = 2**53
 _ON_CPU = "leave such columns out, or pass NumPy arrays and device=None"
 
 
@@ -86,50 +82,29 @@ def read_tensors(data: Any, device: Any, argument: str = "the table", /) -> OnDe
 
     if isinstance(data, Mapping):
         shapes = {name: tuple(part.shape) for name, part in data.items()}
+        first = next(iter(shapes.values()))
         for name, shape in shapes.items():
-            if len(shape) != 1:
-                raise InputError(f"{name!r} in {argument} has the shape {shape}: pass a value for each row")
-        check_lengths({name: shape[0] for name, shape in shapes.items()}, argument)
-        for name, part in data.items():
-            _check_numbers(part, f"{name!r} in {argument}")
+            if len(shape) != 1 or shape != first:
+                raise InputError(
+                    f"{name!r} in {argument} has the shape {shape}: pass tensors of one length, one a column"
+                )
         kinds = {part.dtype for part in data.values()}
         kind = kinds.pop() if len(kinds) == 1 else torch.float64
-        numbers = torch.stack([_converted(part, kind, name).to(device) for name, part in data.items()])
-        names = tuple(names_of(dict.fromkeys(data, ()), argument))
+        numbers = torch.stack([part.to(device=device, dtype=kind) for part in data.values()])
+        names = tuple(map(str, data))
     else:
         if data.ndim != 2:
             raise InputError(
                 f"{argument} is a tensor of the shape {tuple(data.shape)}, and a table has rows and columns"
             )
-        _check_numbers(data, argument)
-        names = tuple(f"x{j}" for j in range(data.shape[1]))
-        check_lengths(dict.fromkeys(names, len(data)), argument)
         numbers = data.detach().to(device).T.contiguous()
+        names = tuple(f"x{j}" for j in range(len(numbers)))
+    if numbers.dtype == torch.bool or numbers.is_complex():
+        raise InputError(f"{argument} holds {numbers.dtype} and numbers are compared on a device: convert it to floats")
     if numbers.shape[1] < 2:
-        raise too_few_rows(int(numbers.shape[1]), argument)
+        raise InputError(f"{argument} has {count(numbers.shape[1], 'row')}, which show no dependence: pass at least 2")
     columns = tuple(Column(name, "number", np.empty(0)) for name in names)
     return OnDevice(Table(columns, dict.fromkeys(names, "number"), {}, {}, int(numbers.shape[1]), as_dict), numbers)
-
-
-def _check_numbers(part: Tensor, argument: str) -> None:
-    """Refuse what has no order, or would be a category elsewhere."""
-    if str(part.dtype) == "torch.bool" or part.is_complex():
-        raise InputError(f"{argument} holds {part.dtype} and numbers are compared on a device: convert it to floats")
-
-
-def _converted(part: Tensor, kind: Any, name: Any) -> Tensor:
-    """A column in the type of all; large whole numbers keep their digits as floats without their smallest."""
-    part = part.detach()
-    if part.dtype == kind or part.is_floating_point() or len(part) == 0:
-        return part.to(kind)
-    low, high = int(part.min()), int(part.max())
-    if max(abs(low), abs(high)) <= _EXACT:
-        return part.to(kind)
-    if high - low > _EXACT:
-        raise InputError(
-            f"{name!r} has whole numbers that floats beside it would round: pass them alone, or rescale it"
-        )
-    return (part - low).to(kind)
 
 
 def upload(table: Table, device: Any, /) -> OnDevice:
@@ -234,10 +209,9 @@ def _rows_at(tensor: Tensor, places: NDArray[np.intp]) -> Tensor:
 def ranked(table: OnDevice, settings: Settings, /, *, missing: str) -> Ranked:
     """Rank all columns where they are; columns that say nothing are left out."""
     table = without_gaps(table, missing)
-    if missing == "raise":
-        _refuse_gaps(table)
     device, (n_columns, n_rows) = table.numbers.device, table.numbers.shape
-    most = max(1, int(free_bytes(device) / (_BYTES_OF_SORTING * n_rows)))
+    # Sorted values, their order, and what sorting takes beside them.
+    most = max(1, int(free_bytes(device) / (48 * n_rows)))
     ranking = _Ranking(table, settings)
     return within_room(ranking, min(n_columns, most), device, f"sorting a column of {n_rows:,} rows")
 
@@ -256,21 +230,6 @@ def without_gaps(table: OnDevice, missing: str, /) -> OnDevice:
     if n_left < 2:
         raise InputError(f"{count(n_left, 'row')} of {numbers.shape[1]:,} have no missing cell: leave columns out")
     return OnDevice(replace(table.table, n_rows=n_left), numbers[:, rows])
-
-
-def _refuse_gaps(table: OnDevice) -> None:
-    """Refuse columns that lack some of their values; those without any are left out later."""
-    import torch
-
-    if not table.numbers.is_floating_point():
-        return
-    lacking = torch.isnan(table.numbers)
-    n_missing = lacking.sum(1)
-    some = ((n_missing > 0) & (n_missing < lacking.shape[1])).nonzero().ravel().tolist()
-    names = [column.name for column in table.table.columns]
-    if some:
-        holes = [(names[k], int(n_missing[k]), int(lacking[k].nonzero()[0])) for k in some]
-        refuse_missing(holes, "missing='listwise'")
 
 
 class _Ranking:
@@ -299,7 +258,7 @@ class _Ranking:
         for start in range(0, len(names), at_once):
             columns = slice(start, start + at_once)
             ordered, order = torch.sort(numbers[columns], dim=1)
-            for k, reason in sorted(self._reasons(ordered, start)):
+            for k, reason in self._reasons(ordered, start):
                 skipped[names[k]] = reason
             equals_next = ordered[:, 1:] == ordered[:, :-1]
             cells, is_tied = self._shared_cells(equals_next, cell_of_rank)
@@ -330,7 +289,7 @@ class _Ranking:
 
         cells = cell_of_rank.expand(len(equals_next), -1)
         is_tied = equals_next.any(1)
-        if precision(self._n) == np.float64 or not bool(is_tied.any()):
+        if self._n < ROWS_FOR_FLOAT32 or not bool(is_tied.any()):
             return cells, is_tied
         n_pairs = torch.zeros(len(equals_next), dtype=torch.int64, device=equals_next.device)
         run, cells = equals_next, cells.clone()

@@ -340,6 +340,7 @@ THRESHOLDS = (
         {"renyi.tensors:_BYTES_OF_SORTING": 2**24},
         "tensors on cpu",
         "dozen",
+        alone=True,
     ),
     Threshold("a device has little room", {"renyi.execution.devices:_ROOM_ON_CPU": 2**17}, "tensors on cpu", "dozen"),
     Threshold(
