@@ -130,7 +130,7 @@ def test_columns_that_say_nothing_are_left_out_with_the_reason(rng):
     columns["id"] = np.array([f"row {k}" for k in range(500)], dtype=object)
     columns["infinite"] = np.where(np.arange(500) == 3, np.inf, 1.0 * np.arange(500))
     skipped = accumulated(cut(columns, [250])).skipped
-    assert skipped["one"] == "constant (always 1)"
+    assert skipped["one"] == "constant (always 1.0)"
     assert skipped["none"] == "no observed value"
     assert "identifier" in skipped["id"]
     assert skipped["infinite"].startswith("has 1 infinite value")

@@ -21,7 +21,7 @@ from renyi.compute.threads import stream
 from renyi.inference.correlation_null import log_heavier, log_skewed, shape_of_correlation
 from renyi.inference.multiscale import FEW_ROWS, LARGEST_ROOT, is_trusted, largest_root
 from renyi.inference.permutation import ROUNDING, Shuffled, shuffled_pvalue
-from renyi.inference.roy import MANY_ROOTS, log_sf, log_sf_of_many
+from renyi.inference.roy import are_many, log_sf, log_sf_of_many
 
 __all__ = [
     "PERMUTED_NUMBERS",
@@ -247,7 +247,7 @@ class _Traits(NamedTuple):
 
 def _log_sf_of_squares(squares: Array, n: int) -> Array:
     """The law of squared correlations, few as it is, and many by tables where these reach."""
-    if len(squares) < MANY_ROOTS:
+    if not are_many(len(squares)):
         return log_sf(squares, 1, 1, n)
     is_within = squares <= LARGEST_ROOT
     log_p = np.empty(len(squares))

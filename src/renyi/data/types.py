@@ -17,7 +17,7 @@ from renyi.data.labels import encode, encode_array, encode_series, is_missing, t
 from renyi.data.reader import as_column, in_one_array
 from renyi.errors import InputError, count
 
-__all__ = ["SkipError", "Type", "Wish", "as_vector", "check_varies", "convert", "pool", "pool_levels", "read"]
+__all__ = ["SkipError", "Type", "Wish", "as_vector", "check_varies", "convert", "pool", "pool_levels", "read", "shown"]
 
 Type = Literal["number", "category", "boolean", "ordered", "date", "time", "duration", "vector"]
 Wish = Literal["number", "category", "skip"]
@@ -31,6 +31,8 @@ _MOST_LEVELS = 30
 _LARGEST_DISTINCT = 0.5
 # Cells that show whether text spells numbers or dates.
 _SAMPLE = 20
+# Most columns show that they vary in their first rows.
+_FIRST_ROWS = 64
 _OTHER = "(other)"
 _NUMBERS = (int, float, np.bool_, np.integer, np.floating, Decimal)
 
@@ -281,15 +283,19 @@ def check_varies(column: Column) -> None:
     known = column.values if column.missing is None else column.values[~column.missing]
     if len(known) < 2:
         raise SkipError("no observed value" if not len(known) else "a single observed value")
-    # Most columns show that they vary in their first rows.
-    if not (known[:64] == known[0]).all() or not (known == known[0]).all():
+    if not (known[:_FIRST_ROWS] == known[0]).all():
         return
-    value = column.levels[int(known[0])] if column.levels else known[0]
+    if not (known == known[0]).all():
+        return
+    raise SkipError(f"constant (always {shown(column, known[0])})")
+
+
+def shown(column: Column, value: Any) -> str:
+    """One of the values of a column, as messages show it."""
+    value = column.levels[int(value)] if column.levels else value
     if column.kind == "vector" or (isinstance(value, np.generic) and value.dtype.kind in "Mm"):
-        shown = str(value)
-    else:
-        shown = repr(value.item() if isinstance(value, np.generic) else value)
-    raise SkipError(f"constant (always {shown})")
+        return str(value)
+    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def pool(column: Column, *, requested: bool) -> tuple[Column, int]:

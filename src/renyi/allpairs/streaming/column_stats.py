@@ -15,7 +15,7 @@ from renyi.basis.ranks import Cells
 from renyi.data.column import Column, Kind
 from renyi.data.exact import RoundingError, Tails, is_wide, split
 from renyi.data.labels import in_order
-from renyi.data.types import SkipError, Type, Wish, convert, pool_levels, read
+from renyi.data.types import SkipError, Type, Wish, convert, pool_levels, read, shown
 from renyi.errors import InputError, count
 
 __all__ = ["ColumnSurvey", "Counted", "part_of"]
@@ -43,6 +43,8 @@ class Part:
     tails: Tails | None = None
     unit: str = ""
     has_large_floats: bool = False
+    # Some value, as messages show it.
+    example: str = ""
 
     @property
     def observed(self) -> NDArray[Any]:
@@ -64,7 +66,9 @@ def part_of(data: Any, name: str, wish: Wish | None, /) -> Part:
     if column.kind == "vector":
         raise InputError(f"{name!r} holds vectors, which are not read in batches: load the table, or leave it out")
     if column.kind != "number":
-        return Part(column.kind, kind, column.values, column.missing, column.levels, n_infinite)
+        return Part(
+            column.kind, kind, column.values, column.missing, column.levels, n_infinite, example=_example(column)
+        )
     try:
         if column.is_rounded:  # none of them became the same here, but may have with those of another batch
             raise RoundingError
@@ -74,9 +78,16 @@ def part_of(data: Any, name: str, wish: Wish | None, /) -> Part:
     dtype = column.values.dtype
     return Part(
         *(column.kind, kind, values, column.missing, column.levels, n_infinite, tails),
+        example=_example(column),
         unit=dtype.str[4:-1] if dtype.kind in "Mm" else "",
         has_large_floats=dtype.kind == "f" and tails is None and is_wide(values),
     )
+
+
+def _example(column: Column) -> str:
+    """The first value that is there, as messages show it."""
+    known = column.values if column.missing is None else column.values[~column.missing]
+    return shown(column, known[0]) if len(known) else ""
 
 
 def _without_infinities(data: Any) -> tuple[Any, int]:
@@ -110,6 +121,7 @@ class ColumnSurvey:
     has_large_floats: bool = False
     has_tails: bool = False
     reason: str = ""
+    example: str = ""
     summary: Summary | None = None
     rows: dict[Hashable, int] = field(default_factory=dict)
 
@@ -127,6 +139,7 @@ class ColumnSurvey:
         self.n_infinite += part.n_infinite
         if n_missing == len(part.values):
             return
+        self.example = self.example or part.example
         self._agree(part.kind, part.type, part.levels if part.type == "ordered" else (), part.unit)
         if self.summary is not None:
             tails = part.observed_tails
@@ -187,6 +200,7 @@ class ColumnSurvey:
         self.n_infinite += other.n_infinite
         if other.kind is None or other.type is None:
             return
+        self.example = self.example or other.example
         self._agree(other.kind, other.type, other.levels, other.unit)
         if self.summary is not None and other.summary is not None:
             self.summary.merge(other.summary)
@@ -211,7 +225,7 @@ class ColumnSurvey:
             raise SkipError("no observed value" if not n else "a single observed value")
         is_constant = len(self.rows) == 1 if self.summary is None else self.summary.is_constant
         if is_constant:
-            raise SkipError(f"constant (always {self._shown()})")
+            raise SkipError(f"constant (always {self.example})")
         if self.kind is None or self.type is None:
             raise ValueError("observed values have a type")
         if self.summary is not None:
@@ -226,12 +240,6 @@ class ColumnSurvey:
                 origin=self.summary.origin,
             )
         return self._category(self.type)
-
-    def _shown(self) -> str:
-        if self.summary is None:
-            return repr(next(iter(self.rows)))
-        value = self.summary.some_value
-        return repr(int(value) if value == int(value) else value)
 
     def _category(self, kind: Type) -> "Counted":
         levels = in_order(list(self.rows))

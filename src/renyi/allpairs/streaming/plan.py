@@ -273,12 +273,15 @@ class Plan:
         def pair(i: int, j: int) -> tuple[Prepared, Prepared, Crosses]:
             return pair_of_sums(x, y, places[0][i], places[1][j], sums)
 
-        edges = _TileEdges(self.x, self.y, found, pair=pair)
+        # A table that is compared with itself is one, also where plans were let go of between two looks at it.
+        left = self.x
+        right = self.y if self.targets else left
+        edges = _TileEdges(left, right, found, pair=pair)
         near = [edge for edge in np.flatnonzero(found.coefficient > ALIAS).tolist() if edges.is_alias(edge)]
         pairs = [(int(found.i[edge]), int(found.j[edge])) for edge in near]
         # Pairs of one table have their columns in its order in the end.
         aliases = frozenset(p if self.targets else (min(p), max(p)) for p in pairs)
-        return FoldedEdges(self.x, self.y, found, edges.debiased, aliases)
+        return FoldedEdges(left, right, found, edges.debiased, aliases)
 
 
 def _bytes_of_tile(x: Alike, y: Alike) -> int:

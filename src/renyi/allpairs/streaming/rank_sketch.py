@@ -35,6 +35,8 @@ _BINS = 2**16
 _OUTSIDE = 0.005
 # A counter finds the place of a part by so many upper bits, and has room for so many times the parts of a summary.
 _RUN_BITS, _ROOM = 18, 4
+# A counter that does not know values of a share 1/8 of the capacity gives way to one that does.
+_NEW_SHARE = 8
 
 
 def _bits(values: Array) -> Bits:
@@ -167,7 +169,7 @@ class Summary:
             self._counter = None if layout is None else _Counter(layout)
         if self._counter is not None:
             values = self._counter.update(values)
-            if len(values) > self.capacity // 8:
+            if len(values) > self.capacity // _NEW_SHARE:
                 # There is much that it does not know: the next one will.
                 self._collect()
         self._sort_in(values)

@@ -60,6 +60,7 @@ class _Written:
         """Read another file."""
         # What comes out of blocks is UTF-8 already where an encoding was named.
         plain = replace(request, encoding=None)
+        number = -1
         for number, (line, data) in enumerate(_Blocks(path, request, n_bytes).cut()):
             if not number:
                 # One for all blocks, however their first lines look.
@@ -74,6 +75,8 @@ class _Written:
             self._note_types(frame, own)
             self.files.append(self._folder / f"{len(self.files):06}.parquet")
             frame.write_parquet(self.files[-1], compression="lz4")
+        if number < 0:
+            raise request.refuse("has a line of names and no rows: pass a file with rows")
 
     def _note_types(self, frame: Any, request: Request) -> None:
         for column in frame:

@@ -168,6 +168,8 @@ def open_bytes(path: Path, /) -> Iterator[BinaryIO]:
     try:
         with path.open("rb") as file:
             yield file
+    except InputError:  # which is a ValueError, and says already what is wrong with the content
+        raise
     except FileNotFoundError as error:
         raise InputError(f"{path} does not exist: {_suggest(path)}") from error
     except IsADirectoryError as error:
@@ -338,7 +340,7 @@ def _is_json(data: bytes, request: Request) -> bool:
 
 
 def _parse_json(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]:
-    array, n_lines = data, 0
+    array, n_lines, lines = data, 0, [data]
     if b"".join(data.split()) == b"[]":
         raise request.refuse("is an empty JSON array: pass one with an object for each row")
     if not data.lstrip().startswith(b"["):
@@ -359,7 +361,7 @@ def _parse_json(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]
         raise request.refuse(f"holds JSON that makes no table ({reason}): give each key values of one type") from error
     if n_lines not in (0, frame.height):
         _find_broken(data, True, request)
-    frame, names = _renamed(frame, request)
+    frame, names = _renamed(_in_order(frame, lines[0] if n_lines else array), request)
     frame = drop_values(pl, frame, request.null_values)
     return _typed(pl, frame, names, request, decimal_comma=False), names
 
@@ -393,6 +395,13 @@ def _find_broken(data: bytes, by_line: bool, request: Request) -> None:
 
 def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON, null is")
+
+
+def _in_order(frame: Any, data: bytes) -> Any:
+    """The columns in the order of the first object, then the others; Polars gives many keys in a random order."""
+    first, _ = json.JSONDecoder().raw_decode(data.decode().lstrip().removeprefix("[").lstrip())
+    known = [key for key in first if key in frame.columns] if isinstance(first, dict) else []
+    return frame.select(*known, *sorted(set(frame.columns) - set(known)))
 
 
 # CSV.
