@@ -88,7 +88,11 @@ THRESHOLDS = (
     Threshold("coordinates are ranked in blocks", {"renyi.basis.ranks:_TURNED": 1}, "pandas", "vectors"),
     Threshold("ranks are put into cells", {"renyi.basis.basis:_GRID_CELLS": 16}, "pandas", "dozen", moves=True),
     Threshold(
-        "features of vectors are made in chunks", {"renyi.basis.basis:_CHUNK_BYTES": 2**10}, "pandas", "vectors", moves=False
+        "features of vectors are made in chunks",
+        {"renyi.basis.basis:_CHUNK_BYTES": 2**10},
+        "pandas",
+        "vectors",
+        moves=False,
     ),
     Threshold(
         "vectors have Fastfood features",

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 import renyi
 from renyi.cli import app
 from renyi.data.files.large_text import converted
-from renyi.data.files.table_files import Request, read_table
+from renyi.data.files.request import Request
+from renyi.data.files.table_files import read_table
 from renyi.errors import InputError
 
 LINES = 400

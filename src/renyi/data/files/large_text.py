@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from renyi.data.exact import EXACT
-from renyi.data.files.table_files import Request, open_bytes, parse_table, refuse_packed, separator_of
+from renyi.data.files.csv_text import separator_of
+from renyi.data.files.decoding import refuse_packed
+from renyi.data.files.request import Request
+from renyi.data.files.table_files import open_bytes, parse_table
 from renyi.data.files.text_types import MOST_DIGITS, Notes
 from renyi.errors import InputError, load
 
