@@ -9,7 +9,7 @@ from renyi.allpairs.column_group import Variable
 from renyi.basis import random_features as features
 from renyi.data.column import Column
 from renyi.data.table import as_table
-from renyi.pair.independence import prepare
+from renyi.pair.prepare import prepare
 
 VECTORS = {"place": ["lat", "lon"]}
 (SEED,) = features.seeds(None, n_draws=1)

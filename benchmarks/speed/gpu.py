@@ -32,7 +32,7 @@ from renyi.compute.devices import halves, multiplied, paired
 from renyi.compute.threads import available_cores
 from renyi.inference.multiscale import NestedProducts, family, largest_root
 from renyi.inference.permutation import orders_on_device
-from renyi.pair.rdc import Settings
+from renyi.pair.settings import Settings
 from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, Step, forward
 from renyi.selection.gain import Gains

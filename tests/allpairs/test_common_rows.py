@@ -12,7 +12,7 @@ from renyi.allpairs.sums import reaches_beyond_corner
 from renyi.allpairs.tiles import groups
 from renyi.basis.canonical import canonical_correlations, cross_products
 from renyi.inference import multiscale as blocks
-from renyi.pair.independence import together
+from renyi.pair.prepare import together
 from sample_tables import category, mixed, number, variables_of
 
 FIRST, SECOND = np.triu_indices(3, 1)

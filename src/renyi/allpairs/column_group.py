@@ -15,7 +15,7 @@ from renyi.basis.nested import Scales
 from renyi.basis.product_moments import Moments, moments_of, recipes_of
 from renyi.data.column import Column
 from renyi.inference.multiscale import CORNER
-from renyi.pair.independence import Prepared
+from renyi.pair.prepare import Prepared
 
 __all__ = ["Alike", "Variable", "ready"]
 

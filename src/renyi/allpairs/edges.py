@@ -15,7 +15,7 @@ from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products
 from renyi.inference.debias import debias_all, largest_leverage, null_level
 from renyi.inference.roy import null_median
-from renyi.pair.independence import together
+from renyi.pair.prepare import together
 
 __all__ = ["ALIAS", "MISSED", "SMALLEST_PVALUE", "Edges", "traits"]
 

@@ -21,8 +21,9 @@ from renyi.basis import random_features as features
 from renyi.basis.basis import Basis, restrict_cells
 from renyi.compute.threads import keep_going
 from renyi.errors import InputError
-from renyi.pair.independence import Crosses, Prepared, Shuffles, on_every_scale, together
-from renyi.pair.rdc import check_ranks
+from renyi.pair.bases import check_ranks
+from renyi.pair.independence import Crosses, Shuffles, on_every_scale
+from renyi.pair.prepare import Prepared, together
 from renyi.pair.result import TestResult
 
 __all__ = ["SHUFFLES", "Found", "by_itself", "compare", "groups", "pair_of_sums", "shared_tiles", "tiles_of"]

@@ -18,8 +18,8 @@ from renyi.data.exact import EXACT
 from renyi.errors import InputError, count, is_integer
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import ROUNDING, Entropy, Shuffled, random_orders, until_resolved
-from renyi.pair.rdc import Rng
 from renyi.pair.result import TestResult
+from renyi.pair.settings import Rng
 
 __all__ = ["MOST_BYTES", "N_RESAMPLES", "SHUFFLES", "Law", "Measure", "Side", "Statement", "entropy_of"]
 

@@ -15,9 +15,11 @@ from renyi.data.align import Missing, as_pair
 from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.inference.debias import debias, null_level
+from renyi.pair.bases import check_ranks, pair_of_bases
 from renyi.pair.independence import independence_test
-from renyi.pair.rdc import Rng, Scale, Settings, check_draws, check_ranks, pair_of_bases, rdc
+from renyi.pair.rdc import rdc
 from renyi.pair.result import TestResult
+from renyi.pair.settings import Rng, Scale, Settings, check_draws
 
 __all__ = ["Rdc"]
 

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis import random_features as features
-from renyi.basis.basis import Basis, copula_basis, rank_column, restrict, vector_basis
+from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products
-from renyi.basis.nested import Scales, category_scales, number_scales, vector_scales
-from renyi.basis.random_features import DEFAULT_SCALE, Seed
+from renyi.basis.random_features import Seed
 from renyi.compute.arrays import is_tensor, namespace
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing, as_blocks, as_pair
@@ -31,16 +30,16 @@ from renyi.inference.permutation import (
     shuffled_pvalue,
 )
 from renyi.inference.roy import log_sf, log_sf_of_many
-from renyi.pair.rdc import Rng, Settings, check_freedom, for_both, pair_of_bases, rows_in_common
+from renyi.pair.bases import for_both, pair_of_bases
+from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
 from renyi.pair.result import TestResult
+from renyi.pair.settings import Rng
 
 __all__ = ["independence_test"]
 
 Array: TypeAlias = NDArray[np.float64]
-Method = Literal["auto", "roy", "bartlett", "spectral", "permutation"]
-Pair: TypeAlias = tuple[Column, Column]
 
-_SETTINGS = Settings(None, DEFAULT_SCALE, "auto")
+Method = Literal["auto", "roy", "bartlett", "spectral", "permutation"]
 _MOST_RESAMPLES = 10**8
 _DRAWS_WITHOUT_TABLE = 256
 # The whole basis of the coefficient bears more leverage than a block, where tails to 10⁻³ are not asked for.
@@ -153,7 +152,7 @@ def independence_test(
     shuffles = Shuffles(int(n_resamples), seed, groups, device=place)
     if method == "auto":
         return on_every_scale(*together(pair, for_both(lambda column: prepare(column, seed), pair)), shuffles)
-    return on_the_coefficient(pair_of_bases(pair, _SETTINGS, seed), method, shuffles)
+    return on_the_coefficient(pair_of_bases(pair, DEFAULT_SETTINGS, seed), method, shuffles)
 
 
 @dataclass(frozen=True)
@@ -250,43 +249,6 @@ def _groups(blocks: Any, exchange: Exchange, x: Any, y: Any) -> Groups | None:
             "blocks that change places as a whole must be complete, and rows are missing: leave out such blocks"
         )
     return Groups(np.unique(codes if rows is None else codes[rows], return_inverse=True)[1], exchange)
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """A column as the coefficient and as the test see it."""
-
-    basis: Basis
-    scales: Scales
-
-    def on(self, rows: NDArray[np.bool_], /) -> "Prepared":
-        """The same on some of the rows."""
-        return Prepared(restrict(self.basis, rows), self.scales.on(rows))
-
-
-def prepare(column: Column, seed: Seed, /, settings: Settings | None = None) -> Prepared:
-    """A column on its own observed rows."""
-    column = column.complete()
-    if column.kind == "category":
-        scales = category_scales(column.values)
-        return Prepared(scales.basis, scales)
-    settings = settings or _SETTINGS
-    projection = settings.projection(column, seed)
-    if column.kind == "number":
-        copula = rank_column(column.values, projection)
-        return Prepared(settings.of_rows(copula_basis(copula, projection)), number_scales(copula))
-    basis = settings.of_rows(vector_basis(column.values, projection))
-    return Prepared(basis, vector_scales(column.values, basis))
-
-
-def together(pair: Pair, prepared: Sequence[Prepared], /) -> tuple[Prepared, Prepared]:
-    """Two prepared columns on the rows both have, checked for freedom."""
-    x, y = prepared
-    rows = rows_in_common(pair)
-    if rows is not None:
-        x, y = x.on(rows[0]), y.on(rows[1])
-    check_freedom(pair, (x.basis, y.basis))
-    return x, y
 
 
 class Crosses(NamedTuple):

@@ -14,8 +14,8 @@ from renyi.compute.arrays import in_memory, is_tensor
 from renyi.compute.devices import free_bytes
 from renyi.compute.threads import map_in_threads
 from renyi.data.column import Column
-from renyi.pair.independence import prepare
-from renyi.pair.rdc import Settings
+from renyi.pair.prepare import prepare
+from renyi.pair.settings import Settings
 
 __all__ = ["Candidate", "as_candidates", "scales_of"]
 

@@ -22,7 +22,7 @@ from renyi.data.types import SkipError, Wish
 from renyi.errors import InputError, check_choice, count
 from renyi.inference.false_discovery import Correction
 from renyi.pair.independence import Shuffles
-from renyi.pair.rdc import Settings
+from renyi.pair.settings import Settings
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 

@@ -28,7 +28,7 @@ from renyi.data.table import Table, as_table, check_known, checked_wishes, names
 from renyi.data.types import Wish
 from renyi.errors import InputError, check_choice, is_integer, is_number
 from renyi.inference.false_discovery import Correction
-from renyi.pair.rdc import Settings
+from renyi.pair.settings import Settings
 from renyi.tables.accumulator import DEFAULT_MEMORY, Accumulator, measure_of
 from renyi.tables.batches import at_hand, in_batches, is_away
 from renyi.tables.dependence_matrix import DependenceMatrix

@@ -15,10 +15,11 @@ from renyi.compute.progress import watched
 from renyi.compute.threads import stream
 from renyi.data.column import Column
 from renyi.errors import InputError
+from renyi.pair.bases import check_basis
 from renyi.pair.conditional import conditional_test
-from renyi.pair.independence import Prepared, prepare
-from renyi.pair.rdc import Settings, check_basis
+from renyi.pair.prepare import Prepared, prepare
 from renyi.pair.result import TestResult
+from renyi.pair.settings import Settings
 from renyi.tables.by_measure import measured
 
 __all__ = ["every_pair", "given_others", "in_tiles", "prepared"]

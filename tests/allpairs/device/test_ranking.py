@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from renyi.allpairs.device.ranking import ranked, read_tensors  # noqa: E402
 from renyi.basis import random_features as features  # noqa: E402
-from renyi.pair.rdc import Settings  # noqa: E402
+from renyi.pair.settings import Settings  # noqa: E402
 from renyi.tables import api as table  # noqa: E402
 
 N = 300

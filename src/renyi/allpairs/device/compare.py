@@ -21,7 +21,7 @@ from renyi.compute.progress import watched
 from renyi.errors import load
 from renyi.inference.debias import largest_leverage, null_level
 from renyi.inference.roy import null_median
-from renyi.pair.independence import Prepared
+from renyi.pair.prepare import Prepared
 
 __all__ = ["MatrixEdges", "compared"]
 

@@ -29,8 +29,8 @@ from renyi.data.table import Table, as_dict, names_of, observed
 from renyi.data.types import SkipError, check_varies, read
 from renyi.errors import InputError, check_choice, count
 from renyi.inference.multiscale import CORNER
-from renyi.pair.independence import Prepared, prepare
-from renyi.pair.rdc import Settings
+from renyi.pair.prepare import Prepared, prepare
+from renyi.pair.settings import Settings
 
 __all__ = [
     "OnDevice",

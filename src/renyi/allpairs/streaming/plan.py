@@ -24,8 +24,10 @@ from renyi.compute.threads import stream
 from renyi.data.column import Column
 from renyi.data.exact import FineCoder, beyond
 from renyi.errors import InputError
-from renyi.pair.independence import Crosses, Prepared, Shuffles
-from renyi.pair.rdc import Settings, check_basis
+from renyi.pair.bases import check_basis
+from renyi.pair.independence import Crosses, Shuffles
+from renyi.pair.prepare import Prepared
+from renyi.pair.settings import Settings
 
 __all__ = ["FoldedEdges", "Plan"]
 
