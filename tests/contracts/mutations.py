@@ -99,11 +99,11 @@ _SHUFFLES = Shuffles(9999, features.seeds(7, n_draws=1)[0], None, are_many=True)
 """,
     ),
     "a device asks nobody about missing cells": (
-        "tables.api",
+        "tables.on_device",
         """
-def _unasked(self, data, argument, _whole=_OnDevice._read):
+def _unasked(self, data, argument, _whole=TableOnDevice._read):
     return read_tensors(data, self.place, argument) if has_tensors(data) else _whole(self, data, argument)
-_OnDevice._read = _unasked
+TableOnDevice._read = _unasked
 """,
     ),
 }
