@@ -6,13 +6,13 @@ import pytest
 
 import renyi
 from renyi.allpairs.column_group import Variable
-from renyi.basis import random_features as features
+from renyi.basis import random_features
 from renyi.data.column import Column
 from renyi.data.table import as_table
 from renyi.pair.prepare import prepare
 
 VECTORS = {"place": ["lat", "lon"]}
-(SEED,) = features.seeds(None, n_draws=1)
+(SEED,) = random_features.seeds(None, n_draws=1)
 
 
 def mixed(n, rng, *, gaps=0.0):

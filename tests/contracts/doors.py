@@ -225,15 +225,15 @@ def columns_alone(table: Table, types: Mapping[str, str] = {}, vectors: Mapping[
     within = {name: vector for vector, parts in vectors.items() for name in parts}
     columns = {}
     for name, column in table.columns.items():
-        wish = types.get(name)
+        override = types.get(name)
         if name in within:
             parts = vectors[within[name]]
             columns.setdefault(within[name], as_array(table.only(*parts)))
-        elif wish == "number":
+        elif override == "number":
             columns[name] = np.array(column.cells, dtype=float)
-        elif wish == "category" or column.kind == "label":
+        elif override == "category" or column.kind == "label":
             columns[name] = renyi.categorical(pooled(column.cells))
-        elif wish is None:
+        elif override is None:
             columns[name] = as_series(column)
     return columns
 

@@ -14,7 +14,7 @@ import renyi
 from renyi.allpairs import tiles
 from renyi.allpairs.stack import ROWS_FOR_FLOAT32
 from renyi.pair import independence
-from renyi.tables import in_memory as comparing
+from renyi.tables import in_memory
 from sample_tables import VECTORS, columns_of, mixed, of_pair
 
 N_LONG = ROWS_FOR_FLOAT32 + 900
@@ -413,7 +413,7 @@ def test_what_makes_no_sense_is_refused_with_a_reason(call, message, rng):
 
 
 def test_settings_are_refused_before_any_work_is_done(monkeypatch, rng):
-    monkeypatch.setattr(comparing, "prepare", lambda *_: pytest.fail("a column was prepared"))
+    monkeypatch.setattr(in_memory, "prepare", lambda *_: pytest.fail("a column was prepared"))
     with pytest.raises(renyi.InputError, match="q=2"):
         renyi.pairs(small(rng), q=2)
     with pytest.raises(renyi.InputError, match="target"):
@@ -431,7 +431,7 @@ def test_an_error_within_a_tile_comes_out_as_itself_and_leaves_no_thread(error, 
         seen.append(tile)
         raise error("within a tile")
 
-    monkeypatch.setattr(comparing, "compare", fail)
+    monkeypatch.setattr(in_memory, "compare", fail)
     with pytest.raises(error, match="within a tile"):
         renyi.matrix(mixed(60, rng), vectors=VECTORS)
     assert seen
@@ -461,7 +461,7 @@ def test_every_column_is_prepared_once(monkeypatch, rng):
         prepared.append(column.name)
         return independence.prepare(column, seed, settings)
 
-    monkeypatch.setattr(comparing, "prepare", prepare)
+    monkeypatch.setattr(in_memory, "prepare", prepare)
     found = renyi.matrix(mixed(80, rng, gaps=0.2)[SOME])
     assert sorted(prepared) == sorted(found.names)
 

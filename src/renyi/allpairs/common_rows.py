@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from renyi.allpairs.column_group import Alike, Variable
+from renyi.allpairs.column_group import ColumnGroup, Variable
 from renyi.allpairs.masked_gram import (
+    MaskedGram,
     Pairs,
-    Restricted,
     Whitened,
     exact_leverages,
     leverage_bounds,
@@ -24,7 +24,7 @@ from renyi.basis.basis import RESTRICTED_CUT, most_functions
 from renyi.basis.nested import FEW_TIES, TIES_OF_LEVELS, Scales
 from renyi.compute.arrays import at_least, gathered, like, namespace
 from renyi.compute.threads import keep_going
-from renyi.inference import multiscale as scale_blocks
+from renyi.inference import multiscale
 from renyi.inference.many_pairs import log_pvalues
 from renyi.inference.multiscale import Block, NestedProducts, largest_root
 
@@ -44,7 +44,7 @@ Ranks: TypeAlias = NDArray[np.int32]
 class CompletePairs:
     """Pairs of columns without missing cells."""
 
-    def __init__(self, x: Alike, y: Alike, i: Index, j: Index, sums: Sums | None = None, /) -> None:
+    def __init__(self, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, sums: Sums | None = None, /) -> None:
         sums = sums or Sums.of(x, y)
         self._n_pairs, self._n = len(i), sums.n_rows
         self._ranks = x.coefficient.rank, y.coefficient.rank
@@ -56,7 +56,7 @@ class CompletePairs:
         nested = NestedProducts(*(gathered(part, i, j) / self._n for part in sums.nested))
         self.first = nested.corner[:, 0, 0]
         self.pearson = sums.pearson(i, j, self._n)
-        family = scale_blocks.family(x.scales, y.scales)
+        family = multiscale.family(x.scales, y.scales)
         fewest = _of_pairs((-_arrangements(x), -_arrangements(y)), (i, j), cross)
         self.log_pvalue, _ = _log_pvalues(
             x.scales,
@@ -67,7 +67,7 @@ class CompletePairs:
             leverages=_of_pairs((x.leverages, y.leverages), (i, j), cross),
             log_arrangements=-at_least(*fewest),
         )
-        if self._n < scale_blocks.FEW_ROWS:
+        if self._n < multiscale.FEW_ROWS:
             few = [np.array([variable.scales.has_few_ties for variable in side.variables]) for side in (x, y)]
             self.log_pvalue[~(like(few[0], cross)[i] & like(few[1], cross)[j])] = np.nan
 
@@ -95,7 +95,7 @@ def _of_pairs(values: tuple[Array, Array], index: tuple[Index, Index], array: Ar
     return x, y
 
 
-def _arrangements(group: Alike) -> Array:
+def _arrangements(group: ColumnGroup) -> Array:
     return np.array([variable.scales.log_arrangements for variable in group.variables])
 
 
@@ -117,8 +117,8 @@ def _log_pvalues(
         leverages=leverages,
         log_arrangements=log_arrangements,
         are_numbers=x.kind == y.kind == "number",
-        share=scale_blocks.share_of(x, y),
-        largest=scale_blocks.largest_leverages(x, y, n),
+        share=multiscale.share_of(x, y),
+        largest=multiscale.largest_leverages(x, y, n),
     )
 
 
@@ -129,7 +129,7 @@ class CommonPairs:
     as NaN: such a pair is looked at by itself. The coefficient is NaN where too few rows are left for it.
     """
 
-    def __init__(self, x: Alike, y: Alike, i: Index, j: Index, sums: Sums | None = None, /) -> None:
+    def __init__(self, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, sums: Sums | None = None, /) -> None:
         self._sides = _Side.both(x, y, i, j) if sums is None else _CountedSide.of_sums(x, y, i, j, sums)
         self._sums = sums or Sums.of(x, y)
         self._index = i, j
@@ -172,7 +172,7 @@ class CommonPairs:
 
     def _log_pvalues(self, nested: NestedProducts, x: Pairs, y: Pairs) -> Array:
         groups = [side.group for side in self._sides]
-        family = scale_blocks.family(groups[0].scales, groups[1].scales, n=groups[0].n_rows)
+        family = multiscale.family(groups[0].scales, groups[1].scales, n=groups[0].n_rows)
         roots = nested.roots(family)
         bounds = [side.leverage_bounds(white) for side, white in zip(self._sides, (x, y), strict=True)]
         most = _MOST_MAGNIFIED[precision(groups[0].n_rows)]
@@ -240,7 +240,7 @@ class _Side:
 
     def __init__(
         self,
-        group: Alike,
+        group: ColumnGroup,
         columns: Index,
         masks: NDArray[np.bool_],
         which: Index,
@@ -257,7 +257,7 @@ class _Side:
         self.n = np.rint(n[columns, which]).astype(np.intp)
 
     @classmethod
-    def both(cls, x: Alike, y: Alike, i: Index, j: Index, /) -> "tuple[_Side, _Side]":
+    def both(cls, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, /) -> "tuple[_Side, _Side]":
         """Both sides of the pairs (i, j)."""
         n_rows = x.coefficient.n_rows
         (of_x, which_x), (of_y, which_y) = (
@@ -288,21 +288,21 @@ class _Side:
 
     def whitened(self, stack: Stack | Values | Joined, place: str, /) -> Whitened:
         """Bases of every column of this side, on the rows of every mask of the other."""
-        return Restricted.of(stack, self._masks, self._n, place=place).whitened(place=place)
+        return MaskedGram.of(stack, self._masks, self._n, place=place).whitened(place=place)
 
     def whitened_coefficient(self, place: str, /) -> Whitened:
         """The bases of the coefficient; from moments where those serve all columns."""
         recipes = self.group.recipes
         if recipes is None:
             return self.whitened(self.group.coefficient, place)
-        return Restricted.of_recipes(self._means, recipes, place=place).whitened(place=place)
+        return MaskedGram.of_recipes(self._means, recipes, place=place).whitened(place=place)
 
     def whitened_nested(self, place: str, /) -> Whitened:
         """The same for nested bases."""
         moments = self.group.moments
         if moments is None:
             return self.whitened(self.group.nested, place)
-        return Restricted.of_smooth(moments, self._means, self.group.smooth, place=place).whitened(place=place)
+        return MaskedGram.of_smooth(moments, self._means, self.group.smooth, place=place).whitened(place=place)
 
     @property
     def _means(self) -> Array:
@@ -341,7 +341,7 @@ class _Side:
     @cached_property
     def may_be_tied(self) -> Mask:
         """Whether there may be so many ties on the common rows that they must be counted."""
-        limit = np.where(self.n < scale_blocks.FEW_ROWS, FEW_TIES, TIES_OF_LEVELS)
+        limit = np.where(self.n < multiscale.FEW_ROWS, FEW_TIES, TIES_OF_LEVELS)
         if self.group.scales.kind != "number":
             return np.asarray(limit == FEW_TIES)
         equal = np.array([variable.scales.equal_pairs for variable in self.group.variables])[self._columns]
@@ -363,23 +363,25 @@ class _Side:
         return float(gammaln(self.n[pair] + 1.0) - np.sum(gammaln(np.bincount(codes[own]) + 1.0)))
 
 
-def _kept_means(side: Alike, other: Alike, which: Index) -> Array | None:
+def _kept_means(side: ColumnGroup, other: ColumnGroup, which: Index) -> Array | None:
     """Means of the moments of a side over the rows of the masks of the other, where they were taken beforehand."""
-    if side.averages is None or other.averages is None:
+    if side.masked_moments is None or other.masked_moments is None:
         return None
-    return side.averages.over(other.averages, np.unique(which, return_index=True)[1])
+    return side.masked_moments.over(other.masked_moments, np.unique(which, return_index=True)[1])
 
 
 class _CountedSide(_Side):
-    """The same where the rows are elsewhere, and what is known is how many of every cell the other side leaves."""
+    """The same where the rows are read in batches, and what is known is how many of every cell the other side leaves."""
 
-    def __init__(self, group: Alike, columns: Index, others: Index, counts: Sequence[NDArray[np.int64]], /) -> None:
+    def __init__(
+        self, group: ColumnGroup, columns: Index, others: Index, counts: Sequence[NDArray[np.int64]], /
+    ) -> None:
         n = np.stack([left.sum(axis=0) for left in counts]).astype(np.float64)
         super().__init__(group, columns, np.empty((0, n.shape[1]), dtype=bool), others, n)
         self._counts = counts
 
     @classmethod
-    def of_sums(cls, x: Alike, y: Alike, i: Index, j: Index, sums: Sums, /) -> "tuple[_Side, _Side]":
+    def of_sums(cls, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, sums: Sums, /) -> "tuple[_Side, _Side]":
         """Both sides of the pairs (i, j)."""
         if sums.counts is None:
             raise ValueError("cells are missing, and nothing says where")
@@ -387,11 +389,11 @@ class _CountedSide(_Side):
 
     def whitened_coefficient(self, place: str, /) -> Whitened:
         tables = [variable.prepared.basis.table for variable in self.group.variables]
-        return Restricted.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
+        return MaskedGram.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
 
     def whitened_nested(self, place: str, /) -> Whitened:
         tables = [variable.scales.basis.table for variable in self.group.variables]
-        return Restricted.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
+        return MaskedGram.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
 
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
         largest = np.full((self.group.scales.basis.rank, len(self._columns)), np.nan)

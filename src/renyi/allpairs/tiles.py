@@ -14,10 +14,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.column_group import Alike, Variable
+from renyi.allpairs.column_group import ColumnGroup, Variable
 from renyi.allpairs.common_rows import CommonPairs, CompletePairs
 from renyi.allpairs.sums import Sums, reaches_beyond_corner
-from renyi.basis import random_features as features
+from renyi.basis import random_features
 from renyi.basis.basis import Basis, restrict_cells
 from renyi.compute.threads import keep_going
 from renyi.errors import InputError
@@ -39,7 +39,7 @@ _TILE_PRODUCTS, _MOST_COLUMNS = 2**22, 160
 # Columns and rows from which the work of one tile is shared.
 _FEWEST_TO_SHARE, _ROWS_TO_SHARE = 16, 2**12
 # How pairs without a law are shuffled.
-SHUFFLES = Shuffles(9999, features.seeds(None, n_draws=1)[0], None, are_many=True)
+SHUFFLES = Shuffles(9999, random_features.seeds(None, n_draws=1)[0], None, are_many=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,22 +61,22 @@ class Found:
     is_shuffled: NDArray[np.bool_]
 
 
-def groups(variables: Sequence[Variable], /) -> list[Alike]:
+def groups(variables: Sequence[Variable], /) -> list[ColumnGroup]:
     """Columns by what they have in common."""
     by_signature: dict[Hashable, list[int]] = {}
     for position, variable in enumerate(variables):
         by_signature.setdefault(variable.signature, []).append(position)
-    return [Alike.of(positions, [variables[p] for p in positions]) for positions in by_signature.values()]
+    return [ColumnGroup.of(positions, [variables[p] for p in positions]) for positions in by_signature.values()]
 
 
 def tiles_of(
-    x: Sequence[Alike],
-    y: Sequence[Alike] | None = None,
+    x: Sequence[ColumnGroup],
+    y: Sequence[ColumnGroup] | None = None,
     /,
     *,
     most: int | None = None,
-    room: Callable[[Alike, Alike], int] | None = None,
-) -> Iterator[tuple[Alike, Alike]]:
+    room: Callable[[ColumnGroup, ColumnGroup], int] | None = None,
+) -> Iterator[tuple[ColumnGroup, ColumnGroup]]:
     """Tiles that cover every pair once: those of x with one another, or of x with y.
 
     A side has `most` columns, or fewer where there is no room for as many.
@@ -93,7 +93,9 @@ def tiles_of(
                     yield part, with_part
 
 
-def shared_tiles(x: Sequence[Alike], y: Sequence[Alike] | None = None, /) -> list[tuple[Alike, Alike]]:
+def shared_tiles(
+    x: Sequence[ColumnGroup], y: Sequence[ColumnGroup] | None = None, /
+) -> list[tuple[ColumnGroup, ColumnGroup]]:
     """Tiles as `tiles_of` makes them, but two halves of a side where one tile would be all the work, and a long one.
 
     However many cores there are, so that sums are rounded alike.
@@ -105,14 +107,14 @@ def shared_tiles(x: Sequence[Alike], y: Sequence[Alike] | None = None, /) -> lis
     return list(tiles_of(x, y, most=-(-n_columns // 2)))
 
 
-def _parts(group: Alike, most: int) -> list[Alike]:
+def _parts(group: ColumnGroup, most: int) -> list[ColumnGroup]:
     """The columns in as few parts as may be, of nearly equal size."""
     n = len(group.positions)
     edges = np.linspace(0, n, -(-n // most) + 1).round().astype(int)
     return [group.part(slice(start, stop)) for start, stop in pairwise(edges.tolist())]
 
 
-def _columns_of_tile(x: Alike, y: Alike) -> int:
+def _columns_of_tile(x: ColumnGroup, y: ColumnGroup) -> int:
     nested = (x.nested, y.nested) if reaches_beyond_corner(x, y) else (x.corner, y.corner)
     widest = max(x.coefficient.rank * y.coefficient.rank, nested[0].rank * nested[1].rank)
     if not (x.is_complete and y.is_complete):
@@ -120,10 +122,10 @@ def _columns_of_tile(x: Alike, y: Alike) -> int:
     return max(1, min(_MOST_COLUMNS, int(np.sqrt(_TILE_PRODUCTS / widest))))
 
 
-def compare(x: Alike, y: Alike, shuffles: Shuffles, /, *, sums: Sums | None = None) -> Found:
+def compare(x: ColumnGroup, y: ColumnGroup, shuffles: Shuffles, /, *, sums: Sums | None = None) -> Found:
     """All pairs of a tile; of a group with itself those above the diagonal.
 
-    Where the rows are elsewhere there are `sums` over them.
+    Where the rows are read in batches there are `sums` over them.
     """
     if y is x:
         i, j = np.triu_indices(len(x.positions), 1)
@@ -173,8 +175,8 @@ def _of_rows(x: Variable, y: Variable) -> Pair:
     return *together((x.column, y.column), (x.prepared, y.prepared)), None
 
 
-def pair_of_sums(x: Alike, y: Alike, i: int, j: int, sums: Sums, /) -> tuple[Prepared, Prepared, Crosses]:
-    """One pair of columns on the rows both have, and their products, where the rows are elsewhere."""
+def pair_of_sums(x: ColumnGroup, y: ColumnGroup, i: int, j: int, sums: Sums, /) -> tuple[Prepared, Prepared, Crosses]:
+    """One pair of columns on the rows both have, and their products, where the rows are read in batches."""
     own, other = x.variables[i].prepared, y.variables[j].prepared
     n = max(float(sums.common_rows()[i, j]), 1.0)
     crosses = Crosses(

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.basis import random_features as features
+from renyi.basis import random_features
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products
 from renyi.basis.random_features import Seed
@@ -18,7 +18,7 @@ from renyi.data.align import Missing, as_blocks, as_pair
 from renyi.data.column import Column, as_floats_apart
 from renyi.data.reader import as_column
 from renyi.errors import CalibrationWarning, InputError, check_choice, is_integer
-from renyi.inference import multiscale as scale_blocks
+from renyi.inference import multiscale
 from renyi.inference.classical import bartlett, spectral
 from renyi.inference.multiscale import Block, Law
 from renyi.inference.permutation import (
@@ -144,7 +144,7 @@ def independence_test(
         if blocks is not None:
             raise InputError("blocks are not shuffled on a device yet: pass NumPy arrays and device=None")
         x, y = _on_device(x, "x", place), _on_device(y, "y", place)
-    (seed,) = features.seeds(rng, n_draws=1)
+    (seed,) = random_features.seeds(rng, n_draws=1)
     pair = as_pair(x, y, missing=missing)
     groups = _groups(blocks, exchange, x, y)
     if groups is not None and method not in ("auto", "permutation"):
@@ -260,7 +260,7 @@ class Crosses(NamedTuple):
     @classmethod
     def of(cls, x: Prepared, y: Prepared, /, *, device: Any = None) -> "Crosses":
         if device is None:
-            return cls(cross_products(x.basis, y.basis), scale_blocks.products(x.scales, y.scales))
+            return cls(cross_products(x.basis, y.basis), multiscale.products(x.scales, y.scales))
         return cls(
             *(cross_products(*sides, device=device) for sides in ((x.basis, y.basis), (x.scales.basis, y.scales.basis)))
         )
@@ -269,17 +269,17 @@ class Crosses(NamedTuple):
 def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: Crosses | None = None) -> TestResult:
     """The multi-scale test: by its law if a block can be trusted, by shuffles if none can or rows belong together.
 
-    `crosses` are known already where the rows are elsewhere.
+    `crosses` are known already where the rows are read in batches.
     """
     bases, scales, n = (x.basis, y.basis), (x.scales, y.scales), x.basis.n_samples
-    family = scale_blocks.family(*scales)
+    family = multiscale.family(*scales)
     if not family:
         raise InputError(f"{n:,} rows are too few to test independence on: pass more rows")
-    trusted = scale_blocks.trusted(family, *scales) if shuffles.groups is None else ()
-    blocks = trusted or scale_blocks.bearable(family, *scales)
+    trusted = multiscale.trusted(family, *scales) if shuffles.groups is None else ()
+    blocks = trusted or multiscale.bearable(family, *scales)
     crosses = crosses or Crosses.of(x, y, device=shuffles.device)
     evidence = _evidence(crosses.nested, blocks, n)
-    log_mean = float(scale_blocks.log_harmonic_mean(evidence))
+    log_mean = float(multiscale.log_harmonic_mean(evidence))
     result = TestResult(
         statistic=-log_mean,
         pvalue=1.0,
@@ -291,7 +291,7 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
         scale=blocks[int(np.argmax(evidence))],
     )
     if trusted:
-        return result.by_law(float(scale_blocks.log_pvalue_of_pair(log_mean, blocks, *scales)))
+        return result.by_law(float(multiscale.log_pvalue_of_pair(log_mean, blocks, *scales)))
 
     n_drawn = 0
 
@@ -301,13 +301,13 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
         n_drawn += len(cross)
         is_worth_it = shuffles.are_many or shuffles.device is not None or n_drawn > _DRAWS_WITHOUT_TABLE
         law = log_sf_of_many if is_worth_it else log_sf
-        return -scale_blocks.log_harmonic_mean(_evidence(cross, blocks, n, law))
+        return -multiscale.log_harmonic_mean(_evidence(cross, blocks, n, law))
 
     return shuffles.test(result, scales[0].basis, scales[1].basis, statistic, rounding=ROUNDING_OF_LOGARITHMS)
 
 
 def _evidence(cross: Array, blocks: Sequence[Block], n: int, law: Law = log_sf) -> Array:
-    return scale_blocks.log_evidence(scale_blocks.block_roots(cross, blocks), blocks, n, law=law)
+    return multiscale.log_evidence(multiscale.block_roots(cross, blocks), blocks, n, law=law)
 
 
 def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shuffles, /) -> TestResult:
@@ -339,7 +339,7 @@ def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shu
 
 def _largest(cross: Array) -> Array:
     """Largest canonical correlations of a batch of products."""
-    roots = scale_blocks.block_roots(cross, [(cross.shape[1], cross.shape[2])])[:, 0]
+    roots = multiscale.block_roots(cross, [(cross.shape[1], cross.shape[2])])[:, 0]
     found: Array = namespace(roots).sqrt(roots)
     return found
 
@@ -348,7 +348,7 @@ def _warn_of_leverage(x: Basis, y: Basis) -> None:
     leverages = x.largest_leverage * y.largest_leverage
     has_vector = x.codes is None or y.codes is None
     share = _TRUSTED_SHARE_OF_ROY_FOR_VECTORS if has_vector else _TRUSTED_SHARE_OF_ROY
-    if not scale_blocks.is_trusted(leverages, (x.rank, y.rank), x.n_samples, share=share):
+    if not multiscale.is_trusted(leverages, (x.rank, y.rank), x.n_samples, share=share):
         warnings.warn(
             "single rows weigh heavily in both variables, and there the law behind method='roy' finds too much: "
             "use method='auto' or 'permutation'",

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from renyi.basis import random_features as features
+from renyi.basis import random_features
 from renyi.basis.canonical import canonical_correlations, cross_products
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies, Seed
 from renyi.data.align import Missing, as_pair
@@ -99,7 +99,7 @@ def rdc(
     """
     settings = Settings(k, s, frequencies)
     check_draws(repeats, debias)
-    draws = features.seeds(rng, n_draws=int(repeats))
+    draws = random_features.seeds(rng, n_draws=int(repeats))
     pair = as_pair(x, y, missing=missing)
     return float(np.median([_coefficient(pair, settings, seed, debias) for seed in draws]))
 

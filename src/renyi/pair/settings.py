@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from renyi.basis import random_features as features
+from renyi.basis import random_features
 from renyi.basis.basis import Basis
 from renyi.basis.random_features import Frequencies, Projection, Seed
 from renyi.basis.ranks import joint_ranks
@@ -41,21 +41,21 @@ class Settings:
     def projection(self, column: Column, seed: Seed, /) -> Projection:
         """The frequencies of one complete column."""
         n, n_coordinates = column.values.reshape(len(column), -1).shape
-        k = features.default_projections(n_coordinates, n) if self.k is None else int(self.k)
+        k = random_features.default_projections(n_coordinates, n) if self.k is None else int(self.k)
         if self.s == "median":
-            s = features.median_scale(joint_ranks(column.values.reshape(n, n_coordinates)))
+            s = random_features.median_scale(joint_ranks(column.values.reshape(n, n_coordinates)))
             if s == 0.0:
                 raise InputError(f"s='median' is 0 for {column.label}, most of whose values are equal: pass a number")
         else:
             s = float(self.s)
-        return features.draw(n_coordinates, k, s, kind=self.frequencies, seed=seed)
+        return random_features.draw(n_coordinates, k, s, kind=self.frequencies, seed=seed)
 
     def scalar_projection(self, n: int, seed: Seed, /) -> Projection:
-        """The frequencies of a number of n rows that are elsewhere."""
+        """The frequencies of a number of n rows that are read in batches."""
         if self.s == "median":
             raise InputError("s='median' needs all ranks at once, and the rows are read in batches: pass a number")
-        k = features.default_projections(1, n) if self.k is None else int(self.k)
-        return features.draw(1, k, float(self.s), kind=self.frequencies, seed=seed)
+        k = random_features.default_projections(1, n) if self.k is None else int(self.k)
+        return random_features.draw(1, k, float(self.s), kind=self.frequencies, seed=seed)
 
     def of_rows(self, basis: Basis, /) -> Basis:
         """The basis; unless a k was named, how many functions it has goes by its rows, also where some drop out."""

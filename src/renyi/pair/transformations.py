@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.basis import random_features as features
+from renyi.basis import random_features
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_directions, cross_products
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
@@ -69,7 +69,7 @@ def transformations(
     True
     """
     settings = Settings(k, s, frequencies)
-    (seed,) = features.seeds(rng, n_draws=1)
+    (seed,) = random_features.seeds(rng, n_draws=1)
     pair = as_pair(x, y, missing=missing)
     return transformations_of(pair, pair_of_bases(pair, settings, seed))
 

@@ -13,18 +13,18 @@ from renyi.coefficients.base import Measure
 from renyi.coefficients.rdc import Rdc
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing
-from renyi.data.table import as_table, checked_wishes, names_of, observed
+from renyi.data.table import as_table, checked_overrides, names_of, observed
 from renyi.errors import InputError, is_integer, is_number
 from renyi.inference.false_discovery import Correction
 from renyi.tables.accumulator import DEFAULT_MEMORY, Accumulator
 from renyi.tables.arguments import Types, Vectors, checked_measure, column_named, comparable, listed, side_by_side
-from renyi.tables.batches import at_hand, in_batches, is_away
+from renyi.tables.batches import in_batches, is_out_of_core, loaded_if_small
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.in_memory import every_pair, given_others, in_tiles, prepared
 from renyi.tables.on_device import TableOnDevice
 from renyi.tables.result import rate_for
 from renyi.tables.screening import Screening
-from renyi.tables.top_pairs import Strongest
+from renyi.tables.top_pairs import TopPairs
 
 __all__ = ["matrix", "pairs", "screen"]
 
@@ -115,9 +115,9 @@ def matrix(
         beside = None if other is None else _in_memory(other, memory)
         found = ways.matrix(_in_memory(table, memory), beside, progress=progress)
         return DependenceMatrix.of(*found, correction=correction)
-    table = at_hand(table, memory)
-    other = None if other is None else at_hand(other, memory)
-    if is_away(table) or is_away(other):
+    table = loaded_if_small(table, memory)
+    other = None if other is None else loaded_if_small(other, memory)
+    if is_out_of_core(table) or is_out_of_core(other):
         _refuse(other=other is not None, vectors=vectors)
         settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
         accumulated = in_batches(table, Accumulator(**settings, memory=memory), memory, progress=progress)
@@ -203,7 +203,7 @@ def pairs(
         whole = DependenceMatrix.of(rows, None, every, correction=correction)
         return whole.strongest(top=most, threshold=threshold, q=q)
     variables = prepared(rows.columns, by, progress=progress)
-    strongest = Strongest(variables, top=most, threshold=threshold, q=rate, correction=correction)
+    strongest = TopPairs(variables, top=most, threshold=threshold, q=rate, correction=correction)
     for found in in_tiles(variables, None, progress=progress):
         strongest.update(found)
     edges, rates = strongest.result()
@@ -261,8 +261,8 @@ def screen(
         ways = TableOnDevice(place, checked_measure(measure, correction), types, vectors, missing)
         goal, candidates, found = ways.screen(_in_memory(table, memory), target, given, progress=progress)
         return Screening.of(candidates, goal, (), found, correction=correction)
-    table = at_hand(table, memory)
-    if is_away(table):
+    table = loaded_if_small(table, memory)
+    if is_out_of_core(table):
         _refuse(given=given, vectors=vectors)
         if not isinstance(target, str):
             raise InputError("a target of several columns is a vector, which is not read in batches: name one column")
@@ -278,7 +278,7 @@ def screen(
         raise InputError(f"{sorted(set(names) & set(held))[0]!r} is both the target and given: leave it out of one")
     goal = " & ".join(names)
     if len(names) > 1:
-        vectors = {**checked_wishes(None, vectors, known)[1], goal: names}
+        vectors = {**checked_overrides(None, vectors, known)[1], goal: names}
     rows = observed(as_table(table, types=types, vectors=vectors), missing=missing)
     targets = [column_named(rows, goal, "target")]
     fixed = [column_named(rows, name, "given") for name in held]
@@ -300,17 +300,17 @@ def screen(
 
 def _in_memory(table: Any, memory: str | int) -> Any:
     """A table for a device, which takes what is in memory."""
-    table = at_hand(table, memory)
-    if is_away(table):
+    table = loaded_if_small(table, memory)
+    if is_out_of_core(table):
         raise InputError(
             "device is for tables in memory, and this one is read in batches: load it, or leave device out"
         )
     return table
 
 
-def _refuse(**wishes: Any) -> None:
-    for name, wish in wishes.items():
-        if wish:
+def _refuse(**overrides: Any) -> None:
+    for name, override in overrides.items():
+        if override:
             raise InputError(
                 f"{name} is for tables in memory, and this one is read in batches: load it, or leave it out"
             )

@@ -7,15 +7,15 @@ from typing import Any, TypeAlias
 from renyi.coefficients.base import Measure
 from renyi.data.align import Missing, check_indexes
 from renyi.data.column import Column
-from renyi.data.table import Table, as_table, check_known, checked_wishes, names_of, too_few_columns
-from renyi.data.types import Wish
+from renyi.data.table import Table, as_table, check_known, checked_overrides, names_of, too_few_columns
+from renyi.data.types import Override
 from renyi.errors import InputError, check_choice
 from renyi.inference.false_discovery import Correction
 from renyi.tables.accumulator import measure_of
 
 __all__ = ["Types", "Vectors", "checked_measure", "column_named", "comparable", "listed", "side_by_side"]
 
-Types: TypeAlias = Mapping[Any, Wish] | None
+Types: TypeAlias = Mapping[Any, Override] | None
 Vectors: TypeAlias = Mapping[str, Sequence[str]] | None
 
 
@@ -44,12 +44,12 @@ def side_by_side(table: Any, other: Any, types: Types, vectors: Vectors, missing
     """Two tables over the same rows."""
     check_indexes(table, other)
     names = [names_of(table), names_of(other, "other")]
-    wishes, groups = checked_wishes(types, vectors, [*names[0], *names[1]])
+    overrides, groups = checked_overrides(types, vectors, [*names[0], *names[1]])
     rows, columns = (
         as_table(
             part,
             argument,
-            types={name: kind for name, kind in wishes.items() if name in known},
+            types={name: kind for name, kind in overrides.items() if name in known},
             vectors={name: parts for name, parts in groups.items() if set(parts) & set(known)},
         )
         for part, argument, known in ((table, "the table", names[0]), (other, "other", names[1]))
