@@ -19,7 +19,7 @@ endif
 help:
 	@echo "make demo      a made-up table is scanned, then the paper's fourteen associations as a table and a picture"
 	@echo "make test      the tests"
-	@echo "make test-devices  the tests of torch and GPUs, with torch, which may take gigabytes"
+	@echo "make test-devices  the tests of torch and GPUs, and of all doors, with torch, which may take gigabytes"
 	@echo "make test-all  the tests on every supported Python that is installed, and on the oldest NumPy and SciPy"
 	@echo "make lint      format, lint, types, layers"
 	@echo "make docs      the documentation, in docs/_build/html/index.html"
@@ -38,7 +38,7 @@ test: $(VENV)/.test
 
 test-devices: $(VENV)/.test
 	@$(PIP) -e "$(ROOT)[all,test,gpu]"
-	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/test_devices.py
+	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/test_devices.py tests/contracts
 
 test-all: $(VENV)/.test
 	@$(PIP) "nox>=2024.4"
