@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import renyi
+from renyi.coefficients import base
 from renyi.data.column import Column
 from renyi.inference import permutation
 from renyi.inference.correlation_null import log_of_overlap

@@ -77,6 +77,11 @@ class CompletePairs:
         return np.full(self._n_pairs, self._n)
 
     @property
+    def heavier(self) -> Array:
+        """All rows are common, and weigh as much as they do."""
+        return np.ones(self._n_pairs)
+
+    @property
     def ranks(self) -> Ranks:
         """Those of both sides."""
         return np.full((self._n_pairs, 2), self._ranks, dtype=np.int32)
@@ -134,14 +139,15 @@ class CommonPairs:
         self._sums = sums or Sums.of(x, y)
         self._index = i, j
         self.n = self._sides[0].n
-        self.coefficient, self.ranks = self._coefficients()
+        self.coefficient, self.ranks, self.heavier = self._coefficients()
         self.pearson = self._sums.pearson(i, j, self.n)
         of_x, of_y = _both_whitened(self._sides, lambda side, place: side.whitened_nested(place))
         nested = self._nested(of_x, of_y)
         self.first = self._first(of_x, of_y)
         self.log_pvalue = self._log_pvalues(nested, of_x, of_y)
 
-    def _coefficients(self) -> tuple[Array, Ranks]:
+    def _coefficients(self) -> tuple[Array, Ranks, Array]:
+        """Coefficients, dimensions of both sides, and by how much single rows may weigh more than on all rows."""
         x, y = _both_whitened(self._sides, lambda side, place: side.whitened_coefficient(place))
         i, j = self._index
         sums = self._sums.coefficient[i, j]
@@ -149,12 +155,13 @@ class CommonPairs:
         found = np.sqrt(np.clip(largest_root(np.ascontiguousarray(np.moveaxis(white, -1, 0))), 0.0, 1.0))
         ranks = np.column_stack([side.most_functions() for side in self._sides])
         is_low = (ranks < sums.shape[1:]).any(axis=1) | ~(x.is_of_full_rank() & y.is_of_full_rank())
+        heavier = np.where(is_low, np.inf, self._sides[0].heavier(x) * self._sides[1].heavier(y))
         for a, b in np.unique(ranks[is_low], axis=0).tolist():
             low = np.flatnonzero(is_low & (ranks == (a, b)).all(axis=1))
             found[low], ranks[low] = _of_low_rank(sums[low, :a, :b], x, y, low, self.n[low])
         # A side that is left with nothing shows nothing.
         has_freedom = (ranks > 0).all(axis=1) & (ranks.sum(axis=1) < self.n)
-        return np.where(has_freedom, found, np.nan), ranks
+        return np.where(has_freedom, found, np.nan), ranks, heavier
 
     def _first(self, x: Pairs, y: Pairs) -> Array:
         """Correlations of the first functions, whether or not the others are all there."""
@@ -326,6 +333,13 @@ class _Side:
         own = self.group.leverages * self.group.lengths
         return leverage_bounds(white, own[:, self._columns], np.maximum(self.n, 1))
 
+    def heavier(self, white: Pairs, /) -> Array:
+        """How many times as much as among all rows of its column a common row weighs in the coefficient, at most."""
+        bases = [variable.prepared.basis for variable in self.group.variables]
+        own = np.array([basis.largest_leverage * basis.n_samples for basis in bases])[self._columns]
+        n = np.maximum(self.n, 1)
+        return np.asarray(leverage_bounds(white, own, n)[-1] * n / own)
+
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
         """Largest leverages (rank, pairs), only of some pairs."""
         largest = np.full((self.group.scales.basis.rank, len(self._columns)), np.nan)
@@ -371,7 +385,7 @@ def _kept_means(side: ColumnGroup, other: ColumnGroup, which: Index) -> Array | 
 
 
 class _CountedSide(_Side):
-    """The same where the rows are read in batches, and what is known is how many of every cell the other side leaves."""
+    """The same for rows in batches: what is known is how many of every cell the other side leaves."""
 
     def __init__(
         self, group: ColumnGroup, columns: Index, others: Index, counts: Sequence[NDArray[np.int64]], /

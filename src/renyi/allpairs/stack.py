@@ -47,7 +47,7 @@ class Stack:
     """Bases of one rank: their tables are packed (cells, rank) one after the other, and begin at `starts`.
 
     The last of the `sizes` cells of a table, zeros, is of missing rows. `codes` are the cells of all rows, of every
-    column, and `places` (rows, columns) the same in the packed tables; where the rows are read in batches there are none.
+    column, and `places` (rows, columns) the same in the packed tables; of rows in batches there are none.
     """
 
     packed: NDArray[Any]

@@ -30,8 +30,8 @@ class Sums:
     """Sums of products of the functions of columns x and y (columns of x, columns of y, …), over some rows.
 
     `nested` has what `NestedProducts` wants, `values` the products of standardised values, where Pearson's correlation
-    cannot wait until it is asked for. Rows that are read in batches leave more behind: `moments`, for either side sums and
-    sums of squares of values (2, columns, columns of the other side) over the rows that the other has, since those are
+    cannot wait until it is asked for. Rows in batches leave more behind: `moments`, for either side sums and sums of
+    squares of values (2, columns, columns of the other side) over the rows that the other has, since those are
     standardised only roughly; and, where cells are missing, `counts`, for either side and each of its columns the rows
     of every cell that the columns of the other side have.
     """

@@ -47,7 +47,8 @@ class Found:
     """What was found on pairs of columns, by their positions in the table.
 
     `ranks` (pairs, 2) are those of the two bases on the common rows. Pearson's correlation may wait until it is asked
-    for.
+    for. Where cells are missing, the leverages of both sides on the common rows may be `heavier`, by this factor at
+    most, than those of the same rows among all; None is 1.
     """
 
     i: Index
@@ -59,6 +60,7 @@ class Found:
     pearson: Array | None
     spearman: Array
     is_shuffled: NDArray[np.bool_]
+    heavier: Array | None = None
 
 
 def groups(variables: Sequence[Variable], /) -> list[ColumnGroup]:
@@ -156,6 +158,7 @@ def compare(x: ColumnGroup, y: ColumnGroup, shuffles: Shuffles, /, *, sums: Sums
         pearson=pairs.pearson,
         spearman=signs * pairs.first,
         is_shuffled=is_shuffled,
+        heavier=pairs.heavier,
     )
 
 

@@ -223,6 +223,11 @@ class FoundMatrix:
         return np.column_stack((self.ranks_x[self.i], self.ranks_y[self.j])).astype(np.int32)
 
     @property
+    def heavier(self) -> None:
+        """All rows are common."""
+        return None
+
+    @property
     def is_shuffled(self) -> NDArray[np.bool_]:
         """Which p-values come from shuffles."""
         shape = self.matrices["coefficient"].shape
