@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 import renyi
-from renyi.allpairs.common_rows import CompletePairs
+from renyi.allpairs.complete import CompletePairs
 from renyi.allpairs.device import compare, ranking, stack
 from renyi.allpairs.sums import Sums
 from renyi.basis.random_features import DEFAULT_SCALE

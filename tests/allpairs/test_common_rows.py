@@ -7,7 +7,8 @@ from scipy.special import gammaln
 
 import renyi
 from renyi.allpairs.column_group import ColumnGroup
-from renyi.allpairs.common_rows import CommonPairs, CompletePairs, _Side
+from renyi.allpairs.common_rows import CommonPairs, _Side
+from renyi.allpairs.complete import CompletePairs
 from renyi.allpairs.sums import reaches_beyond_corner
 from renyi.allpairs.tiles import groups
 from renyi.basis.canonical import canonical_correlations, cross_products

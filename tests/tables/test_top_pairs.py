@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import renyi
-from renyi.allpairs.tiles import Found
+from renyi.allpairs.compare import Found
 from renyi.tables import top_pairs
 from renyi.tables.top_pairs import TopPairs
 from sample_tables import number

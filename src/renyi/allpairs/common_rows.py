@@ -1,4 +1,4 @@
-"""Coefficients and p-values of all pairs of two groups of alike columns, each on the rows that both columns have."""
+"""Coefficients and p-values of all pairs of two column groups with gaps, each on the rows that both columns have."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from renyi.allpairs.column_group import ColumnGroup, Variable
+from renyi.allpairs.complete import log_pvalues_of_pairs
 from renyi.allpairs.masked_gram import (
     MaskedGram,
     Pairs,
@@ -21,110 +22,21 @@ from renyi.allpairs.masked_moments import distinct_masks, means_of_moments, obse
 from renyi.allpairs.stack import Joined, Stack, Values, precision
 from renyi.allpairs.sums import Sums, correlation
 from renyi.basis.basis import RESTRICTED_CUT, most_functions
-from renyi.basis.nested import FEW_TIES, TIES_OF_LEVELS, Scales
-from renyi.compute.arrays import at_least, gathered, like, namespace
+from renyi.basis.nested import FEW_TIES, TIES_OF_LEVELS
 from renyi.compute.threads import keep_going
 from renyi.inference import multiscale
-from renyi.inference.many_pairs import log_pvalues
 from renyi.inference.multiscale import Block, NestedProducts, largest_root
 
-__all__ = ["CommonPairs", "CompletePairs"]
+__all__ = ["CommonPairs"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
-
-# By how much whitening may magnify what rounding leaves of products, by their type: p-values move by less than 10⁻⁵.
-_MOST_MAGNIFIED = {np.float64: 1e5, np.float32: 1e3}
-
 # Of both sides (pairs, 2).
 Ranks: TypeAlias = NDArray[np.int32]
 
-
-class CompletePairs:
-    """Pairs of columns without missing cells."""
-
-    def __init__(self, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, sums: Sums | None = None, /) -> None:
-        sums = sums or Sums.of(x, y)
-        self._n_pairs, self._n = len(i), sums.n_rows
-        self._ranks = x.coefficient.rank, y.coefficient.rank
-        cross = gathered(sums.coefficient, i, j) / self._n
-        xp = namespace(cross)
-        self.coefficient: Array = xp.sqrt(xp.clip(largest_root(cross), 0.0, 1.0))
-        if sum(self._ranks) >= self._n:
-            self.coefficient[:] = np.nan
-        nested = NestedProducts(*(gathered(part, i, j) / self._n for part in sums.nested))
-        self.first = nested.corner[:, 0, 0]
-        self.pearson = sums.pearson(i, j, self._n)
-        family = multiscale.family(x.scales, y.scales)
-        fewest = _of_pairs((-_arrangements(x), -_arrangements(y)), (i, j), cross)
-        self.log_pvalue, _ = _log_pvalues(
-            x.scales,
-            y.scales,
-            nested.roots(family),
-            family,
-            n=self._n,
-            leverages=_of_pairs((x.leverages, y.leverages), (i, j), cross),
-            log_arrangements=-at_least(*fewest),
-        )
-        if self._n < multiscale.FEW_ROWS:
-            few = [np.array([variable.scales.has_few_ties for variable in side.variables]) for side in (x, y)]
-            self.log_pvalue[~(like(few[0], cross)[i] & like(few[1], cross)[j])] = np.nan
-
-    @property
-    def n(self) -> Index:
-        """Rows of every pair."""
-        return np.full(self._n_pairs, self._n)
-
-    @property
-    def heavier(self) -> Array:
-        """All rows are common, and weigh as much as they do."""
-        return np.ones(self._n_pairs)
-
-    @property
-    def ranks(self) -> Ranks:
-        """Those of both sides."""
-        return np.full((self._n_pairs, 2), self._ranks, dtype=np.int32)
-
-
-def _of_pairs(values: tuple[Array, Array], index: tuple[Index, Index], array: Array) -> tuple[Array, Array]:
-    """What columns (…, columns) of both sides have, for every pair, beside an array; once where all have the same."""
-    are_same = [bool((side == side[..., :1]).all()) for side in values]
-    once = [side[..., :1] if same else side for side, same in zip(values, are_same, strict=True)]
-    if all(are_same):
-        return once[0], once[1]
-    x, y = (
-        like(side, array) if same else like(side, array)[..., columns]
-        for side, same, columns in zip(once, are_same, index, strict=True)
-    )
-    return x, y
-
-
-def _arrangements(group: ColumnGroup) -> Array:
-    return np.array([variable.scales.log_arrangements for variable in group.variables])
-
-
-def _log_pvalues(
-    x: Scales,
-    y: Scales,
-    roots: Array,
-    family: Sequence[Block],
-    *,
-    n: Index | int,
-    leverages: tuple[Array, Array],
-    log_arrangements: Array,
-) -> tuple[Array, Mask]:
-    """By the law; NaN where it does not hold, and whether all blocks were trusted."""
-    return log_pvalues(
-        roots,
-        family,
-        n=n,
-        leverages=leverages,
-        log_arrangements=log_arrangements,
-        are_numbers=x.kind == y.kind == "number",
-        share=multiscale.share_of(x, y),
-        largest=multiscale.largest_leverages(x, y, n),
-    )
+# By how much whitening may magnify what rounding leaves of products, by their type: p-values move by less than 10⁻⁵.
+_MOST_MAGNIFIED = {np.float64: 1e5, np.float32: 1e3}
 
 
 class CommonPairs:
@@ -198,7 +110,7 @@ class CommonPairs:
         """P-values of some pairs, and whether every block within reach was trusted with these leverages."""
         x, y = (side.group.scales for side in self._sides)
         found, is_clear = np.full(len(roots), np.nan), np.zeros(len(roots), dtype=bool)
-        found[rows], is_clear[rows] = _log_pvalues(
+        found[rows], is_clear[rows] = log_pvalues_of_pairs(
             x,
             y,
             roots[rows],

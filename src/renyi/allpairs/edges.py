@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
+from renyi.allpairs.compare import Found
 from renyi.allpairs.pearson import pearson_of
-from renyi.allpairs.tiles import Found
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products
 from renyi.inference.debias import debias_all, largest_leverage, null_level

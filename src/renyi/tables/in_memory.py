@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from renyi.allpairs.column_group import ColumnGroup, Variable, ready
+from renyi.allpairs.compare import SHUFFLES, Found, compare
 from renyi.allpairs.edges import Edges
-from renyi.allpairs.tiles import SHUFFLES, Found, compare, groups, shared_tiles
+from renyi.allpairs.tiles import groups, shared_tiles
 from renyi.basis import random_features
 from renyi.coefficients.base import Measure
 from renyi.coefficients.rdc import Rdc

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
+from renyi.allpairs.compare import Found
 from renyi.allpairs.edges import Edges
-from renyi.allpairs.tiles import Found
 from renyi.inference.false_discovery import Correction
 
 __all__ = ["TopPairs"]

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup
-from renyi.allpairs.common_rows import CompletePairs
+from renyi.allpairs.compare import SHUFFLES, Found, by_itself
+from renyi.allpairs.complete import CompletePairs
 from renyi.allpairs.device.ranking import Ranked
 from renyi.allpairs.device.stack import DeviceStack
 from renyi.allpairs.edges import SMALLEST_PVALUE, Edges, traits
-from renyi.allpairs.tiles import SHUFFLES, Found, by_itself, tiles_of
+from renyi.allpairs.tiles import tiles_of
 from renyi.compute.devices import EXTRA, free_bytes, relieved
 from renyi.compute.fetching import Fetching
 from renyi.compute.progress import watched

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup, Variable
+from renyi.allpairs.compare import Found, compare, pair_of_sums
 from renyi.allpairs.edges import ALIAS, Edges
 from renyi.allpairs.stack import Values
 from renyi.allpairs.streaming.column_stats import Counted, part_of
 from renyi.allpairs.streaming.rank_sketch import Coder
 from renyi.allpairs.sums import Sums, reaches_beyond_corner
-from renyi.allpairs.tiles import Found, compare, pair_of_sums, tiles_of
+from renyi.allpairs.tiles import tiles_of
 from renyi.basis import random_features
 from renyi.basis.basis import Basis, copula_basis
 from renyi.basis.nested import levels_scales, number_scales
