@@ -188,3 +188,37 @@ def test_wrong_encoding(file):
     assert "encoding klingon" in refused("scan", file, "--encoding", "klingon")
     Path(file).write_bytes("ä,b\n1,2\n".encode("latin-1"))
     assert "encoding utf-8" in refused("scan", file, "--encoding", "utf-8")
+
+
+class TestCommand:
+    @pytest.fixture
+    def file(self, tmp_path):
+        x = np.linspace(-1, 1, 200)
+        pl.DataFrame({"x": x, "square": x**2, "kind": np.where(x > 0, "up", "down")}).write_csv(tmp_path / "table.csv")
+        return tmp_path / "table.csv"
+
+    def run(self, *arguments):
+        result = CliRunner().invoke(app, ["scan", *map(str, arguments)])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    def test_writes_a_page(self, file, tmp_path):
+        result = self.run(file, "--html", tmp_path / "report.html", "--fdr", "0.01")
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "table.csv" in page
+        assert "rate of 1 %" in page
+        assert f"Report: {tmp_path / 'report.html'}" in result.stderr
+        assert "square" in result.stdout
+
+    def test_of_one_target(self, file, tmp_path):
+        self.run(file, "--target", "square", "--html", tmp_path / "report.html", "--json")
+        assert 'id="ranking"' in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+    def test_refuses_what_would_be_lost(self, file):
+        before = file.read_bytes()
+        with pytest.raises(InputError, match="which would be lost"):
+            self.run(file, "--html", file)
+        with pytest.raises(InputError, match="name a file"):
+            self.run(file, "--html", "-")
+        assert file.read_bytes() == before
