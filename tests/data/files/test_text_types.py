@@ -5,6 +5,8 @@ import datetime
 import polars as pl
 import pytest
 
+from renyi.data.files.text_types import Notes, drop_values, type_columns
+
 
 @pytest.mark.parametrize(
     ("cells", "values", "said"),
@@ -98,3 +100,40 @@ def test_a_decimal_comma_makes_the_dots_of_its_file_thousands(read):
     assert source.frame.rows() == [(1.5, 1234, 1.5), (2.25, 999, 2.0)]
     assert any("'1.234' as 1234" in note for note in source.notes)
     assert read("a;b\n1.5;1.234\n2.25;999\n").frame["b"].to_list() == [1.234, 999.0]
+
+
+def test_columns_with_the_same_fate_share_a_sentence():
+    notes, more = Notes(), Notes()
+    for name, times in (("a", 2), ("b", 1)):
+        notes.hold(name, "blanks", "read as missing", times)
+    for name, times in (("b", 4), ("c", 1), ("d", 1)):
+        more.hold(name, "blanks", "read as missing", times)
+    for own in (notes, more):
+        own.say("not UTF-8")
+    # Rows that come in batches are told as if they had come at once.
+    notes.absorb(more)
+    assert notes.sentences() == (
+        "not UTF-8",
+        "4 columns ('a', 'b', 'c' and 1 more) hold blanks (9 times): read as missing",
+    )
+    assert more.sentences()[1] == "3 columns ('b', 'c', 'd') hold blanks (6 times): read as missing"
+
+
+def test_values_that_are_called_missing_are_so_in_every_spelling():
+    frame = pl.DataFrame({"0": [" x", "y"], "1": [-9, 4], "2": [-9.0, 0.5], "3": [True, False]})
+    assert drop_values(pl, frame, ("x", "-9.0")).rows() == [(None, None, None, True), ("y", 4, 0.5, False)]
+    assert drop_values(pl, frame, ()) is frame
+
+
+def test_columns_that_are_to_be_text_stay_so():
+    frame = pl.DataFrame({"0": ["1", "NA", " 3 "], "1": ["1", "2", "3"]})
+    notes = Notes()
+    typed = type_columns(pl, frame, ["code", "n"], notes, decimal_comma=False, as_text=frozenset({"0"}))
+    assert typed.rows() == [("1", 1), (None, 2), ("3", 3)]
+    assert notes.sentences() == ("column 'code' holds 'NA' among text (1 time): read as missing",)
+
+
+@pytest.mark.parametrize(("decimal_comma", "values"), [(True, [1.234, 5.678]), (False, [1234, 5678])])
+def test_what_a_comma_is_where_no_cell_tells_is_for_the_caller_to_say(decimal_comma, values):
+    frame = pl.DataFrame({"0": ["1,234", "5,678"]})
+    assert type_columns(pl, frame, ["x"], Notes(), decimal_comma=decimal_comma)["0"].to_list() == values
