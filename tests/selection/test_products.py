@@ -1,7 +1,5 @@
 """Products of the functions of candidates with others, wherever the functions are held."""
 
-import importlib.util
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,6 @@ from renyi.selection import products
 from renyi.selection.candidates import as_candidates
 from renyi.selection.products import HeldInMemory, HeldOnDevice
 
-has_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 N = 200
 
 
