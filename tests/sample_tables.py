@@ -2,11 +2,12 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import renyi
 from renyi.allpairs.column_group import Variable
 from renyi.basis import random_features as features
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.data.table import as_table
 from renyi.pair.independence import prepare
 
@@ -102,3 +103,29 @@ def of_pair(function, x, y, **settings):
         return function(x, y, missing="pairwise", **settings)
     except renyi.InputError:
         return None
+
+
+def assert_same_table(found, expected, tolerance):
+    """The same numbers on all pairs up to rounding, the same ranks, rows, shuffles, and columns left out.
+
+    P-values by shuffles are as good as one another, but those of a device come from its own.
+    """
+    assert (found.names, found.other_names) == (expected.names, expected.other_names)
+    assert dict(found.types) == dict(expected.types)
+    assert dict(found.skipped) == dict(expected.skipped)
+    assert found.n_rows == expected.n_rows
+    assert (found.n_samples == expected.n_samples).all()
+    for name in ("values", "pearson", "spearman"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=tolerance, nan_ok=True), name
+    # Near 0 a debiased value is the root of what is left of two equal numbers.
+    squares = [one.debiased * np.abs(one.debiased) for one in (found, expected)]
+    assert squares[0] == pytest.approx(squares[1], abs=tolerance, nan_ok=True)
+    edges, others = found.edges.found, expected.edges.found
+    order, of_others = (np.lexsort((one.j, one.i)) for one in (edges, others))
+    assert (edges.ranks[order] == others.ranks[of_others]).all()
+    assert (edges.is_shuffled[order] == others.is_shuffled[of_others]).all()
+    by_law = ~others.is_shuffled[of_others]
+    log_p, expected_log_p = edges.log_pvalue[order][by_law], others.log_pvalue[of_others][by_law]
+    assert log_p == pytest.approx(expected_log_p, rel=30 * tolerance, abs=30 * tolerance, nan_ok=True)
+    by_shuffles = [np.exp(part.log_pvalue[where][~by_law]) for part, where in ((edges, order), (others, of_others))]
+    assert by_shuffles[0] == pytest.approx(by_shuffles[1], rel=0.5, abs=0.003)

@@ -42,8 +42,3 @@ def test_a_choice_is_one_of_its_strings(value):
 
 def test_counts_have_their_plural():
     assert [count(n, "row") for n in (0, 1, 2, 12_345)] == ["0 rows", "1 row", "2 rows", "12,345 rows"]
-
-
-def test_whole_numbers_are_exact_as_floats_up_to_the_bound():
-    assert float(errors.EXACT_INTEGERS - 1) + 1 == float(errors.EXACT_INTEGERS)
-    assert float(errors.EXACT_INTEGERS + 1) == float(errors.EXACT_INTEGERS)

@@ -17,7 +17,7 @@ from renyi.basis.basis import vector_basis
 from renyi.basis.canonical import canonical_correlations, cross_products
 from renyi.basis.random_features import DEFAULT_SCALE
 from renyi.coefficients.rdc import Rdc
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.pair.rdc import Settings
 from renyi.sklearn import RDCSelector
 

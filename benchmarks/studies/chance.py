@@ -13,7 +13,8 @@ import renyi
 from harness import record
 from renyi.basis.canonical import canonical_correlations, cross_products
 from renyi.basis.random_features import seeds
-from renyi.data.reader import Column, as_column
+from renyi.data.column import Column
+from renyi.data.reader import as_column
 from renyi.inference.debias import debias, null_level
 from renyi.inference.roy import null_median
 from renyi.pair.independence import prepare

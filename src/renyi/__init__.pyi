@@ -2,8 +2,8 @@ from . import experiments as experiments
 from . import sklearn as sklearn
 from .coefficients.registry import measure as measure
 from .coefficients.registry import measures as measures
-from .data.reader import Column as Column
-from .data.reader import categorical as categorical
+from .data.categories import categorical as categorical
+from .data.column import Column as Column
 from .errors import CalibrationWarning as CalibrationWarning
 from .errors import ConvergenceWarning as ConvergenceWarning
 from .errors import InputError as InputError

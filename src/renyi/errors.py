@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any, TypeGuard, get_args
 
 __all__ = [
-    "EXACT_INTEGERS",
     "CalibrationWarning",
     "ConvergenceWarning",
     "InputError",
@@ -20,9 +19,6 @@ __all__ = [
     "is_number",
     "load",
 ]
-
-# Whole numbers up to here are exact as floats.
-EXACT_INTEGERS = 2**53
 
 
 class RenyiError(Exception):

@@ -4,7 +4,7 @@ import pytest
 
 from renyi.allpairs import pearson as linear
 from renyi.allpairs.pearson import pearson_of, standardised
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from sample_tables import category, number
 
 

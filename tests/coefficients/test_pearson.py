@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import renyi
 from golden.samples import scalars
-from renyi.coefficients.pearson import inversions, standardised
+from renyi.coefficients.kendall import inversions
+from renyi.coefficients.pearson import standardised
 
 SCIPY = {"pearson": scipy.stats.pearsonr, "spearman": scipy.stats.spearmanr, "kendall": scipy.stats.kendalltau}
 SAMPLES = scalars()

@@ -148,3 +148,13 @@ def test_an_index_of_numbers_is_no_place(rng):
     parts = [dask.delayed(table.iloc[:1000]), dask.delayed(table.iloc[1000:])]
     with dask.config.set(scheduler="synchronous"):
         check_same(renyi.matrix(dd.from_delayed(parts, meta=table.iloc[:0])), renyi.matrix(table))
+
+
+def test_whole_numbers_between_floats_are_exact_on_a_cluster(rng):
+    steps = rng.permutation(3000)
+    moments = pd.Series(pd.Timestamp("2024-01-01").as_unit("ns").value + steps).astype("datetime64[ns]")
+    table = pd.DataFrame({"x": 2**62 + steps, "t": moments, "y": np.cos(steps / 400)})
+    with dask.config.set(scheduler="synchronous"):
+        found = renyi.matrix(lazily(table, 7))
+    check_same(found, renyi.matrix(table))
+    np.testing.assert_allclose(found.pearson, renyi.matrix(table).pearson, atol=1e-6)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from renyi.data.align import as_blocks, as_conditional, common_rows
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError
 
 NAN = np.nan

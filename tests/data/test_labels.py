@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from renyi.data.labels import as_series, encode, encode_array, encode_series, is_missing, tidy
+from renyi.data.labels import encode, encode_array, encode_series, is_missing, tidy
 from renyi.errors import InputError
 
 
@@ -59,8 +59,3 @@ def test_missing_is_what_every_library_calls_so():
     gone = [None, float("nan"), np.datetime64("NaT"), pd.NaT, pd.NA, np.ma.masked, Decimal("NaN"), Decimal("sNaN")]
     assert all(map(is_missing, gone))
     assert not any(map(is_missing, [0, "", False, "nan", (), np.arange(3)]))
-
-
-@pytest.mark.parametrize("array", [pa.array([3, 1, None]), pd.Index([3, 1, 2]), pd.array([3, 1, None], dtype="Int64")])
-def test_bare_arrays_are_columns_that_narwhals_knows(array):
-    assert nw.from_native(as_series(array), series_only=True).to_list()[:2] == [3, 1]

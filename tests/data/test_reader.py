@@ -410,3 +410,48 @@ def test_large_whole_numbers_beside_floats_are_refused_in_any_list(kind):
     large = [kind(2**60 + k) for k in range(30)]
     assert "large whole numbers" in refusal([0.5, *large[1:]])
     assert "large whole numbers" in refusal([[value, 0.5 * k] for k, value in enumerate(large)])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda k: pl.Series([2**62 + int(v) for v in k], dtype=pl.Int128),
+        lambda k: pl.Series([2**63 + int(v) for v in k], dtype=pl.Int128),
+        lambda k: pl.Series([decimal.Decimal(10**17 + int(v)) for v in k], dtype=pl.Decimal(38, 2)),
+        lambda k: pa.array([decimal.Decimal(10**17 + int(v)) for v in k], pa.decimal128(38, 2)),
+        lambda k: pd.Series([decimal.Decimal(10**17 + int(v)) for v in k], dtype=pd.ArrowDtype(pa.decimal128(38, 2))),
+    ],
+)
+def test_decimals_and_integers_of_128_bits_keep_their_digits_in_64(make, rng):
+    steps = rng.permutation(90)
+    y = np.cos(steps / 20)
+    x = make(steps)
+    assert renyi.rdc(x, y) == renyi.rdc(steps, y)
+    assert renyi.independence_test(x, y).pvalue == renyi.independence_test(steps, y).pvalue
+    assert renyi.matrix({"x": x, "y": y}).values[0, 1] == renyi.matrix({"x": steps, "y": y}).values[0, 1]
+    gaps = pl.Series([None, *[2**62 + int(v) for v in steps[1:]]], dtype=pl.Int128)
+    assert renyi.rdc(gaps, y, missing="listwise") == renyi.rdc(steps[1:], y[1:])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda k: pl.Series([2**100 + int(v) for v in k], dtype=pl.Int128),
+        lambda k: pl.Series([decimal.Decimal(10**17 + int(v)) + decimal.Decimal("0.5") for v in k]),
+        lambda k: pa.array([decimal.Decimal(10**30 + int(v)) for v in k], pa.decimal128(38, 2)),
+    ],
+)
+def test_digits_that_nothing_holds_are_refused_and_left_out_of_tables_with_the_same_reason(make, rng):
+    x, y = make(rng.permutation(90)), rng.normal(size=90)
+    reason = "has numbers with more digits than 64-bit floats keep apart: subtract the smallest"
+    assert refusal(x, y).startswith(f"x {reason}")
+    found = renyi.matrix({"x": x, "y": y, "z": y**2})
+    assert found.skipped["x"].startswith(reason)
+    batches = renyi.matrix(iter([{"x": x[:9], "y": y[:9], "z": y[:9]}, {"x": x[9:], "y": y[9:], "z": y[9:] ** 2}]))
+    assert batches.skipped == found.skipped
+
+
+def test_objects_of_many_digits_are_not_told_to_become_floats():
+    assert ".astype(float)" in refusal(np.array([decimal.Decimal(1), decimal.Decimal(2)] * 20))
+    for wide in ([2**70 + k for k in range(40)], [decimal.Decimal(10**17 + k) for k in range(40)]):
+        assert ".astype(np.int64), after subtracting the smallest" in refusal(np.array(wide))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.data.types import SkipError, as_vector, check_varies, convert, pool_levels, read
 from renyi.errors import InputError
 

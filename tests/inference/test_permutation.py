@@ -12,7 +12,7 @@ from renyi.basis.random_features import draw, seeds
 from renyi.basis.ranks import quantise
 from renyi.compute.threads import ahead
 from renyi.inference import permutation as shuffles
-from renyi.inference.permutation import Groups, Shuffled, shuffled_pvalue
+from renyi.inference.permutation import ROUNDING, Groups, Shuffled, reaches, shuffled_pvalue
 
 (FIXED,) = seeds(None, n_draws=1)
 LINE = draw(1, 2, 3.0, kind="auto", seed=FIXED)
@@ -25,7 +25,9 @@ def corner(cross):
 
 def pvalue(x, y, *, statistic=corner, n_resamples=4999, seed=0, groups=None):
     observed = float(statistic(cross_products(x, y)[np.newaxis])[0])
-    return shuffled_pvalue(x, y, statistic, observed=observed, n_resamples=n_resamples, seed=(seed,), groups=groups)
+    return shuffled_pvalue(
+        x, y, statistic, observed=observed, rounding=ROUNDING, n_resamples=n_resamples, seed=(seed,), groups=groups
+    )
 
 
 def test_pvalue_is_the_share_among_all_permutations(rng):
@@ -58,6 +60,16 @@ def test_equal_statistics_count_though_rounding_differs():
     x = category_basis(np.array([0, 1] * 10))
     found = pvalue(x, x, statistic=lambda cross: 1 - 1e-12 * np.arange(len(cross)))
     assert found.pvalue == 1.0
+
+
+def test_statistics_reach_the_observed_one_if_they_are_equal_but_for_rounding():
+    permuted = np.array([0.0, 1e-16, 1e-11, 0.5, 0.5 * (1 - 1e-7), 0.4999])
+    assert reaches(permuted, 1e-15, rounding=1e-12).tolist() == [True] * 6
+    assert reaches(permuted, 1e-11, rounding=1e-12).tolist() == [False, False, True, True, True, True]
+    assert reaches(permuted, 0.5, rounding=1e-12).tolist() == [False, False, False, True, True, False]
+    assert reaches(-permuted, -0.5, rounding=1e-12).tolist() == [True] * 6
+    # What could not be measured is as good as nothing else that could not.
+    assert reaches(np.array([-np.inf, 0.0]), -np.inf, rounding=1e-12).all()
 
 
 @pytest.mark.parametrize("kind", ["numbers", "vector", "categories", "long"])

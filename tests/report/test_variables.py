@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.report.variables import cells_of, drawable, label_of, limits_of, significant
 
 

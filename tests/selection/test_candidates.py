@@ -5,7 +5,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.selection import candidates
 from renyi.selection.candidates import as_candidates
 

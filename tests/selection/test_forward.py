@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, forward
 from renyi.selection.gain import Gains

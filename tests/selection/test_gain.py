@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.linalg import qr
 
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.inference import multiscale as scale_blocks
 from renyi.inference.roy import log_sf
 from renyi.selection import products as held

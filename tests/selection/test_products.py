@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.selection import products
 from renyi.selection.candidates import as_candidates
 from renyi.selection.products import HeldInMemory, HeldOnDevice

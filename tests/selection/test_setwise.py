@@ -5,7 +5,7 @@ import pytest
 
 import renyi
 from odd_measures import Explained
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.selection.setwise import Setwise
 

@@ -271,3 +271,14 @@ def test_shuffled_columns_of_noise_are_chosen_no_more_often_than_alpha_says():
         target = rng.random(150) < 0.2
         chosen += bool(RDCSelector(alpha=0.05).fit(flags[:, flags.any(axis=0)], target).path_)
     assert 0 < chosen <= 19
+
+
+def test_large_whole_numbers_are_targets_with_all_of_their_digits(rng):
+    steps = rng.permutation(300)
+    features = np.column_stack([np.cos(steps / 40), rng.normal(size=300)])
+    expected = rdc_score(features, steps)[0]
+    for y in (2**62 + steps, np.array([2**62 + int(k) for k in steps], dtype=object)):
+        assert np.array_equal(rdc_score(features, y, target="number")[0], expected)
+        assert RDCSelector(target="number").fit(features, y).get_support().tolist() == [True, False]
+    with pytest.raises(InputError, match="y has numbers with more digits than 64-bit floats keep apart"):
+        rdc_score(features, np.array([2**70 + int(k) for k in steps], dtype=object), target="number")

@@ -1,3 +1,4 @@
+import decimal
 import pickle
 import re
 
@@ -129,7 +130,7 @@ def test_columns_that_say_nothing_are_left_out_with_the_reason(rng):
     columns["id"] = np.array([f"row {k}" for k in range(500)], dtype=object)
     columns["infinite"] = np.where(np.arange(500) == 3, np.inf, 1.0 * np.arange(500))
     skipped = accumulated(cut(columns, [250])).skipped
-    assert skipped["one"] == "constant (always 1)"
+    assert skipped["one"] == "constant (always 1.0)"
     assert skipped["none"] == "no observed value"
     assert "identifier" in skipped["id"]
     assert skipped["infinite"].startswith("has 1 infinite value")
@@ -282,3 +283,117 @@ def test_a_report_of_rows_that_are_gone_is_refused(rng, tmp_path):
     with pytest.raises(renyi.InputError, match="read in batches"):
         found.report(tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
+
+
+# Whole numbers and times that lie between floats, from their steps; as floats they would be a few values, or one.
+FAR = {
+    "int64": lambda k: 2**62 + k,
+    "negative": lambda k: -(2**62) - k,
+    "uint64": lambda k: np.uint64(2**63) + k.astype(np.uint64),
+    "dates": lambda k: np.datetime64("2024-01-01", "ns") + k.astype("m8[ns]"),
+    "durations": lambda k: np.timedelta64(2**61, "ns") + k.astype("m8[ns]"),
+    "long floats": lambda k: np.longdouble(2) ** 62 + k,
+    "objects": lambda k: np.array([2**62 + int(v) for v in k], dtype=object),
+    "objects of 64 bits": lambda k: np.array([2**63 + int(v) for v in k], dtype=object),
+    "decimals": lambda k: np.array([decimal.Decimal(10**17 + int(v)) for v in k], dtype=object),
+}
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_whole_numbers_between_floats_are_exact_in_batches(name, rng):
+    steps = rng.permutation(900)
+    y, g = np.cos(steps / 100), np.where(rng.random(900) < 0.2, np.nan, rng.normal(size=900) + steps / 500)
+    expected = renyi.matrix({"x": -steps if name == "negative" else steps, "y": y, "g": g})
+    columns = {"x": FAR[name](steps), "y": y, "g": g}
+    first = renyi.Accumulator()
+    for batch in cut(columns, [1, 300, 300]):
+        first.update(batch)
+    assert first.rank_errors["x"] == 0.0
+    for found in (
+        accumulated(cut(columns, [1, 300, 300])),
+        renyi.matrix(iter(cut(columns, [450]))),
+        renyi.matrix(columns),
+    ):
+        for field in FIELDS:
+            np.testing.assert_allclose(getattr(found, field), getattr(expected, field), atol=1e-6, err_msg=field)
+        assert "x" in found.types
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 1, 0, 2]])
+def test_whole_numbers_between_floats_merge_in_any_order(order, rng):
+    steps = rng.permutation(900)
+    columns = {"x": 2**62 + steps, "y": np.cos(steps / 100)}
+    batches = cut(columns, [10, 300, 300])
+
+    def merged(make):
+        total = make()
+        for k in order:
+            part = make()
+            part.update(batches[k])
+            total.merge(pickle.loads(pickle.dumps(part)))
+        return total
+
+    second = merged(renyi.Accumulator).second_pass()
+    check_equal(merged(second.empty).result(), renyi.matrix(columns))
+
+
+def test_whole_numbers_between_floats_are_sketched_where_they_are_many(rng):
+    steps = rng.permutation(40_000)
+    columns = {"x": 2**62 + steps, "y": np.round(np.cos(steps / 4000), 3)}
+    first = renyi.Accumulator(memory="4MB")
+    first.update(columns)
+    assert 0 < first.rank_errors["x"] < 1e-3
+    second = first.second_pass()
+    second.update(columns)
+    np.testing.assert_allclose(second.result().values, renyi.matrix(columns).values, atol=1e-3)
+
+
+def test_whole_numbers_and_floats_of_other_batches_go_together_where_floats_hold_them(rng):
+    steps = rng.permutation(600)
+    y = np.cos(steps / 100)
+    whole = [{"x": steps[:300], "y": y[:300]}, {"x": np.where(steps < 9, np.nan, steps)[300:], "y": y[300:]}]
+    check_equal(
+        accumulated(whole), renyi.matrix({"x": np.where((steps < 9) & (np.arange(600) > 299), np.nan, steps), "y": y})
+    )
+    far = np.where(np.arange(600) < 300, 2**62 + steps, steps)
+    halves = [{"x": far[:300], "y": y[:300]}, {"x": far[300:] / 1.0, "y": y[300:]}]
+    check_equal(accumulated(halves), renyi.matrix({"x": far, "y": y}))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_whole_numbers_and_floats_that_may_have_rounded_such_are_left_out(order, rng):
+    steps, y = rng.permutation(600), rng.normal(size=600)
+    far = [(2**62 + steps)[:300], (2**62 + steps)[300:].astype(np.float64)]
+    batches = [{"x": far[k], "y": y[a:b], "z": y[a:b]} for k, a, b in ((0, 0, 300), (1, 300, 600))][::order]
+    found = accumulated(batches)
+    assert "whole numbers beyond 2⁵³ in one batch and floats as large in another" in found.skipped["x"]
+    parts = []
+    for batch in batches:
+        parts.append(renyi.Accumulator())
+        parts[-1].update(batch)
+    parts[0].merge(parts[1])
+    assert dict(parts[0].second_pass()._table.skipped) == dict(found.skipped)
+
+
+def test_numbers_with_more_digits_than_floats_are_left_out_of_batches_with_the_reason(rng):
+    steps, y = rng.permutation(400), rng.normal(size=400)
+    columns = {
+        "wide": np.array([2**70 + int(k) for k in steps], dtype=object),
+        "thirds": np.array([decimal.Decimal(int(k)) / 3 for k in steps], dtype=object),  # apart in one batch
+        "tenths": np.array([decimal.Decimal(int(k)) / 10 for k in steps], dtype=object),
+        "y": y,
+    }
+    found = accumulated(cut(columns, [100]))
+    assert found.names == ("tenths", "y")
+    assert all("more digits than 64-bit floats keep apart" in found.skipped[name] for name in ("wide", "thirds"))
+    whole = renyi.matrix(columns)
+    assert whole.names == ("thirds", "tenths", "y")
+    assert whole.skipped["wide"] == found.skipped["wide"]
+
+
+def test_times_of_other_units_are_refused(rng):
+    days = np.datetime64("2024-01-01", "D") + rng.permutation(300)
+    first = renyi.Accumulator()
+    first.update({"t": days[:100], "y": rng.normal(size=100)})
+    with pytest.raises(renyi.InputError, match="'t' is counted in D in one batch and in us in another"):
+        first.update({"t": days[100:].astype("M8[us]"), "y": rng.normal(size=200)})

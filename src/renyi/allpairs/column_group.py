@@ -13,7 +13,7 @@ from renyi.allpairs.stack import Joined, Stack, Values
 from renyi.basis.cosine import Smooth
 from renyi.basis.nested import Scales
 from renyi.basis.product_moments import Moments, moments_of, recipes_of
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.inference.multiscale import CORNER
 from renyi.pair.independence import Prepared
 
@@ -34,6 +34,16 @@ class Variable:
     def prepared(self) -> Prepared:
         """The column as the coefficient and the test see it."""
         return self.prepare(self.column)
+
+    @property
+    def with_rows(self) -> Prepared:
+        """The same with the cell of every row, for a look at single pairs."""
+        return self.prepared
+
+    @property
+    def why_no_rows(self) -> str:
+        """Why the rows cannot be shown, and what would help, in words that follow "they"; empty where they can."""
+        return ""
 
     def forget(self) -> None:
         """Let go of what can be prepared again."""

@@ -46,6 +46,8 @@ class Edges:
         """From what the tiles have found; pairs of one table have their columns in its order."""
         values = {name: _joined([getattr(part, name) for part in parts]) for name in _FIELDS}
         if y is x:
+            is_turned = (values["i"] > values["j"])[:, np.newaxis]
+            values["ranks"] = np.where(is_turned, values["ranks"][:, ::-1], values["ranks"])
             values["i"], values["j"] = np.minimum(values["i"], values["j"]), np.maximum(values["i"], values["j"])
         return cls(x, y, Found(**values))
 
@@ -60,7 +62,7 @@ class Edges:
         return Found(**{name: _taken(getattr(self.found, name), which) for name in _FIELDS})
 
     def spread(self, name: str, /) -> Array | None:
-        """What was found as a matrix of all pairs, if that is how it is kept; its diagonal has no meaning."""
+        """What was found as a matrix of all pairs and of columns with themselves, if that is how it is kept."""
         return None
 
     @property

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.stack import CHUNK_BYTES, Joined, Stack, Values, fine_chunks
+from renyi.allpairs.stack import Joined, Stack, Values, fine_chunks, in_a_chunk
 from renyi.basis.basis import RESTRICTED_CUT, Basis
 from renyi.basis.cosine import Smooth
 from renyi.basis.product_moments import Moments, recipes_of_smooth
@@ -33,6 +33,9 @@ Mask: TypeAlias = NDArray[np.bool_]
 # Observed rows (rows, masks).
 Masks: TypeAlias = NDArray[np.bool_]
 Index: TypeAlias = NDArray[np.intp]
+
+# A Gram matrix this close to the identity is far from singular, which nobody needs to compute then.
+_NEAR_IDENTITY = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +193,7 @@ class Pairs:
 
     def is_of_full_rank(self) -> Mask:
         """Whether no direction at all falls below the cut, however it is mixed from the functions."""
-        is_full = self.is_regular & (self.distance[-1] < 0.5)
+        is_full = self.is_regular & (self.distance[-1] < _NEAR_IDENTITY)
         doubtful = np.flatnonzero(self.is_regular & ~is_full)
         if len(doubtful):
             smallest = np.linalg.eigvalsh(np.moveaxis(self.gram(doubtful), -1, 0))[:, 0]
@@ -199,7 +202,7 @@ class Pairs:
 
     def is_accurate(self, most: float, /) -> Mask:
         """Whether rounding is magnified by at most so much: the trace of the inverse of the Gram matrix."""
-        is_near = np.asarray(self.is_regular & (self.distance[-1] < 0.5))
+        is_near = np.asarray(self.is_regular & (self.distance[-1] < _NEAR_IDENTITY))
         doubtful = np.flatnonzero(self.is_regular & ~is_near)
         if len(doubtful):
             factor = self.factor[:, :, doubtful]
@@ -259,7 +262,7 @@ def leverages_of_cells(table: Array, present: NDArray[np.bool_], n: Index, side:
     """The same, given which cells (cells, masks) occur on the rows of each mask, and how many rows those are."""
     inverse = np.linalg.inv(np.moveaxis(side.factor, -1, 0))
     largest = np.empty((table.shape[1], len(n)))
-    step = max(1, CHUNK_BYTES // (8 * table.size))
+    step = max(1, in_a_chunk(8 * table.size))
     for start in range(0, len(n), step):
         part = slice(start, start + step)
         shift = (inverse[part] @ side.means.T[part, :, np.newaxis]).swapaxes(1, 2)

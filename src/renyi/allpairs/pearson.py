@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
 from renyi.allpairs.sums import correlation
-from renyi.data.reader import Column, as_floats
+from renyi.data.column import Column, as_floats
 
 __all__ = ["pearson_of", "standardised"]
 

@@ -18,12 +18,12 @@ from renyi.basis.basis import Basis
 from renyi.compute.memory import workspace
 
 __all__ = [
-    "CHUNK_BYTES",
     "ROWS_FOR_FLOAT32",
     "Joined",
     "Stack",
     "Values",
     "fine_chunks",
+    "in_a_chunk",
     "is_exact",
     "precision",
     "products",
@@ -38,8 +38,8 @@ _CELLS_FOR_FLOAT32 = 512
 _CHUNK_ROWS = 4096
 # BLAS adds up few products one row after the other, at twenty times the error of many; in float64 they take no time.
 _FEW_PRODUCTS = 2**10
-# Small enough for the allocator to hand out the same memory again.
-CHUNK_BYTES = 2**24
+# Small enough for the allocator to hand out the same memory again; but no fewer rows than this.
+_CHUNK_BYTES, _FEWEST_CHUNK_ROWS = 2**24, 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,9 +227,14 @@ def _chunks(n_rows: int) -> Iterator[slice]:
     return (slice(start, min(start + _CHUNK_ROWS, n_rows)) for start in range(0, n_rows, _CHUNK_ROWS))
 
 
+def in_a_chunk(n_bytes: int, /) -> int:
+    """How many things of so many bytes fit into a small chunk."""
+    return _CHUNK_BYTES // n_bytes
+
+
 def fine_chunks(n_rows: int, bytes_of_row: int, /) -> list[slice]:
     """Chunks whose products of functions stay small."""
-    step = max(64, CHUNK_BYTES // bytes_of_row)
+    step = max(_FEWEST_CHUNK_ROWS, in_a_chunk(bytes_of_row))
     return [
         slice(start, min(start + step, rows.stop))
         for rows in _chunks(n_rows)

@@ -73,13 +73,14 @@ def tiles_of(
     y: Sequence[Alike] | None = None,
     /,
     *,
-    most: int = _MOST_COLUMNS,
+    most: int | None = None,
     room: Callable[[Alike, Alike], int] | None = None,
 ) -> Iterator[tuple[Alike, Alike]]:
     """Tiles that cover every pair once: those of x with one another, or of x with y.
 
     A side has `most` columns, or fewer where there is no room for as many.
     """
+    most = _MOST_COLUMNS if most is None else most
     for g, group in enumerate(x):
         for h, other in enumerate(x[g:] if y is None else y):
             size = min(most, (room or _columns_of_tile)(group, other))

@@ -22,7 +22,7 @@ from renyi.basis.cosine import Smooth
 from renyi.basis.cosine import functions as smooth_functions
 from renyi.basis.orthonormal import ordered_whitening, own_features, triangular_factor
 from renyi.basis.ranks import Cells, Copula, middles, quantise, tie_free_cells
-from renyi.data.reader import Kind
+from renyi.data.column import Kind
 
 __all__ = [
     "FEW_TIES",

@@ -22,7 +22,7 @@ from renyi.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from renyi.data.reader import Column
+    from renyi.data.column import Column
     from renyi.data.table import Table
     from renyi.report.text.pair import PairFound
 

@@ -13,10 +13,11 @@ from renyi.basis.nested import FEW_TIES
 from renyi.basis.random_features import Seed
 from renyi.coefficients.rows import Rows, log_pvalue_of_flags
 from renyi.data.align import Missing, as_pair
-from renyi.data.reader import Column, as_floats
-from renyi.errors import EXACT_INTEGERS, InputError, count, is_integer
+from renyi.data.column import Column, as_floats
+from renyi.data.exact import EXACT
+from renyi.errors import InputError, count, is_integer
 from renyi.inference.multiscale import FEW_ROWS
-from renyi.inference.permutation import Entropy, Shuffled, random_orders, until_resolved
+from renyi.inference.permutation import ROUNDING, Entropy, Shuffled, random_orders, until_resolved
 from renyi.pair.rdc import Rng
 from renyi.pair.result import TestResult
 
@@ -159,6 +160,10 @@ class Measure(ABC, Generic[Prepared]):
         """What grows with dependence: the size of a coefficient that has a sign."""
         return np.abs(values) if self.statement.has_sign else values
 
+    def rounding(self, x: Prepared, y: Prepared, value: float, /) -> float:
+        """What rounding may change this coefficient of two sides by, beside a millionth of it."""
+        return ROUNDING
+
     def __call__(self, x: Any, y: Any, /, *, missing: Missing = "raise") -> float:
         """The coefficient of two variables; with missing values, on the rows that both have."""
         return self.combine(*self._sides(x, y, missing))
@@ -253,7 +258,8 @@ class Measure(ABC, Generic[Prepared]):
         ordered = tuple(self.reordered(side.prepared, side.rows.order) for side in (x, y))
         entropy = entropy_of(len(x), seed)
         strengths = self._shuffled_strengths((ordered[0], ordered[1]), len(x), n_resamples, entropy)
-        return until_resolved(strengths, float(self.strength(value)))
+        rounding = self.rounding(ordered[0], ordered[1], value)
+        return until_resolved(strengths, float(self.strength(value)), rounding=rounding)
 
     def numbers_of(self, column: Column, /) -> Array:
         """A complete column as this measure takes it: (n,), or (n, d) for vectors and indicators of levels."""
@@ -339,7 +345,7 @@ def _numbers(column: Column) -> Array:
 def _places(values: NDArray[Any]) -> Array:
     """Values as floats, for measures of their order: where floats would make ties, places among distinct values."""
     numbers = as_floats(values)
-    is_exact = values.dtype.itemsize <= 8 if values.dtype.kind == "f" else numbers.max() < EXACT_INTEGERS
+    is_exact = values.dtype.itemsize <= 8 if values.dtype.kind == "f" else numbers.max() < EXACT
     if is_exact:
         return numbers
     columns = values.reshape(len(values), -1).T

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import sqrt
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -24,6 +25,7 @@ from renyi.coefficients.kernels.row_pairs import (
 from renyi.coefficients.kernels.sorted_distances import SortedScalars, distance_products, sort_scalars
 from renyi.errors import InputError
 from renyi.inference.multiscale import FEW_ROWS
+from renyi.inference.permutation import ROUNDING
 
 __all__ = ["Dcor"]
 
@@ -156,6 +158,10 @@ class Dcor(Measure[_Side]):
 
     def shuffled(self, x: _Side, y: _Side, orders: Index, /) -> Array:
         return self._coefficients(x, y, orders)
+
+    def rounding(self, x: _Side, y: _Side, value: float, /) -> float:
+        # The root of a number magnifies what this is off by, most where it is 0.
+        return ROUNDING if self.unbiased else ROUNDING / (value + sqrt(ROUNDING))
 
     def law(self, x: _Side, y: _Side, value: float, /) -> Law | None:
         n = len(x.margins.deviations)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import sqrt
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -23,6 +24,7 @@ from renyi.coefficients.kernels.row_pairs import (
     unbiased_sum,
 )
 from renyi.errors import InputError, is_number
+from renyi.inference.permutation import ROUNDING
 
 __all__ = ["CopulaHsic", "Hsic"]
 
@@ -189,6 +191,11 @@ class Hsic(Measure[_Side]):
 
     def shuffled(self, x: _Side, y: _Side, orders: Index, /) -> Array:
         return self._coefficients(x, y, orders)
+
+    def rounding(self, x: _Side, y: _Side, value: float, /) -> float:
+        # The criterion itself shrinks with the width of the kernels.
+        largest = 1.0 if self.normalised else sqrt(x.variance) * sqrt(y.variance) / len(x.margins.deviations) ** 2
+        return ROUNDING * largest
 
     def law(self, x: _Side, y: _Side, value: float, /) -> Law | None:
         n = len(x.margins.deviations)

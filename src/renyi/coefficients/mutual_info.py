@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure, Statement
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError, is_integer, load
 
 __all__ = ["MutualInfo"]

@@ -12,7 +12,7 @@ from renyi.basis.canonical import canonical_correlations, cross_products
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
 from renyi.coefficients.base import N_RESAMPLES, Measure, Statement
 from renyi.data.align import Missing, as_pair
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.inference.debias import debias, null_level
 from renyi.pair.independence import independence_test

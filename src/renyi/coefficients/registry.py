@@ -16,7 +16,7 @@ __all__ = ["measure", "measures"]
 _PLACES = {
     "pearson": ("pearson", "Pearson"),
     "spearman": ("pearson", "Spearman"),
-    "kendall": ("pearson", "Kendall"),
+    "kendall": ("kendall", "Kendall"),
     "cca": ("cca", "CCA"),
     "kcca": ("kcca", "Kcca"),
     "ace": ("ace", "Ace"),

@@ -43,8 +43,12 @@ def like(values: Any, array: Any, /) -> Any:
 
 
 def in_memory(array: Any, /) -> Any:
-    """The same numbers as an array of NumPy."""
-    return array.cpu().numpy() if is_tensor(array) else array
+    """The same numbers as an array of NumPy, wherever a tensor is; what is none stays as it is."""
+    if not is_tensor(array):
+        return array
+    array = array.detach().cpu()
+    # Float32 holds all numbers of bfloat16, which NumPy does not have.
+    return (array.float() if array.dtype == namespace(array).bfloat16 else array).numpy()
 
 
 def as_floats(array: Any, /) -> Any:

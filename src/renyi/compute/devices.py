@@ -27,6 +27,8 @@ _OLDEST = (2, 8)
 _ROOM_ON_CPU = 2**29
 # A part of what is free, since what is asked for is not all that is allocated.
 _SHARE = 0.6
+# Kinds of devices that multiply single precision as two halves of its digits.
+_IN_HALVES: tuple[str, ...] = ("cuda",)
 
 Outcome = TypeVar("Outcome")
 # Numbers (rows, …) as they are multiplied: themselves, or their leading and their following half digits.
@@ -121,7 +123,7 @@ def as_operand(numbers: Any, /) -> Operand:
     What the leading 11 bits leave is below 2⁻¹¹ of a number, and the product of two such rests is left out.
     """
     torch = load("torch", extra=EXTRA)
-    if numbers.dtype != torch.float32 or numbers.device.type != "cuda":
+    if numbers.dtype != torch.float32 or numbers.device.type not in _IN_HALVES:
         return (numbers,)
     return halves(numbers)
 

@@ -55,7 +55,7 @@ def _by_two_passes(values: NDArray[Any]) -> Sorted | None:
     with np.errstate(over="ignore", invalid="ignore"):
         low = values.min()
         span = np.float64(values.max()) - np.float64(low)
-        sample = np.sort(values[:: len(values) // _QUARTILES].astype(np.float64))
+        sample = np.sort(values[:: max(1, len(values) // _QUARTILES)].astype(np.float64))
         scale = (_KEYS - 1) / span if span > 0.0 else 0.0
         # Far outliers leave too few keys for the rest; values of which half are equal need few.
         keys_of_half = (sample[-1 - len(sample) // 4] - sample[len(sample) // 4]) * scale
@@ -108,7 +108,7 @@ def _coarse_bins(values: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.i
     bins, counts = np.empty(len(values), dtype=np.uint16), np.zeros(_BINS, dtype=np.intp)
     # Overflow makes infinities, which the clip puts into the last bin and the check of the scale refuses.
     with np.errstate(over="ignore", invalid="ignore"):
-        sample = np.sort(values[:: len(values) // _SAMPLE].astype(np.float64))
+        sample = np.sort(values[:: max(1, len(values) // _SAMPLE)].astype(np.float64))
         low, high = sample[len(sample) // 200], sample[-1 - len(sample) // 200]
         scale = (_BINS - 1) / (high - low) if high > low else 0.0
         if not 0.0 < scale < np.inf:

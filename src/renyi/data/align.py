@@ -1,14 +1,17 @@
 """Columns over the same rows: pairs, and what is held fixed beside them."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.data.reader import Column, as_column, as_columns, encode_labels
+from renyi.data.categories import encode_labels
+from renyi.data.column import Column
+from renyi.data.reader import as_column, as_columns
 from renyi.errors import InputError, check_choice, count
 
-__all__ = ["Missing", "as_blocks", "as_conditional", "as_pair", "common_rows"]
+__all__ = ["Missing", "as_blocks", "as_conditional", "as_pair", "check_indexes", "common_rows"]
 
 Missing = Literal["raise", "pairwise", "listwise"]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -17,7 +20,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 def as_pair(x: Any, y: Any, /, *, missing: Missing) -> tuple[Column, Column]:
     """Two columns over the same rows, checked; with "raise" and "listwise" they come back complete."""
     check_choice(missing, Missing, "missing")
-    _check_indexes(x, y)
+    check_indexes(x, y)
     a, b = as_column(x, "x"), as_column(y, "y")
     if len(a) != len(b):
         raise InputError(f"x has {len(a):,} rows and y has {len(b):,}: pass as many values of one as of the other")
@@ -48,7 +51,7 @@ def common_rows(*columns: Column) -> Mask | None:
 
 def as_blocks(blocks: Any, x: Any, y: Any, /) -> tuple[NDArray[np.intp], Mask | None]:
     """Codes of the blocks of all rows, and the rows that x and y both have (None: all)."""
-    _check_indexes(x, y, blocks)
+    check_indexes(x, y, blocks)
     pair = as_pair(x, y, missing="pairwise")
     (codes, missing, _), _ = encode_labels(blocks)
     if len(codes) != len(pair[0]):
@@ -58,9 +61,11 @@ def as_blocks(blocks: Any, x: Any, y: Any, /) -> tuple[NDArray[np.intp], Mask | 
     return codes, common_rows(*pair)
 
 
-def _check_indexes(*data: Any) -> None:
+def check_indexes(*data: Any) -> None:
+    """Refuse columns and tables, dicts of columns among them, that have as many rows and different indexes."""
+    parts = [part for whole in data for part in (whole.values() if isinstance(whole, Mapping) else (whole,))]
     # Only frames of the pandas family have an index with `equals`; lists have a method of the same name.
-    every: list[Any] = [getattr(part, "index", None) for part in data]
+    every: list[Any] = [getattr(part, "index", None) for part in parts]
     indexes = [index for index in every if hasattr(index, "equals")]
     if any(len(index) == len(indexes[0]) and not index.equals(indexes[0]) for index in indexes[1:]):
         raise InputError(
@@ -73,8 +78,7 @@ def as_conditional(x: Any, y: Any, z: Any, /, *, missing: Missing) -> tuple[tupl
     """Two columns and those that are held fixed, complete and over the same rows, checked."""
     if missing == "pairwise":
         raise InputError("missing='pairwise' has no meaning given z: pass 'raise' or 'listwise'")
-    parts = z.values() if isinstance(z, dict) else z if isinstance(z, (list, tuple)) else ()
-    _check_indexes(x, y, z, *parts)
+    check_indexes(x, y, z, *(z if isinstance(z, (list, tuple)) else ()))
     pair, given = as_pair(x, y, missing="pairwise"), as_columns(z, "z")
     if not given:
         raise InputError("z has no columns: pass at least one, or use renyi.independence_test")

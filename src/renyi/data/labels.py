@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from renyi.errors import InputError
 
-__all__ = ["Encoded", "as_series", "encode", "encode_array", "encode_series", "is_missing", "tidy"]
+__all__ = ["Encoded", "encode", "encode_array", "encode_series", "is_missing", "tidy"]
 
 # Codes, missing mask and levels; codes of missing labels are 0 and mean nothing.
 Encoded: TypeAlias = tuple[NDArray[np.intp], NDArray[np.bool_], tuple[Hashable, ...]]
@@ -79,15 +79,3 @@ def is_missing(label: Any) -> bool:
         return True
     except ValueError:  # an array, which is no label at all
         return False
-
-
-def as_series(data: Any, /) -> Any:
-    """Arrays of Arrow and pandas as columns of these libraries, which narwhals knows; all else as it is."""
-    import narwhals.stable.v2 as nw
-
-    arrow, pandas = nw.dependencies.get_pyarrow(), nw.dependencies.get_pandas()
-    if arrow is not None and isinstance(data, arrow.Array):
-        return arrow.chunked_array([data])
-    if pandas is not None and isinstance(data, (pandas.api.extensions.ExtensionArray, pandas.Index)):
-        return pandas.Series(data)
-    return data

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.data.align import Missing, common_rows
-from renyi.data.labels import as_series
-from renyi.data.reader import Column
+from renyi.compute.arrays import is_tensor
+from renyi.data.align import Missing, check_indexes, common_rows
+from renyi.data.column import Column
+from renyi.data.exact import is_rounded_by_floats, is_wide
+from renyi.data.frames import as_series
+from renyi.data.reader import as_array
 from renyi.data.types import SkipError, Wish, as_vector, check_varies, convert, pool, read
 from renyi.errors import InputError, check_choice, count
 
@@ -21,10 +24,14 @@ __all__ = [
     "as_dict",
     "as_table",
     "check_known",
+    "checked_types",
     "checked_wishes",
     "names_of",
     "observed",
     "parts_of",
+    "refuse_missing",
+    "too_few_columns",
+    "too_few_rows",
 ]
 
 _PASS = "pass a frame of pandas, Polars or Arrow, a dict of columns, or a 2-D array"
@@ -122,7 +129,12 @@ def observed(table: Table, /, *, missing: Missing) -> Table:
     if rows is None or missing == "pairwise":
         return table
     if missing == "raise":
-        _refuse_missing(table)
+        holes = [
+            (column.name, int(column.missing.sum()), int(column.missing.argmax()))
+            for column in table.columns
+            if column.missing is not None
+        ]
+        refuse_missing(holes, "missing='pairwise' or missing='listwise'")
     n_rows = int(np.count_nonzero(rows))
     if n_rows < 2:
         worst = max(table.columns, key=lambda column: 0 if column.missing is None else column.missing.sum())
@@ -148,25 +160,40 @@ def observed(table: Table, /, *, missing: Missing) -> Table:
     return replace(left, columns=tuple(kept))
 
 
-def _refuse_missing(table: Table) -> None:
-    holes = [
-        (column.name, int(column.missing.sum()), int(column.missing.argmax()))
-        for column in table.columns
-        if column.missing is not None
-    ]
-    said = ", ".join(f"{name!r} ({n:,}, first in row {row:,})" for name, n, row in holes[:3])
+def refuse_missing(holes: Sequence[tuple[str, int, int | None]], remedy: str, /) -> None:
+    """Refuse columns, each with how many cells it lacks, and the first row that lacks one, where that is known."""
+    first = [f"{name!r} ({n:,}{'' if row is None else f', first in row {row:,}'})" for name, n, row in holes[:3]]
     more = f" and {len(holes) - 3:,} more" if len(holes) > 3 else ""
     raise InputError(
-        f"{count(len(holes), 'column')} with missing cells: {said}{more}, and missing='raise': drop them, or pass "
-        "missing='pairwise' or missing='listwise'"
+        f"{count(len(holes), 'column')} with missing cells: {', '.join(first)}{more}, and missing='raise': drop them, "
+        f"or pass {remedy}"
     )
+
+
+def too_few_columns(
+    table: Table,
+    at_least: int,
+    /,
+    *,
+    remedy: str = "pass more columns, or say what they are by types={name: 'category'}",
+) -> InputError:
+    """For a table that has too few columns to compare, with why others were left out."""
+    reasons = "; ".join(f"{name!r}: {reason}" for name, reason in list(table.skipped.items())[:5])
+    left = f" ({count(len(table.skipped), 'column')} left out: {reasons})" if reasons else ""
+    return InputError(
+        f"the table has {count(len(table.columns), 'column')} to compare and needs {at_least}{left}: {remedy}"
+    )
+
+
+def too_few_rows(n_rows: int, argument: str = "the table", /) -> InputError:
+    """For a table of fewer than two rows."""
+    return InputError(f"{argument} has {count(n_rows, 'row')}, which show no dependence: pass at least 2")
 
 
 def parts_of(data: Any, argument: str = "the table", /) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
     """The columns of a table as they are, checked for their lengths, and what makes a frame of its kind."""
     parts, new_frame = _parts(data, argument)
-    if len({len(cells) for cells in parts.values()}) > 1:
-        _check_rows(parts, argument)
+    _length(parts, argument)
     return parts, new_frame
 
 
@@ -181,10 +208,14 @@ def names_of(data: Any, argument: str = "the table", /) -> list[str]:
 
 
 def _parts(data: Any, argument: str) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
+    if is_tensor(data):
+        data = as_array(data, argument)
     if isinstance(data, np.ndarray):
         return _array_parts(data, argument), as_dict
     if isinstance(data, Mapping):
-        return dict(zip(_names(data, argument), map(_one_column, data.values()), strict=True)), as_dict
+        check_indexes(data)
+        names = _names(data, argument)
+        return {name: _one_column(cells, name) for name, cells in zip(names, data.values(), strict=True)}, as_dict
     frame = _as_frame(data, argument)
     names = _names(frame.columns, argument)
     return dict(zip(names, _frame_columns(frame), strict=True)), NewFrame(frame.implementation.value)
@@ -264,14 +295,18 @@ def _rows_of_transpose(data: NDArray[Any]) -> NDArray[Any]:
     return rows
 
 
-def _one_column(data: Any) -> Any:
+def _one_column(data: Any, name: str) -> Any:
     """An entry of a dict as an array, a Column or a Series; what can be none of them is left as it is."""
     import narwhals.stable.v2 as nw
 
     if isinstance(data, (list, tuple, range)):
         return _list_array(data)
     wrapped = nw.from_native(as_series(data), allow_series=True, pass_through=True)
-    return wrapped if isinstance(wrapped, nw.Series) else np.array(data) if hasattr(data, "__array__") else data
+    if isinstance(wrapped, nw.Series):
+        return wrapped
+    if isinstance(data, np.ma.MaskedArray):
+        return data.copy()
+    return as_array(data, repr(name)).copy() if hasattr(data, "__array__") else data
 
 
 def _list_array(data: Sequence[Any]) -> NDArray[Any]:
@@ -279,9 +314,10 @@ def _list_array(data: Sequence[Any]) -> NDArray[Any]:
         array = np.asarray(data)
     except ValueError:  # rows of different lengths
         array = np.empty(0)
-    if array.shape == (len(data),) and array.dtype.kind in "iufb":
+    is_plain = array.shape == (len(data),) and array.dtype.kind in "iufb"
+    if is_plain and not (array.dtype.kind == "f" and is_wide(array) and any(map(is_rounded_by_floats, data))):
         return array
-    # As objects, since NumPy would turn the 1 of [1, "a"] into text.
+    # As objects, since NumPy would turn the 1 of [1, "a"] into text, and round large whole numbers beside floats.
     objects = np.empty(len(data), dtype=object)
     objects[:] = data
     return objects
@@ -307,6 +343,14 @@ def _names(spelled: Iterable[Any], argument: str) -> list[str]:
 
 def _check_rows(parts: dict[str, Any], argument: str) -> int:
     """The number of rows, the same for all parts and at least 2."""
+    n_rows = _length(parts, argument)
+    if n_rows < 2:
+        raise too_few_rows(n_rows, argument)
+    return n_rows
+
+
+def _length(parts: dict[str, Any], argument: str) -> int:
+    """The number of rows, the same for all parts."""
     if not parts:
         raise InputError(f"{argument} has no columns: there is nothing to measure")
     lengths = {}
@@ -320,18 +364,23 @@ def _check_rows(parts: dict[str, Any], argument: str) -> int:
             raise InputError(
                 f"{first!r} has {count(n_rows, 'row')} and {name!r} has {length:,}: pass as many values for each column"
             )
-    if n_rows < 2:
-        raise InputError(f"{argument} has {count(n_rows, 'row')}, which show no dependence: pass at least 2")
     return n_rows
 
 
-def _check_types(types: Any, parts: dict[str, Any], argument: str) -> dict[str, Wish]:
+def checked_types(types: Any, /) -> dict[str, Wish]:
+    """What is asked of columns, by their names as text, whether or not a table has them."""
     if types is not None and not isinstance(types, Mapping):
         raise InputError(f"types={types!r} is no mapping: pass a dict, such as {{'zip': 'category'}}")
     wishes = {str(name): wish for name, wish in (types or {}).items()}
     for name, wish in wishes.items():
-        check_known(name, parts, argument, "types")
         check_choice(wish, Wish, f"types[{name!r}]")
+    return wishes
+
+
+def _check_types(types: Any, parts: dict[str, Any], argument: str) -> dict[str, Wish]:
+    wishes = checked_types(types)
+    for name in wishes:
+        check_known(name, parts, argument, "types")
     return wishes
 
 

@@ -10,11 +10,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.data.column import Column, Mask
+from renyi.data.exact import EXACT, RoundingError, exact_array, is_wide
+from renyi.data.frames import read_categories, read_cells
 from renyi.data.labels import encode, encode_array, encode_series, is_missing, tidy
-from renyi.data.reader import Column, Mask, as_column, read_categories, read_cells
-from renyi.errors import EXACT_INTEGERS, InputError, count
+from renyi.data.reader import as_column, in_one_array
+from renyi.errors import InputError, count
 
-__all__ = ["SkipError", "Type", "Wish", "as_vector", "check_varies", "convert", "pool", "pool_levels", "read"]
+__all__ = ["SkipError", "Type", "Wish", "as_vector", "check_varies", "convert", "pool", "pool_levels", "read", "shown"]
 
 Type = Literal["number", "category", "boolean", "ordered", "date", "time", "duration", "vector"]
 Wish = Literal["number", "category", "skip"]
@@ -28,6 +31,8 @@ _MOST_LEVELS = 30
 _LARGEST_DISTINCT = 0.5
 # Cells that show whether text spells numbers or dates.
 _SAMPLE = 20
+# Most columns show that they vary in their first rows.
+_FIRST_ROWS = 64
 _OTHER = "(other)"
 _NUMBERS = (int, float, np.bool_, np.integer, np.floating, Decimal)
 
@@ -66,9 +71,12 @@ def read(data: Any, name: str, wish: Wish | None) -> Typed:
             return replace(_category(*encoded, name), kind="number"), "ordered"
         if isinstance(dtype, (nw.List, nw.Struct)):
             raise SkipError(f"holds values of the type {dtype}, which are neither numbers nor labels")
-        cells, missing = read_cells(data)
+        cells, missing, is_rounded = read_cells(data)
         # What pandas hands out is the caller's to change; other libraries never change a column.
         column, kind = _from_cells(cells.copy() if data.implementation.is_pandas() else cells, missing, name)
+        column = replace(column, is_rounded=column.is_rounded or is_rounded)
+    except RoundingError as error:
+        raise SkipError(str(error)) from error
     except (InputError, SkipError):
         raise
     except Exception as error:
@@ -147,10 +155,11 @@ def _from_objects(array: NDArray[Any], missing: Mask | None, name: str) -> Typed
     def only(*classes: type) -> bool:
         return all(issubclass(kind, classes) for kind in kinds)
 
+    is_rounded = False
     if only(bool, np.bool_) and kinds:
         found: NDArray[Any] = np.array(cells, dtype=bool)
     elif only(*_NUMBERS):
-        found = _exact(cells) if only(int, np.integer) else _floats(cells)
+        found, is_rounded = _kept_apart(cells)
     elif only(str, *_NUMBERS):
         codes, _, levels = encode(cells)
         return _category(_spread(codes, gaps), gaps, levels, name), "category"
@@ -165,21 +174,14 @@ def _from_objects(array: NDArray[Any], missing: Mask | None, name: str) -> Typed
         said = ", ".join(f"{kind.__name__} ({times:,})" for kind, times in kinds.most_common(3))
         raise SkipError(f"holds objects that are neither numbers nor labels: {said}")
     column, kind = _from_cells(_spread(found, gaps), gaps, name)
-    return column, "time" if kinds and only(time) else kind
+    return replace(column, is_rounded=is_rounded), "time" if kinds and only(time) else kind
 
 
-def _exact(cells: list[Any]) -> NDArray[Any]:
+def _kept_apart(cells: list[Any]) -> tuple[NDArray[Any], bool]:
     try:
-        return np.array(cells, dtype=np.int64)
-    except OverflowError:
-        return _floats(cells)
-
-
-def _floats(cells: list[Any]) -> NDArray[Any]:
-    try:
-        return np.array(cells, dtype=np.float64)
-    except OverflowError as error:
-        raise SkipError("holds numbers that are too large for floats: rescale them") from error
+        return exact_array(cells)
+    except RoundingError as error:
+        raise SkipError(str(error)) from error
 
 
 def _without_zone(cells: list[Any]) -> list[Any]:
@@ -217,7 +219,7 @@ def convert(column: Column, kind: Type, wish: Wish | None) -> Typed:
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
     """Whole numbers where floats are all whole, as they are in pandas beside missing ones; dates to microseconds."""
-    if values.dtype.kind == "f" and (np.abs(values) < EXACT_INTEGERS).all() and (values == np.floor(values)).all():
+    if values.dtype.kind == "f" and (np.abs(values) < EXACT).all() and (values == np.floor(values)).all():
         return values.astype(np.int64)
     # Finer ones would come out of `tolist` as bare numbers.
     return values.astype(f"{values.dtype.kind}8[us]") if values.dtype.kind in "Mm" else values
@@ -239,8 +241,17 @@ def _parsed(column: Column) -> Column:
             f"types asks for numbers in {column.name!r}, and row {row:,} holds {column.levels[column.values[row]]!r}: "
             "make such cells missing, or leave the column as a category"
         )
-    values = numbers[column.values]
-    return _number(values, _not_finite(values, column.missing), column.name)
+    found = _number(numbers[column.values], _not_finite(numbers[column.values], column.missing), column.name)
+    if not is_wide(numbers):
+        return found
+    finite = np.isfinite(numbers)
+    known = [level for level, is_number in zip(column.levels, finite, strict=True) if is_number]
+    # Text with a point or an exponent spells a float, all other numbers of many digits are whole.
+    cells = [
+        level if not isinstance(level, str) else int(level) if _spells(int, level) else float(level) for level in known
+    ]
+    exact, is_rounded = _kept_apart(cells)
+    return replace(found, values=_spread(exact, ~finite)[column.values], is_rounded=is_rounded)
 
 
 def as_vector(name: str, parts: Mapping[str, Any], wishes: Mapping[str, Wish]) -> Typed:
@@ -258,7 +269,9 @@ def as_vector(name: str, parts: Mapping[str, Any], wishes: Mapping[str, Wish]) -
         columns.append(column)
     masks = [column.missing for column in columns if column.missing is not None]
     missing = np.logical_or.reduce(masks) if masks else None
-    values = np.column_stack([column.values for column in columns])
+    values, rounded = in_one_array(columns)
+    if rounded is not None:
+        raise SkipError(f"its part {rounded.name!r}: has whole numbers that floats beside it would round: rescale it")
     return Column(name, "vector", values, missing, coordinates=tuple(parts)), "vector"
 
 
@@ -270,15 +283,19 @@ def check_varies(column: Column) -> None:
     known = column.values if column.missing is None else column.values[~column.missing]
     if len(known) < 2:
         raise SkipError("no observed value" if not len(known) else "a single observed value")
-    # Most columns show that they vary in their first rows.
-    if not (known[:64] == known[0]).all() or not (known == known[0]).all():
+    if not (known[:_FIRST_ROWS] == known[0]).all():
         return
-    value = column.levels[int(known[0])] if column.levels else known[0]
+    if not (known == known[0]).all():
+        return
+    raise SkipError(f"constant (always {shown(column, known[0])})")
+
+
+def shown(column: Column, value: Any) -> str:
+    """One of the values of a column, as messages show it."""
+    value = column.levels[int(value)] if column.levels else value
     if column.kind == "vector" or (isinstance(value, np.generic) and value.dtype.kind in "Mm"):
-        shown = str(value)
-    else:
-        shown = repr(value.item() if isinstance(value, np.generic) else value)
-    raise SkipError(f"constant (always {shown})")
+        return str(value)
+    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def pool(column: Column, *, requested: bool) -> tuple[Column, int]:

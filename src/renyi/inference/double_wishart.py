@@ -38,6 +38,8 @@ _SERIES_TOLERANCE = 1e-11
 # The integrand of the tail is cut where it has fallen by e⁻⁴⁰; 24 nodes integrate such an exponential to 1e-13.
 _QUADRATURE_DEPTH, _QUADRATURE_NODES = 40.0, 24
 _ROOTS_PER_BLOCK = 4096
+# From here on the beta function loses digits, and Stirling's formula is good to rounding.
+_LARGE_ARGUMENT = 1000.0
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class DoubleWishart:
 def log_beta(p: float, q: float, /) -> float:
     """Logarithm of the beta function, to rounding where one argument is large."""
     p, q = sorted((p, q))
-    if q < 1000.0:
+    if q < _LARGE_ARGUMENT:
         return float(betaln(p, q))
 
     def beyond_stirling(x: float) -> float:

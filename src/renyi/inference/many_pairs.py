@@ -20,7 +20,7 @@ from renyi.inference.multiscale import (
     log_pvalue,
     log_weights,
 )
-from renyi.inference.roy import MANY_ROOTS, log_sf, log_sf_of_many
+from renyi.inference.roy import are_many, log_sf, log_sf_of_many
 
 __all__ = ["log_pvalues"]
 
@@ -134,7 +134,7 @@ def _law_and_trust(roots: Array, bounds: Array, block: Block, n: Counts | int) -
 
 def _log_sf(roots: Array, block: Block, n: Counts | int) -> Array:
     """The law of few roots as it is, of many by tables."""
-    if is_tensor(roots) or len(roots) >= MANY_ROOTS:
+    if is_tensor(roots) or are_many(len(roots)):
         return log_sf_of_many(roots, *block, n)
     if isinstance(n, int):
         return log_sf(roots, *block, n)

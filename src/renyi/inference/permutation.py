@@ -22,6 +22,8 @@ from renyi.compute.threads import ahead
 from renyi.errors import InputError
 
 __all__ = [
+    "ROUNDING",
+    "ROUNDING_OF_LOGARITHMS",
     "Entropy",
     "Exchange",
     "Groups",
@@ -29,6 +31,7 @@ __all__ = [
     "Statistic",
     "orders_on_device",
     "random_orders",
+    "reaches",
     "shuffled_pvalue",
     "until_resolved",
 ]
@@ -43,9 +46,15 @@ Statistic: TypeAlias = Callable[[Array], Array]
 
 # Shuffles that must reach the observed statistic before drawing stops: the p-value is then good to a tenth.
 _ENOUGH = 100
-# Statistics that differ by rounding are equal. Near perfect correlation the logarithm of a p-value magnifies rounding;
-# `block_roots` ends at 1 − 10⁻⁹, where this is enough.
+# Statistics that differ by rounding, or by this share of the observed one, are equal. Near perfect correlation the
+# logarithm of a p-value magnifies rounding; `block_roots` ends at 1 − 10⁻⁹, where this is enough.
 _TOLERANCE = 1e-6
+# A statistic of 0 has no share, and there rounding is counted in units of the statistic. Of correlations, and of what
+# else is at most about 1, it leaves up to 5·10⁻¹⁵ (tables of 4 to 10,000 rows without any association); the next larger
+# value is 0.003 or more on up to 12 rows.
+ROUNDING = 1e-12
+# Logarithms of p-values are read from tables for many roots, but not for one: these are up to 3·10⁻⁷ apart.
+ROUNDING_OF_LOGARITHMS = 1e-6
 _BATCH_BYTES = 2**21
 _MOST_IN_A_BATCH = 256
 # Statistics are taken of as many shuffles at once as there were before, up to so many and so many bytes of products:
@@ -119,12 +128,15 @@ def shuffled_pvalue(
     /,
     *,
     observed: float,
+    rounding: float,
     n_resamples: int,
     seed: Entropy,
     groups: Groups | None = None,
     device: Any = None,
 ) -> Shuffled:
     """Shuffle the rows of y against those of x until the p-value is resolved, on a device of torch if there is one.
+
+    `rounding` is what rounding may leave of a statistic that is 0.
 
     Without groups the rows of either side are put into an order of their own first, so that the order of the data does
     not matter, and the sides into one that depends on what they hold, so that theirs does not either.
@@ -145,19 +157,27 @@ def shuffled_pvalue(
             found = statistic(cross.swapaxes(1, 2) if is_turned else cross)
             yield found if device is None else found.cpu().numpy()  # type: ignore[attr-defined]  # of torch
 
-    return until_resolved(values(), observed)
+    return until_resolved(values(), observed, rounding=rounding)
 
 
-def until_resolved(batches: Iterable[Array], observed: float, /) -> Shuffled:
+def until_resolved(batches: Iterable[Array], observed: float, /, *, rounding: float) -> Shuffled:
     """Count how many statistics of shuffled data reach the observed one, until the p-value is resolved."""
     n_drawn = n_reached = 0
-    reach = observed - _TOLERANCE * abs(observed)
     for values in batches:
-        reached = np.cumsum(values >= reach) + n_reached
+        reached = np.cumsum(reaches(values, observed, rounding=rounding)) + n_reached
         if reached[-1] >= _ENOUGH:
             return Shuffled(n_drawn + int(np.argmax(reached >= _ENOUGH)) + 1, _ENOUGH)
         n_drawn, n_reached = n_drawn + len(values), int(reached[-1])
     return Shuffled(n_drawn, n_reached)
+
+
+def reaches(permuted: Array, observed: float, /, *, rounding: float) -> NDArray[np.bool_]:
+    """Which statistics of permuted rows are at least the observed one, or below it by rounding alone.
+
+    Every permutation test compares here. Rounding depends on the order of the rows: without a tolerance it would decide
+    between equal statistics, and p-values would be far too small where most are equal, as on few or tied rows.
+    """
+    return np.asarray(permuted >= observed - max(_TOLERANCE * abs(observed), rounding))
 
 
 def _content(basis: Basis) -> tuple[int, bytes]:

@@ -12,7 +12,7 @@ from renyi.compute.roots import root_between
 from renyi.errors import InputError
 from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_beta, log_tail
 
-__all__ = ["LARGEST_RANK", "MANY_ROOTS", "critical_root", "log_sf", "log_sf_of_many", "null_median"]
+__all__ = ["LARGEST_RANK", "MANY_ROOTS", "are_many", "critical_root", "log_sf", "log_sf_of_many", "null_median"]
 
 Array: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.intp]
@@ -103,6 +103,11 @@ def log_sf_of_many(roots: Array, rank_x: int, rank_y: int, n_samples: int | Coun
         here = nodes == first
         log_p[here] = _between(roots[here], a, b, n[here], int(first))
     return log_p
+
+
+def are_many(n_roots: int, /) -> bool:
+    """Whether tables of the law pay for so many roots."""
+    return n_roots >= MANY_ROOTS
 
 
 def _one_by_one(roots: Array, a: int, b: int, n_samples: int | Counts) -> Array:

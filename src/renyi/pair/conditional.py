@@ -12,7 +12,7 @@ from renyi.basis.canonical import canonical_correlations
 from renyi.basis.orthonormal import ordered_whitening, own_features, triangular_factor
 from renyi.basis.ranks import quantise
 from renyi.data.align import Missing, as_conditional
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError, check_choice
 from renyi.inference import multiscale as scale_blocks
 from renyi.inference.multiscale import Block

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from renyi.basis.ranks import quantise
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError
 
 __all__ = ["Explained", "explain", "matrix_of", "soften", "targets_of"]

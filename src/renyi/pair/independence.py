@@ -16,12 +16,20 @@ from renyi.basis.random_features import DEFAULT_SCALE, Seed
 from renyi.compute.arrays import is_tensor, namespace
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing, as_blocks, as_pair
-from renyi.data.reader import Column, as_column, as_floats
+from renyi.data.column import Column, as_floats_apart
+from renyi.data.reader import as_column
 from renyi.errors import CalibrationWarning, InputError, check_choice, is_integer
 from renyi.inference import multiscale as scale_blocks
 from renyi.inference.classical import bartlett, spectral
 from renyi.inference.multiscale import Block, Law
-from renyi.inference.permutation import Exchange, Groups, Statistic, shuffled_pvalue
+from renyi.inference.permutation import (
+    ROUNDING,
+    ROUNDING_OF_LOGARITHMS,
+    Exchange,
+    Groups,
+    Statistic,
+    shuffled_pvalue,
+)
 from renyi.inference.roy import log_sf, log_sf_of_many
 from renyi.pair.rdc import Rng, Settings, check_freedom, for_both, pair_of_bases, rows_in_common
 from renyi.pair.result import TestResult
@@ -158,7 +166,7 @@ class Shuffles:
     are_many: bool = False
     device: Any = None
 
-    def test(self, result: TestResult, x: Basis, y: Basis, statistic: Statistic, /) -> TestResult:
+    def test(self, result: TestResult, x: Basis, y: Basis, statistic: Statistic, /, *, rounding: float) -> TestResult:
         """A result with its p-value; the draws depend on n and the seed alone, so that one pair and a table agree."""
         seed = x.n_samples, self.seed.entropy, self.seed.number
         found = shuffled_pvalue(
@@ -166,6 +174,7 @@ class Shuffles:
             y,
             statistic,
             observed=result.statistic,
+            rounding=rounding,
             n_resamples=self.n_resamples,
             seed=seed,
             groups=self.groups,
@@ -191,14 +200,17 @@ def _on_device(data: Any, argument: str, place: Any) -> Column:
         column = as_column(data, argument)
         if column.kind != "number":
             raise InputError(
-                f"{column.label} is a {column.kind}, which is not tested on a device yet: pass device=None"
+                f"{column.label} is a {column.kind}, which is not tested on a device yet: pass NumPy arrays and "
+                "device=None"
             )
-        return replace(column, values=torch.as_tensor(as_floats(column.values), device=place))
+        return replace(column, values=torch.as_tensor(_in_order(column), device=place))
     if data.ndim != 1 or len(data) == 0 or data.dtype == torch.bool or data.is_complex():
         raise InputError(
             f"{argument} is a tensor of the shape {tuple(data.shape)} and the type {data.dtype}, and numbers (n,) are "
             "tested on a device so far: pass NumPy arrays and device=None"
         )
+    if data.layout != torch.strided:
+        raise InputError(f"{argument} is a sparse tensor, whose values are not ranked: pass a dense one (.to_dense())")
     values = data.detach().to(place)
     if not values.is_floating_point():
         return Column(argument, "number", values)
@@ -209,6 +221,21 @@ def _on_device(data: Any, argument: str, place: Any) -> Column:
     if bool(gaps.all()):
         raise InputError(f"{argument} has no observed value: there is nothing to measure")
     return Column(argument, "number", values, gaps.cpu().numpy() if bool(gaps.any()) else None)
+
+
+def _in_order(column: Column) -> NDArray[Any]:
+    """Numbers of any type that are ordered as a column's are, in one that a device has."""
+    values = column.values
+    match values.dtype.kind:
+        case "M" | "m":
+            return values.view(np.int64)
+        case "i":
+            return values.astype(np.int64, copy=False)
+        case "u":
+            # Half the range less, as signed ones.
+            return (values.astype(np.uint64) ^ np.uint64(2**63)).view(np.int64)
+        case _:
+            return as_floats_apart(column)
 
 
 def _groups(blocks: Any, exchange: Exchange, x: Any, y: Any) -> Groups | None:
@@ -314,7 +341,7 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
         law = log_sf_of_many if is_worth_it else log_sf
         return -scale_blocks.log_harmonic_mean(_evidence(cross, blocks, n, law))
 
-    return shuffles.test(result, scales[0].basis, scales[1].basis, statistic)
+    return shuffles.test(result, scales[0].basis, scales[1].basis, statistic, rounding=ROUNDING_OF_LOGARITHMS)
 
 
 def _evidence(cross: Array, blocks: Sequence[Block], n: int, law: Law = log_sf) -> Array:
@@ -337,7 +364,7 @@ def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shu
         bases=bases,
     )
     if method == "permutation":
-        return shuffles.test(result, x, y, _largest)
+        return shuffles.test(result, x, y, _largest, rounding=ROUNDING)
     if method == "roy":
         _warn_of_leverage(x, y)
         return result.by_law(float(log_sf(np.array(largest**2), x.rank, y.rank, x.n_samples)))

@@ -14,7 +14,7 @@ from renyi.basis.random_features import DEFAULT_SCALE, Frequencies, Projection, 
 from renyi.basis.ranks import joint_ranks
 from renyi.compute.threads import in_threads
 from renyi.data.align import Missing, as_pair, common_rows
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError, check_choice, is_integer, is_number
 from renyi.inference.debias import debias as without_chance
 from renyi.inference.debias import null_level
@@ -60,7 +60,8 @@ def rdc(
     x, y : array-like of shape (n,) or (n, d), or a category
         Lists, arrays, and columns or frames of pandas, Polars and Arrow; rows are samples. Dates and durations are
         numbers. Booleans and categorical columns are categories, but ordered ones of pandas and Arrow are ranked; other
-        labels, whole numbers that are codes among them, are declared by `renyi.categorical`.
+        labels, whole numbers that are codes among them, are declared by `renyi.categorical`. Tensors of torch are
+        brought into memory, whatever device they are on.
     k : int, optional
         Random projections a side, each giving a sine and a cosine. By default ⌈10·√d⌉ for d coordinates; on few rows
         at most one for every ten of them, and for vectors at most min(d, 5) for every 120. Where cells are missing,

@@ -12,7 +12,9 @@ from scipy.special import ndtri
 
 from renyi.basis.basis import Basis, FeatureMap
 from renyi.basis.ranks import empirical_cdf
-from renyi.data.reader import Column, as_column, categorical
+from renyi.data.categories import categorical
+from renyi.data.column import Column
+from renyi.data.reader import as_column
 from renyi.errors import InputError
 from renyi.inference.debias import debias, null_level, standard_error
 from renyi.inference.roy import null_median

@@ -13,8 +13,8 @@ from renyi.allpairs.column_group import Variable
 from renyi.errors import InputError
 from renyi.report.clusters import orders
 from renyi.report.network import network_of
+from renyi.report.sentences import missed, sentences
 from renyi.report.summary import Result, called
-from renyi.report.text.sentences import missed, sentences
 from renyi.report.variables import label_of, plain, sampled_rows, variable_record
 from renyi.report.views import Axis, view_of
 from renyi.tables.dependence_matrix import DependenceMatrix

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.report.summary import short
 
 __all__ = ["cells_of", "drawable", "label_of", "limits_of", "plain", "sampled_rows", "significant", "variable_record"]

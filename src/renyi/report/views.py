@@ -10,7 +10,7 @@ from renyi.allpairs.column_group import Variable
 from renyi.basis.basis import Basis
 from renyi.basis.ranks import empirical_cdf, joint_ranks
 from renyi.data.align import common_rows
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.pair.independence import together
 from renyi.pair.rdc import transformations_of
@@ -108,7 +108,7 @@ def _functions(x: Axis, y: Axis, *, has_cloud: bool) -> dict[str, Any]:
     """The two functions, how far they correlate, and where rows fall under them; nothing if there are too few rows."""
     pair = x.column, y.column
     try:
-        both = together(pair, (x.variable.prepared, y.variable.prepared))
+        both = together(pair, (x.variable.with_rows, y.variable.with_rows))
         bases = both[0].basis, both[1].basis
         found = transformations_of(pair, bases)
     except InputError:

@@ -13,7 +13,7 @@ from renyi.basis.nested import Scales
 from renyi.compute.arrays import in_memory, is_tensor
 from renyi.compute.devices import free_bytes
 from renyi.compute.threads import map_in_threads
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.pair.independence import prepare
 from renyi.pair.rdc import Settings
 

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.compute.arrays import in_memory, like, namespace
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.inference import multiscale as scale_blocks
 from renyi.inference.multiscale import Block
+from renyi.inference.permutation import ROUNDING_OF_LOGARITHMS, reaches
 from renyi.inference.roy import log_sf, log_sf_of_many
 from renyi.selection.candidates import Candidate, scales_of
 from renyi.selection.products import Held, HeldInMemory, HeldOnDevice, Rows
@@ -164,7 +165,8 @@ class Gains:
         n_reached = n_drawn = 0
         while n_drawn < _N_SHUFFLES and 1 + n_reached <= enough:
             orders = np.stack([rng.permutation(self._n) for _ in range(min(at_once, _N_SHUFFLES - n_drawn))])
-            n_reached += int(np.count_nonzero(evidence(orders).min(axis=1) <= found[best] * (1 - 1e-12)))
+            lowest = evidence(orders).min(axis=1)
+            n_reached += int(np.count_nonzero(reaches(-lowest, -found[best], rounding=ROUNDING_OF_LOGARITHMS)))
             n_drawn += len(orders)
         return which[best], float(np.log((1 + n_reached) / (1 + n_drawn)))
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from renyi.compute.arrays import in_memory, is_tensor, namespace
 from renyi.compute.devices import free_bytes
-from renyi.data.reader import Column
+from renyi.data.column import Column
+from renyi.data.exact import RoundingError, exact_array, is_wide
 from renyi.data.table import as_table, names_of
 from renyi.data.types import SkipError, Wish, pool
 from renyi.errors import InputError, check_choice, count
@@ -141,20 +142,32 @@ def read_target(y: NDArray[Any], kind: TargetKind, /) -> Column:
     is_text = y.dtype.kind in "OUSTb"
     if is_text and kind == "number":
         try:
-            y, is_text = y.astype(np.float64), False
+            y, is_text = _spelled(y), False
+        except RoundingError as error:
+            raise InputError(f"y {error}") from error
         except (TypeError, ValueError) as error:
             raise InputError("target='number' and y holds labels: pass numbers, or target='category'") from error
     if not is_text and kind != "category":
         values = np.asarray(y, dtype=np.float64)
+        if y.dtype.kind in "iu" and is_wide(values):
+            values = y
         if not np.ptp(values, axis=0).any():
             raise InputError(
                 f"y is constant (always {values.ravel()[0]:g}): nothing can depend on it, pass one that varies"
             )
-        values = values[:, np.ptp(values, axis=0) > 0.0] if values.ndim == 2 else values
+        values = values[:, np.ptp(values, axis=0) != 0] if values.ndim == 2 else values
         if values.ndim == 2 and values.shape[1] == 1:
             values = values[:, 0]
         return Column("y", "number" if values.ndim == 1 else "vector", values)
     return _classes(y)
+
+
+def _spelled(y: NDArray[Any]) -> NDArray[Any]:
+    """The numbers that labels are or spell; large whole ones and Decimals keep their digits, or are refused."""
+    numbers = y.astype(np.float64)
+    if y.dtype.kind != "O" or not is_wide(numbers):
+        return numbers
+    return exact_array([float(label) if isinstance(label, str) else label for label in y.flat])[0].reshape(y.shape)
 
 
 def _classes(y: NDArray[Any]) -> Column:

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure
 from renyi.compute.threads import map_in_threads
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError
+from renyi.inference.permutation import reaches
 from renyi.selection.forward import Proposal
 
 __all__ = ["Setwise"]
@@ -56,20 +57,22 @@ class Setwise:
         """The candidate with which the chosen depend most on the target."""
         strengths = self._strengths(which, None)
         first = int(np.argmax(strengths))
-        log_pvalue = np.log(self._pvalue(which, float(strengths[first]), alpha)) if self._is_tested else np.nan
+        log_pvalue = np.log(self._pvalue(which, first, strengths, alpha)) if self._is_tested else np.nan
         return Proposal((which[first],), log_pvalue, -strengths)
 
     def add(self, which: int, /) -> None:
         """Choose a column."""
         self._chosen.append(which)
 
-    def _pvalue(self, which: Sequence[int], observed: float, alpha: float) -> float:
+    def _pvalue(self, which: Sequence[int], best: int, strengths: Array, alpha: float) -> float:
         """Share of shuffles whose best candidate is as good; no more of them than it takes to exceed alpha."""
+        observed = float(strengths[best])
+        rounding = self._rounding([*self._chosen, which[best]], observed)
         rng = np.random.default_rng([self._seed, len(self._chosen), len(self._values)])
         n_reached = 0
         for n_drawn in range(1, _N_RESAMPLES + 1):
             order = rng.permutation(len(self._values))
-            n_reached += bool(self._strengths(which, order).max() >= observed * (1 - 1e-12))
+            n_reached += bool(reaches(self._strengths(which, order).max(), observed, rounding=rounding))
             if 1 + n_reached > 2 * alpha * (1 + _N_RESAMPLES) + 5:
                 return (1 + n_reached) / (1 + n_drawn)
         return (1 + n_reached) / (1 + _N_RESAMPLES)
@@ -85,8 +88,15 @@ class Setwise:
         except InputError:  # too few rows that all of them have, or none that differ
             return -np.inf
 
+    def _rounding(self, members: list[int], observed: float) -> float:
+        """What rounding may change the observed strength by."""
+        return self._measure.rounding(*self._sides(members, None), observed) if np.isfinite(observed) else 0.0
+
     def _coefficient(self, members: list[int], order: Index | None) -> float:
-        """Of the members as one vector, the last one with its rows in another order; on the rows that all have."""
+        return self._measure.combine(*self._sides(members, order))
+
+    def _sides(self, members: list[int], order: Index | None) -> tuple[Any, Any]:
+        """The members as one vector, the last one with its rows in another order, and the target, on rows all have."""
         parts = [self._parts[j] for j in members]
         masks = [self._observed[j] for j in members]
         if order is not None:
@@ -104,7 +114,7 @@ class Setwise:
             side = self._target
         if not np.ptp(values, axis=0).any():
             raise InputError("the columns are constant on the rows that all of them have: leave them out")
-        return self._measure.combine(self._measure.prepare(values[:, 0] if values.shape[1] == 1 else values), side)
+        return self._measure.prepare(values[:, 0] if values.shape[1] == 1 else values), side
 
 
 def _spread(measure: Measure[Any], column: Column) -> Array:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import (
 
 from renyi.basis import random_features as features
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.pair.rdc import Settings
 from renyi.sklearn.arguments import RandomState, seed_of

@@ -18,7 +18,7 @@ from renyi.coefficients.base import Measure
 from renyi.coefficients.registry import measure as named
 from renyi.compute.arrays import is_tensor
 from renyi.compute.devices import device_of, relieved
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError, count, is_integer, is_number
 from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, Criterion, Step, forward

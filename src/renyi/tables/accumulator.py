@@ -16,8 +16,8 @@ from renyi.coefficients.rdc import Rdc
 from renyi.coefficients.registry import measure as named
 from renyi.compute.threads import available_cores, in_threads, stream
 from renyi.data.align import Missing
-from renyi.data.reader import Column
-from renyi.data.table import Table, check_known, parts_of
+from renyi.data.column import Column
+from renyi.data.table import Table, check_known, checked_types, parts_of, refuse_missing, too_few_columns, too_few_rows
 from renyi.data.types import SkipError, Wish
 from renyi.errors import InputError, check_choice, count
 from renyi.inference.false_discovery import Correction
@@ -26,7 +26,7 @@ from renyi.pair.rdc import Settings
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
-__all__ = ["DEFAULT_MEMORY", "Accumulator", "bytes_of"]
+__all__ = ["DEFAULT_MEMORY", "Accumulator", "bytes_of", "measure_of"]
 
 (_SEED,) = features.seeds(None, n_draws=1)
 _SHUFFLES = Shuffles(9999, _SEED, None, are_many=True)
@@ -56,6 +56,16 @@ def bytes_of(memory: Any, /) -> int:
     if size < 1 or isinstance(memory, bool):
         raise InputError(f"memory={memory!r} is no amount of memory: pass bytes, or text such as '2GB' or '500MB'")
     return size
+
+
+def measure_of(measure: Any, /) -> Measure[Any]:
+    """The measure that is meant, if tables can have it."""
+    by: Measure[Any] = measure if isinstance(measure, Measure) else named(measure)
+    if isinstance(by, Rdc) and (by.repeats != 1 or by.debias):
+        raise InputError(
+            "tables have the coefficient of one draw, and .debiased beside it: leave repeats and debias out"
+        )
+    return by
 
 
 def _pieces(parts: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -128,17 +138,13 @@ class Accumulator:
                 "missing='listwise' needs whole rows before they are ranked, and these come in batches: drop rows with "
                 "missing cells first, or pass 'pairwise'"
             )
-        by = measure if isinstance(measure, Measure) else named(measure)
-        if not isinstance(by, Rdc) or by.repeats != 1 or by.debias:
-            raise InputError(
-                f"measure={measure!s} is not taken over batches, only the RDC with one draw is: load the table for it"
-            )
+        by = measure_of(measure)
+        if not isinstance(by, Rdc):
+            raise InputError(f"measure={measure!s} is not taken over batches, only the RDC is: load the table for it")
         self._settings = Settings(by.k, by.s, by.frequencies)
         self._settings.scalar_projection(2, _SEED)
         self._target, self._missing, self._correction = target, missing, correction
-        self._wishes = {str(name): wish for name, wish in (types or {}).items()}
-        for name, wish in self._wishes.items():
-            check_choice(wish, Wish, f"types[{name!r}]")
+        self._wishes = checked_types(types)
         self._memory = bytes_of(memory)
         self._n_rows = 0
         # In the second pass names alone: the plan has what was counted.
@@ -349,9 +355,7 @@ class Accumulator:
     def _decided(self) -> tuple[Table, Plan]:
         columns = self._columns or {}
         if self._n_rows < 2:
-            raise InputError(
-                f"the batches have {count(self._n_rows, 'row')}, which show no dependence: pass at least 2"
-            )
+            raise too_few_rows(self._n_rows)
         table = Table((), {}, {}, {}, self._n_rows, self._new_frame)
         kept: list[Counted] = []
         for name, survey in columns.items():
@@ -368,14 +372,10 @@ class Accumulator:
         targets = tuple(column for column in kept if column.name == self._target)
         others = tuple(column for column in kept if column.name != self._target)
         at_least = 2 if self._target is None else 1
-        if len(others) < at_least:
-            said = "; ".join(f"{name!r}: {reason}" for name, reason in list(table.skipped.items())[:5])
-            raise InputError(
-                f"the batches have {count(len(others), 'column')} to compare and need {at_least}"
-                f"{f' ({said})' if said else ''}: pass more columns"
-            )
         stubs = tuple(Column(column.name, column.kind, np.empty(0)) for column in others)
         table = Table(stubs, table.types, table.skipped, table.pooled, self._n_rows, self._new_frame)
+        if len(others) < at_least:
+            raise too_few_columns(table, at_least)
         return table, Plan(others, targets, self._settings, self._n_rows, self._memory // _SHARES)
 
     def _grid(self, n: int) -> int | None:
@@ -388,10 +388,7 @@ class Accumulator:
             )
         holes = [column for column in kept if column.n_missing]
         if holes and self._missing == "raise":
-            raise InputError(
-                f"{holes[0].name!r} has {count(holes[0].n_missing, 'missing cell')}, and missing='raise': drop them, "
-                "or pass missing='pairwise'"
-            )
+            refuse_missing([(column.name, column.n_missing, None) for column in holes], "missing='pairwise'")
         for column in kept:
             if column.rank_error > _LARGEST_ERROR:
                 raise InputError(

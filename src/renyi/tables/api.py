@@ -21,16 +21,15 @@ from renyi.allpairs.device.ranking import (
 from renyi.allpairs.edges import Edges
 from renyi.coefficients.base import Measure
 from renyi.coefficients.rdc import Rdc
-from renyi.coefficients.registry import measure as named
 from renyi.compute.devices import device_of
-from renyi.data.align import Missing
-from renyi.data.reader import Column
-from renyi.data.table import Table, as_table, check_known, checked_wishes, names_of, observed
+from renyi.data.align import Missing, check_indexes
+from renyi.data.column import Column
+from renyi.data.table import Table, as_table, check_known, checked_wishes, names_of, observed, too_few_columns
 from renyi.data.types import Wish
-from renyi.errors import InputError, check_choice, count, is_integer, is_number
+from renyi.errors import InputError, check_choice, is_integer, is_number
 from renyi.inference.false_discovery import Correction
 from renyi.pair.rdc import Settings
-from renyi.tables.accumulator import DEFAULT_MEMORY, Accumulator
+from renyi.tables.accumulator import DEFAULT_MEMORY, Accumulator, measure_of
 from renyi.tables.batches import at_hand, in_batches, is_away
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.in_memory import every_pair, given_others, in_tiles, prepared
@@ -127,11 +126,13 @@ def matrix(
     place = device_of(device, *tensors_of(table), *tensors_of(other))
     if place is not None:
         ways = _OnDevice(place, _checked(measure, correction), types, vectors, missing)
-        found = ways.matrix(_in_memory(table, memory), other, progress=progress)
+        beside = None if other is None else _in_memory(other, memory)
+        found = ways.matrix(_in_memory(table, memory), beside, progress=progress)
         return DependenceMatrix.of(*found, correction=correction)
     table = at_hand(table, memory)
-    if is_away(table):
-        _refuse(other=other, vectors=vectors)
+    other = None if other is None else at_hand(other, memory)
+    if is_away(table) or is_away(other):
+        _refuse(other=other is not None, vectors=vectors)
         settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
         accumulated = in_batches(table, Accumulator(**settings, memory=memory), memory, progress=progress)
         return cast(DependenceMatrix, accumulated)
@@ -333,10 +334,11 @@ class _OnDevice:
 
     def matrix(self, table: Any, other: Any, /, *, progress: bool) -> tuple[Table, Table | None, Edges]:
         """All pairs of a table, or of two."""
+        check_indexes(table, other)
         sides = [self._read(table, "the table"), *([] if other is None else [self._read(other, "other")])]
-        if len({int(side.numbers.shape[1]) for side in sides}) > 1:
-            said = " and ".join(f"{side.numbers.shape[1]:,}" for side in sides)
-            raise InputError(f"the table and other have {said} rows: pass as many")
+        n_rows = [int(side.numbers.shape[1]) for side in sides]
+        if n_rows[0] != n_rows[-1]:
+            raise InputError(f"the table has {n_rows[0]:,} rows and other has {n_rows[1]:,}: pass as many")
         if len(sides) > 1 and self.missing == "listwise":
             raise InputError("missing='listwise' would drop different rows of two tables: drop them first")
         x, *rest = (self._ranked(side, at_least=3 - len(sides)) for side in sides)
@@ -349,6 +351,8 @@ class _OnDevice:
             raise InputError("given is not for a device yet: leave it out, or pass NumPy arrays and device=None")
         whole = self._read(table, "the table")
         names = _listed(target, [column.name for column in whole.table.columns])
+        if not names:
+            raise InputError("target names no column: pass one")
         if len(names) != 1:
             raise InputError("a target of several columns is a vector, which is not for a device yet: name one column")
         # Both sides lose the same rows.
@@ -391,12 +395,7 @@ def _refuse(**wishes: Any) -> None:
 def _checked(measure: str | Measure[Any], correction: Any) -> Measure[Any]:
     """The measure that is meant."""
     check_choice(correction, Correction, "correction")
-    by = measure if isinstance(measure, Measure) else named(measure)
-    if isinstance(by, Rdc) and (by.repeats != 1 or by.debias):
-        raise InputError(
-            "tables have the coefficient of one draw, and .debiased beside it: leave repeats and debias out"
-        )
-    return by
+    return measure_of(measure)
 
 
 def _comparable(table: Table, by: Measure[Any], *, at_least: int) -> Table:
@@ -406,22 +405,17 @@ def _comparable(table: Table, by: Measure[Any], *, at_least: int) -> Table:
         kept = tuple(column for column in table.columns if column.name not in refused)
         types = {name: kind for name, kind in table.types.items() if name not in refused}
         table = replace(table, columns=kept, types=types, skipped={**table.skipped, **refused})
-    if len(table.columns) < at_least:
-        reasons = "; ".join(f"{name!r}: {reason}" for name, reason in list(table.skipped.items())[:5])
-        left = f" ({count(len(table.skipped), 'column')} left out: {reasons})" if reasons else ""
-        remedy = (
-            "measure by 'rdc' or 'dcor', or say which columns are numbers by types={name: 'number'}"
-            if refused
-            else "pass more columns, or say what they are by types={name: 'category'}"
-        )
-        raise InputError(
-            f"the table has {count(len(table.columns), 'column')} to compare and needs {at_least}{left}: {remedy}"
-        )
-    return table
+    if len(table.columns) >= at_least:
+        return table
+    if not refused:
+        raise too_few_columns(table, at_least)
+    remedy = "measure by 'rdc' or 'dcor', or say which columns are numbers by types={name: 'number'}"
+    raise too_few_columns(table, at_least, remedy=remedy)
 
 
 def _side_by_side(table: Any, other: Any, types: Types, vectors: Vectors, missing: Missing) -> tuple[Table, Table]:
     """Two tables over the same rows."""
+    check_indexes(table, other)
     names = [names_of(table), names_of(other, "other")]
     wishes, groups = checked_wishes(types, vectors, [*names[0], *names[1]])
     rows, columns = (

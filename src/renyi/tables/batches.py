@@ -28,9 +28,10 @@ def is_away(table: Any, /) -> bool:
 
 def at_hand(table: Any, memory: str | int, /) -> Any:
     """The table itself, or what a small file holds."""
+    budget = bytes_of(memory)
     if is_dask(table) or not is_elsewhere(table):
         return table
-    whole = loaded(table, bytes_of(memory))
+    whole = loaded(table, budget)
     return table if whole is None else whole
 
 

@@ -16,7 +16,7 @@ from renyi.coefficients.pearson import Pearson, Spearman
 from renyi.compute.progress import watched
 from renyi.compute.threads import stream
 from renyi.data.align import as_pair, common_rows
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError
 
 __all__ = ["MeasuredEdges", "measured"]
@@ -69,8 +69,13 @@ class MeasuredEdges(Edges):
         return state | {"test": partial(_Tested, *self._tested), "whole": None}
 
     def spread(self, name: str, /) -> Array | None:
-        """All coefficients as they came."""
-        return self.whole if name == "coefficient" else None
+        """All coefficients as they came, and on the diagonal what columns have with themselves."""
+        if name != "coefficient" or self.whole is None:
+            return None
+        spread = self.whole.copy()
+        if self.y is self.x:
+            np.fill_diagonal(spread, self.own)
+        return spread
 
     @property
     def measure(self) -> str:

@@ -129,8 +129,6 @@ class DependenceMatrix(TableResult):
         if spread is None:
             holder = self.edges if hasattr(self.edges, name) else self.edges.found
             return self._matrix_of(getattr(holder, name), diagonal)
-        if self.other_names is None:
-            np.fill_diagonal(spread, diagonal)
         spread.setflags(write=False)
         return spread
 

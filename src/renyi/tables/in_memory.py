@@ -13,7 +13,7 @@ from renyi.coefficients.base import Measure
 from renyi.coefficients.rdc import Rdc
 from renyi.compute.progress import watched
 from renyi.compute.threads import stream
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.pair.conditional import conditional_test
 from renyi.pair.independence import Prepared, prepare

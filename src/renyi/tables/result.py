@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,9 @@ class TableResult:
     n_rows: int
     correction: Correction
     new_frame: Callable[[dict[str, Any]], Any] = field(repr=False)
+
+    # What has all pairs as rows of a frame.
+    _pairs_by: ClassVar[str] = "to_edges()"
 
     def __getstate__(self) -> dict[str, Any]:
         # Views of mappings have no copies. What is derived is derived again: it is read-only, which copies are not.
@@ -112,10 +115,10 @@ class TableResult:
         Path
             The file that was written.
         """
-        if any(len(variable.column) == 0 for variable in self.edges.x):
+        reasons = [variable.why_no_rows for variable in self.edges.x if variable.why_no_rows]
+        if reasons:
             raise InputError(
-                "a report shows rows, and those of this table were read in batches: load a sample of them, or write "
-                "the pairs by to_edges()"
+                f"a report shows rows, and those of this table {reasons[0]}, or write the pairs by {self._pairs_by}"
             )
 
         room = showing.report()

@@ -42,6 +42,8 @@ class Screening(TableResult):
     target: str = ""
     given: tuple[str, ...] = ()
 
+    _pairs_by = "to_frame()"
+
     @classmethod
     def of(
         cls, table: "Table", target: str, given: tuple[str, ...], edges: Edges, /, *, correction: Correction

@@ -9,13 +9,18 @@ import renyi
 from renyi.compute.arrays import interpolated
 from renyi.compute.eigenvalues import largest_eigenvalue, products_of_rows
 from renyi.inference.multiscale import largest_root
+from sample_tables import assert_same_table
 
 torch = pytest.importorskip("torch")
 
+from renyi.allpairs import stack as stacks  # noqa: E402
 from renyi.allpairs.device import compare as devicewise  # noqa: E402
+from renyi.allpairs.device import ranking as tensors  # noqa: E402
 from renyi.allpairs.device import stack as resident  # noqa: E402
+from renyi.allpairs.device.ranking import upload  # noqa: E402
 from renyi.compute import devices, fetching  # noqa: E402
 from renyi.compute.devices import device_of, halves, multiplied, paired  # noqa: E402
+from renyi.data.table import as_table  # noqa: E402
 from renyi.selection import candidates  # noqa: E402
 from renyi.selection import products as held  # noqa: E402
 from renyi.sklearn import RDCSelector  # noqa: E402
@@ -148,15 +153,56 @@ def test_pairs_without_a_law_are_shuffled_where_they_are(rng):
     assert found.pvalues[0, 1] > 0.5
 
 
-def test_strips_and_chunks_change_nothing(rng, monkeypatch):
-    values = torch.tensor(rng.standard_normal((5000, 12)))
+# What decides between two ways of computing, lowered so that a small table goes both.
+CROSSED = {
+    "strips": [(resident, "_FEWEST_OF_STRIP", 2)],
+    "strips of one column": [(resident, "_FEWEST_OF_STRIP", 1), (resident, "_N_STRIPS", 100)],
+    "chunks": [(resident, "_MOST_ROWS", 100)],
+    "strips of chunks": [(resident, "_FEWEST_OF_STRIP", 3), (resident, "_MOST_ROWS", 100)],
+    "blocks of functions": [(resident, "_EASY_WIDTH", 4)],
+    "tiles": [(devicewise, "_MOST_COLUMNS", 5)],
+    "strips of tiles": [(resident, "_FEWEST_OF_STRIP", 2), (devicewise, "_MOST_COLUMNS", 6)],
+    "little room": [(devices, "_ROOM_ON_CPU", 2**17)],
+    "no room": [(devices, "_ROOM_ON_CPU", 0), (resident, "_FEWEST_ROWS", 20), (resident, "_ALIGNED", 1)],
+    "pairs of much room": [(devicewise, "_NUMBERS_OF_PAIR", 2**22)],
+    "columns sorted one by one": [(tensors, "_BYTES_OF_SORTING", 2**30)],
+    "matrices filled in memory": [(fetching, "_SHARE_OF_MATRICES", 0.0)],
+    "matrices in pieces": [(fetching, "_PIECE", 40), (fetching, "_MOST_THREADS", 2)],
+}
+
+
+@pytest.mark.parametrize("name", CROSSED)
+@pytest.mark.parametrize("n", [45, 300])
+def test_no_threshold_of_a_device_moves_a_number(name, n, rng, monkeypatch):
+    # On few rows ties would have p-values from shuffles, which take long without room.
+    values = dependent(n, rng, n_columns=15) if n >= 50 else rng.standard_normal((n, 15))
+    sides = values[:, ::3], values[:, 1::3]
+    expected, of_sides = renyi.matrix(values), renyi.matrix(*sides)
+    for module, constant, value in CROSSED[name]:
+        monkeypatch.setattr(module, constant, value)
+    assert_same_table(renyi.matrix(torch.tensor(values)), expected, 1e-10)
+    assert_same_table(renyi.matrix(*map(torch.tensor, sides)), of_sides, 1e-10)
+
+
+@pytest.mark.parametrize("n_columns", [255, 256, 300])
+def test_wide_tables_have_the_numbers_of_arrays(n_columns, rng):
+    values = rng.standard_normal((120, n_columns))
+    assert_same_table(renyi.matrix(torch.tensor(values)), renyi.matrix(values), 1e-10)
+
+
+@pytest.mark.parametrize("kinds", [("cuda",), ("cuda", "cpu")])
+@pytest.mark.parametrize("strip", [3, 128])
+def test_few_rows_in_single_precision_or_its_halves_have_nearly_the_same_numbers(kinds, strip, rng, monkeypatch):
+    values = rng.standard_normal((300, 15))
+    values[:, 1] += values[:, 0]
     expected = renyi.matrix(values)
-    monkeypatch.setattr(resident, "_FEWEST_OF_STRIP", 3)
-    monkeypatch.setattr(resident, "_MOST_ROWS", 1000)
-    monkeypatch.setattr(devicewise, "_MOST_COLUMNS", 5)
-    found = renyi.matrix(values)
-    assert difference(found, expected, "values") < 1e-7
-    assert difference(found, expected, "pvalues") < 1e-5
+    monkeypatch.setattr(stacks, "ROWS_FOR_FLOAT32", 100)
+    monkeypatch.setattr(stacks, "_CELLS_FOR_FLOAT32", 100)
+    monkeypatch.setattr(devices, "_IN_HALVES", kinds)
+    monkeypatch.setattr(resident, "_FEWEST_OF_STRIP", strip)
+    found = renyi.matrix(torch.tensor(values))
+    assert 0.0 < difference(found, expected, "values") < 1e-6
+    assert_same_table(found, expected, 3e-6)
 
 
 @pytest.mark.parametrize(("name", "value"), [("_PIECE", 40), ("_SHARE_OF_MATRICES", 0.0)])
@@ -361,17 +407,12 @@ def test_equal_values_that_float32_has_by_chance_change_no_selection(rng):
     assert_same_search(RDCSelector().fit(torch.tensor(X), torch.tensor(y)), expected, 1e-3, of_dependence=1e-6)
 
 
-def as_halves(numbers):
-    """What a GPU does with single precision."""
-    return halves(numbers) if numbers.dtype == torch.float32 else (numbers,)
-
-
 def test_halves_of_digits_select_as_single_precision(rng, monkeypatch):
     X, y = features(6000, rng, n_columns=20)
     # What is left of the target is large in few rows.
     y[:40] += 300.0 * rng.standard_normal(40)
     expected = RDCSelector(n_features_to_select=8).fit(X, y)
-    monkeypatch.setattr(resident, "as_operand", as_halves)
+    monkeypatch.setattr(devices, "_IN_HALVES", ("cpu",))
     found = RDCSelector(n_features_to_select=8).fit(torch.tensor(X), torch.tensor(y))
     assert_same_search(found, expected, 3e-4)
 
@@ -593,7 +634,7 @@ def test_stacks_of_unlike_precision_multiply_in_double(rng):
 
 
 def test_functions_of_any_size_multiply_in_halves(rng, monkeypatch):
-    monkeypatch.setattr(resident, "as_operand", as_halves)
+    monkeypatch.setattr(devices, "_IN_HALVES", ("cpu",))
     table, codes = rng.standard_normal((50, 3)), rng.integers(0, 50, (4000, 4))
     table[0] = 900.0
     functions = rng.standard_normal((5, 4000)) * np.logspace(-12, 3, 5)[:, np.newaxis]
@@ -607,3 +648,28 @@ def test_functions_of_any_size_multiply_in_halves(rng, monkeypatch):
     found = weighted.products(stack).numpy() * weighted.size
     expected = np.einsum("nca,n,ndb->cdab", values, functions[4], values)
     assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
+
+
+def test_large_whole_numbers_beside_floats_keep_their_digits_or_are_refused(rng):
+    steps = rng.permutation(400)
+    y = np.cos(steps / 50)
+    expected = renyi.matrix({"x": steps, "y": y})
+    for x in (2**62 + steps, -(2**62) + steps, 2**53 + steps):
+        for other in (torch.tensor(y), torch.tensor((1e9 * y).astype(np.int64))):
+            found = renyi.matrix({"x": torch.tensor(x), "y": other})
+            assert difference(found, expected, "values") < 1e-9
+            assert difference(found, expected, "pearson") < 1e-7
+    apart = torch.tensor(np.where(steps == 0, -(2**62), 2**62 + steps))
+    with pytest.raises(renyi.InputError, match="'x' in the table has whole numbers that floats beside it would round"):
+        renyi.matrix({"x": apart, "y": torch.tensor(y)})
+    assert renyi.matrix({"x": apart, "y": torch.tensor((1e9 * y).astype(np.int64))}).values[0, 1] > 0.9
+
+
+def test_what_floats_cannot_keep_apart_is_not_sent_to_a_device(rng):
+    steps = rng.permutation(400)
+    cpu = torch.device("cpu")
+    assert len(upload(as_table({"x": 2**62 + steps, "y": steps}), cpu).numbers[0].unique()) == 400
+    far = np.where(steps == 0, 0, 2**62 + steps)
+    for x in (far, far.astype(np.uint64), far.astype("M8[ns]"), far.astype(np.longdouble)):
+        with pytest.raises(renyi.InputError, match=r"x has numbers that 64-bit floats cannot keep apart.*device=None"):
+            upload(as_table({"x": x, "y": steps}), cpu)

@@ -5,6 +5,7 @@ import pytest
 
 from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY, Coder, Summary
 from renyi.basis.ranks import quantise
+from renyi.data.exact import FineCoder, beyond, split
 
 N = 40_000
 SAMPLES = {
@@ -17,24 +18,37 @@ SAMPLES = {
     "tiny": lambda rng: rng.normal(size=N) * 5e-320,
     "both zeros": lambda rng: rng.choice([-0.0, 0.0, 1.0], N),
 }
+# Numbers between floats: their tails fit, some bits of them are dropped, all are, and bits of the floats too.
+WHOLE = {
+    "few": lambda rng: 2**62 + rng.integers(-1000, 1000, N),
+    "some": lambda rng: 2**62 + rng.integers(-20_000, 20_000, N),
+    "negative": lambda rng: -(2**60) - rng.integers(0, 300_000, N),
+    "dates": lambda rng: np.datetime64(1_600_000_000 * 10**9, "ns") + rng.integers(0, 10**6, N).astype("m8[ns]"),
+    "all": lambda rng: rng.integers(0, 2**64 - 1, N, dtype=np.uint64),
+    "long floats": lambda rng: np.longdouble(1) + rng.integers(0, 2**12, N) * np.longdouble(2) ** -63,
+    "beside small": lambda rng: np.where(rng.random(N) < 0.5, rng.integers(-50, 50, N), 2**61 + rng.integers(0, 99, N)),
+}
 
 
 def counted(values, cuts, capacity=LEAST_CAPACITY):
     summary = Summary(capacity)
     for part in np.split(values, cuts):
-        summary.update(part)
+        summary.update(*split(part))
     return summary.settle()
 
 
 def same(a, b):
-    return a.shift == b.shift and all(
-        np.array_equal(getattr(a, name), getattr(b, name)) for name in ("parts", "counts", "is_mixed")
+    tails = [np.zeros(len(part.parts)) if part.tails is None else part._ends_of_tails for part in (a, b)]
+    return (
+        (a.shift, a.kept) == (b.shift, b.kept)
+        and np.array_equal(*tails)
+        and all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("parts", "counts", "is_mixed"))
     )
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", [*SAMPLES, *WHOLE])
 def test_cuts_order_and_merging_change_nothing(name, rng):
-    values = SAMPLES[name](rng)
+    values = (SAMPLES | WHOLE)[name](rng)
     whole = counted(values, [])
     assert same(whole, counted(rng.permutation(values), [1, 1, 5000, 30_000]))
     parts = [counted(part, [7]) for part in np.split(values, [100, 20_000, 20_000])]
@@ -45,20 +59,20 @@ def test_cuts_order_and_merging_change_nothing(name, rng):
         assert same(whole, total.settle())
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", [*SAMPLES, *WHOLE])
 def test_knowing_where_values_lie_changes_nothing(name, rng):
-    values = SAMPLES[name](rng)
+    values = (SAMPLES | WHOLE)[name](rng)
     whole = counted(values, [])
     first, *others = np.split(values, [20_000, 20_000, 21_000])
     layout = pickle.loads(pickle.dumps(counted(first[:10_000], []).layout))
     total = Summary(LEAST_CAPACITY)
     for part in (others[2], first, *others[:2]):
         some = Summary.beginning(LEAST_CAPACITY, layout)
-        some.update(part)
+        some.update(*split(part))
         total.merge(pickle.loads(pickle.dumps(some)))
     assert same(whole, total.settle())
     assert total.is_constant == whole.is_constant
-    assert total.some_value in values
+    assert total.some_value in (values.astype(np.int64) if values.dtype.kind == "M" else values)
 
 
 def test_a_summary_travels_in_few_bytes(rng):
@@ -86,7 +100,7 @@ def test_counting_without_sorting_is_counting(spread, rng):
 def test_the_cell_of_a_value_is_found_by_bins(name, rng):
     values = SAMPLES[name](rng)
     summary = counted(values, [], capacity=2**16)
-    cells, smallest = summary.cells(8192)
+    cells, smallest, _ = summary.cells(8192)
     codes = Coder.of(smallest, cells.counts)(values)
     assert np.array_equal(codes, np.searchsorted(smallest[1:], values, side="right"))
     assert np.array_equal(np.bincount(codes, minlength=len(cells.counts)), cells.counts)
@@ -95,7 +109,7 @@ def test_the_cell_of_a_value_is_found_by_bins(name, rng):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_what_fits_has_the_grid_of_a_table_in_memory(name, rng):
     values = SAMPLES[name](rng)
-    cells, _ = counted(values, [9], capacity=2**16).cells(8192)
+    cells, *_ = counted(values, [9], capacity=2**16).cells(8192)
     exact = quantise(values, n_cells=8192)
     assert np.array_equal(cells.counts, exact.counts)
     assert cells.ranks == pytest.approx(exact.ranks, abs=1e-15)
@@ -107,7 +121,70 @@ def test_ranks_are_off_by_no_more_than_is_said(name, rng):
     values = SAMPLES[name](rng)
     summary = counted(values, [])
     assert 0 < summary.rank_error < 2e-3
-    cells, smallest = summary.cells(None)
+    cells, smallest, _ = summary.cells(None)
     codes = Coder.of(smallest, cells.counts)(values)
     exact = quantise(values)
     assert np.abs(cells.middles[codes] - exact.middles[exact.codes]).max() <= summary.rank_error
+
+
+def test_tails_are_the_first_bits_to_go(rng):
+    kept = {name: (summary := counted(WHOLE[name](rng), [])).kept for name in WHOLE}
+    assert kept["few"] == kept["beside small"] == kept["long floats"] == 13
+    assert 0 < kept["some"] < 13
+    assert 0 < kept["dates"] < 13
+    assert kept["all"] == 0
+    assert summary.rank_error == 0.0
+
+
+def test_numbers_without_tails_have_the_parts_that_they_have_alone(rng):
+    values = SAMPLES["normal"](rng)
+    alone, both = counted(values, [], capacity=2**15), counted(values, [], capacity=2**15)
+    both.update(*split(2**62 + np.arange(5)))
+    assert both.settle().shift == alone.shift > 0
+    assert np.array_equal(both.parts[: len(alone.parts)], alone.parts)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_numbers_between_floats_have_the_grid_of_a_table_in_memory(name, rng):
+    values = WHOLE[name](rng)
+    cells, smallest, tails = counted(values, [9], capacity=2**16).cells(8192)
+    exact = quantise(values, n_cells=8192)
+    assert np.array_equal(cells.counts, exact.counts)
+    assert cells.has_ties == exact.has_ties
+    codes = FineCoder.of(smallest, tails)(*split(values))
+    assert np.array_equal(codes, exact.codes)
+
+
+@pytest.mark.parametrize("name", ["some", "negative", "dates"])
+def test_ranks_of_numbers_between_floats_are_off_by_no_more_than_is_said(name, rng):
+    values = WHOLE[name](rng)
+    summary = counted(values, [])
+    assert 0 < summary.rank_error < 2e-3
+    cells, smallest, tails = summary.cells(None)
+    codes = FineCoder.of(smallest, tails)(*split(values))
+    exact = quantise(values)
+    assert np.abs(cells.middles[codes] - exact.middles[exact.codes]).max() <= summary.rank_error
+
+
+def test_the_cell_of_a_value_that_was_not_counted(rng):
+    values = 2**62 + 7 * rng.permutation(300)
+    cells, smallest, tails = counted(values, []).cells(None)
+    others = np.concatenate((values + rng.integers(-3, 4, 300), [2**60, 2**63 - 1, -5]))
+    expected = np.searchsorted(np.sort(values)[1:], others, side="right")
+    assert np.array_equal(FineCoder.of(smallest, tails)(*split(others)), expected)
+    assert np.array_equal(FineCoder.of(smallest, tails)(np.array([1.5, 2.0**63]), None), [0, len(cells.counts) - 1])
+
+
+def test_numbers_between_floats_are_standardised_without_rounding(rng):
+    steps = rng.integers(0, 500, N)
+    summary = counted(2**62 + steps, [100])
+    location, scale = summary.location_and_scale()
+    assert location == pytest.approx((steps - steps.min()).mean())
+    assert scale == pytest.approx(steps.std())
+    assert np.array_equal(beyond(summary.origin, *split(2**62 + steps)), steps - steps.min())
+
+
+def test_one_value_between_floats_is_constant_and_told_exactly():
+    assert counted(np.full(9, 2**62 + 1), []).is_constant
+    assert counted(np.full(9, 2**62 + 1), []).some_value == 2**62 + 1
+    assert not counted(np.array([2**62, 2**62 + 1]), []).is_constant

@@ -1,4 +1,5 @@
 import sys
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -176,3 +177,50 @@ def test_how_large_a_file_is_its_rows_tell_and_not_its_bytes(tmp_path):
     assert (tmp_path / "zeros.parquet").stat().st_size < 100_000
     assert is_large(str(tmp_path / "zeros.parquet"), 2**25)
     assert not is_large(str(tmp_path / "zeros.parquet"), 2**27)
+
+
+def test_whole_numbers_and_moments_between_floats_are_exact_in_files(tmp_path, rng):
+    steps = rng.permutation(24_000)
+    frame = pl.DataFrame(
+        {
+            "x": 2**62 + steps,
+            "unsigned": pl.Series(2**63 + steps.astype(np.uint64)),
+            "moment": pl.Series(1_700_000_000_000_000_000 + steps).cast(pl.Datetime("ns")),
+            "y": np.round(np.cos(steps / 4000), 3),
+        }
+    )
+    expected = renyi.matrix(frame)
+    assert expected.values[0, 3] > 0.9
+    frame.write_parquet(tmp_path / "rows.parquet")
+    frame.write_csv(tmp_path / "rows.csv")
+    frame.write_ndjson(tmp_path / "rows.ndjson")
+    for data in (tmp_path / "rows.parquet", tmp_path / "rows.csv", tmp_path / "rows.ndjson", frame.lazy()):
+        for memory in ("5MB", "1GB"):
+            found = renyi.matrix(data, memory=memory)
+            assert dict(found.types) == dict(expected.types)
+            np.testing.assert_allclose(found.values, expected.values, atol=2e-3)
+            np.testing.assert_allclose(found.pearson, expected.pearson, atol=1e-6)
+    assert loaded(tmp_path / "rows.csv", 5 * 2**20) is None
+    assert loaded(tmp_path / "rows.parquet", 5 * 2**20) is None
+
+
+def test_decimals_and_integers_of_128_bits_are_exact_in_files_or_left_out(tmp_path, rng):
+    steps = [int(k) for k in rng.permutation(9_000)]
+    frame = pl.DataFrame(
+        {
+            "price": pl.Series([Decimal(10**17 + k) for k in steps], dtype=pl.Decimal(38, 2)),
+            "wide": pl.Series([2**62 + k for k in steps], dtype=pl.Int128),
+            "wider": pl.Series([2**100 + k for k in steps], dtype=pl.Int128),
+            "y": np.round(np.cos(np.array(steps) / 1500), 3),
+        }
+    )
+    expected = renyi.matrix(frame)
+    assert expected.names == ("price", "wide", "y")
+    assert "more digits than 64-bit floats keep apart" in expected.skipped["wider"]
+    frame.write_parquet(tmp_path / "rows.parquet")
+    frame.write_csv(tmp_path / "rows.csv")
+    for data in (tmp_path / "rows.parquet", tmp_path / "rows.csv"):
+        for memory in ("4MB", "1GB"):
+            found = renyi.matrix(data, memory=memory)
+            assert found.skipped == expected.skipped
+            np.testing.assert_allclose(found.values, expected.values, atol=2e-3)

@@ -1,5 +1,6 @@
 import gzip
 import json
+from decimal import Decimal
 
 import numpy as np
 import polars as pl
@@ -9,7 +10,8 @@ from typer.testing import CliRunner
 import renyi
 from renyi.cli import app
 from renyi.data.files.large_text import converted
-from renyi.data.files.table_files import Request, read_table
+from renyi.data.files.request import Request
+from renyi.data.files.table_files import read_table
 from renyi.errors import InputError
 
 LINES = 400
@@ -142,3 +144,38 @@ def test_a_large_csv_is_scanned_with_the_options_of_the_command_line(tmp_path, r
     result = CliRunner().invoke(app, ["scan", str(path), "--sep", "|", "--null", "-99.0", "--memory", "8MB", "--json"])
     pairs = {frozenset((pair["x"], pair["y"])): pair["n"] for pair in json.loads(result.stdout)["pairs"]}
     assert pairs[frozenset(("real", "curve"))] == rows.filter(pl.col("real") != -99.0).height
+
+
+@pytest.mark.parametrize(
+    ("form", "first", "second", "dtype"),
+    [
+        ("csv", ["1", "2"], ["0.5", "1e300"], pl.Float64),
+        ("csv", [str(2**62 + 1), "2"], [str(2**63 + 1), "3"], pl.Decimal(38, 0)),
+        ("csv", [str(2**62 + 1), "-2"], [str(2**70 + 1), "3"], pl.Decimal(38, 0)),
+        ("csv", ["9007199254740993.5", "2"], [str(2**62 + 1), "3"], pl.Decimal(38, 1)),
+        ("csv", [str(2**62 + 1), "2"], ["0.5", "3"], pl.String),
+        ("csv", ["9007199254740993.5", "2"], ["0.25", "3"], pl.String),
+        ("ndjson", ["1", "2"], ["0.5", "1e300"], pl.Float64),
+        ("ndjson", [str(2**62 + 1), "2"], [str(2**63 + 1), "3"], pl.Decimal(38, 0)),
+        ("ndjson", [str(2**62 + 1), "-2"], [str(2**70 + 1), "3"], pl.Int128),
+        ("ndjson", [str(2**62 + 1), "2"], ["0.5", "3"], pl.String),
+    ],
+)
+def test_blocks_of_numbers_of_many_digits_agree_on_a_type_that_holds_them(form, first, second, dtype, tmp_path):
+    cells = first * 50 + second * 50
+    path = tmp_path / f"rows.{form}"
+    lines = [f'{{"x":{cell}}}' for cell in cells] if form == "ndjson" else ["x", *cells]
+    path.write_text("\n".join(lines) + "\n")
+    files, found, notes = parts(path, tmp_path / "parts", n_bytes=150)
+    assert len(files) > 3
+    assert found["x"].dtype == dtype
+    if dtype != pl.Float64:
+        assert [Decimal(str(value)) for value in found["x"]] == [Decimal(cell) for cell in cells]
+    assert any("kept as text" in note for note in notes) == (dtype == pl.String)
+
+
+def test_numbers_of_json_that_are_text_in_another_block_are_text(tmp_path):
+    path = tmp_path / "rows.ndjson"
+    path.write_text("".join(f'{{"x":{k}}}\n' for k in range(90)) + '{"x":"word"}\n' * 90)
+    _, found, _ = parts(path, tmp_path / "parts", n_bytes=300)
+    assert found["x"].to_list() == [*map(str, range(90)), *["word"] * 90]

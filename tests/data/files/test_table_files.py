@@ -5,6 +5,7 @@ import io
 import os
 import sys
 import types
+from decimal import Decimal
 
 import polars as pl
 import pytest
@@ -194,3 +195,31 @@ def test_a_file_without_rights(tmp_path):
     path.chmod(0)
     with pytest.raises(InputError, match="Permission denied"):
         read_table(path)
+
+
+def test_large_whole_numbers_of_json_beside_floats_keep_their_digits(read):
+    frame = read('{"a":9007199254740993,"b":1e300}\n{"a":0.5,"b":5.5}\n', "t.jsonl").frame
+    assert frame["a"].to_list() == [Decimal("9007199254740993"), Decimal("0.5")]
+    assert frame["b"].to_list() == [1e300, 5.5]
+    frame = read('{"a":9007199254740994.0,"b":1}\n{"a":100000000000000000000,"b":2}\n', "t.jsonl").frame
+    assert frame["a"].dtype == pl.Float64
+
+
+def test_null_values_are_exact(read):
+    cells = [2**63 - 1, 2**63 - 2, -999, 7]
+    frame = read(
+        "".join(f'{{"a":{cell}}}\n' for cell in cells), "t.jsonl", null_values=[str(2**63 - 1), "-999.0"]
+    ).frame
+    assert frame["a"].to_list() == [None, 2**63 - 2, None, 7]
+
+
+def test_decimals_of_few_digits_are_floats_and_others_keep_them(read):
+    few = pl.Series([Decimal("1.25"), Decimal("2.50")])
+    many = pl.Series([Decimal("10000000000000000.25"), Decimal("10000000000000000.26")])
+    wide = pl.Series([2**100, 2**100 + 1], dtype=pl.Int128)
+    content = io.BytesIO()
+    pl.DataFrame({"few": few, "many": many, "wide": wide}).write_parquet(content)
+    found = read(content.getvalue(), "t.parquet")
+    assert found.frame["few"].to_list() == [1.25, 2.5]
+    assert found.frame["many"].to_list() == many.to_list()
+    assert found.frame["wide"].to_list() == wide.to_list()

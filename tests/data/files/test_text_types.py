@@ -1,6 +1,7 @@
 """What becomes of the cells of text files: numbers, dates, labels, and what is said of them."""
 
 import datetime
+from decimal import Decimal
 
 import polars as pl
 import pytest
@@ -23,8 +24,11 @@ from renyi.data.files.text_types import Notes, drop_values, type_columns
         (["5%", "7.5 %"], [5.0, 7.5], "numbers with '%'"),
         (["$5", "-$1,200.50"], [5.0, -1200.5], "numbers with '$'"),
         (["inf", "1", "-Infinity", "1e999"], [None, 1, None, None], "column 'x' holds infinite values (3 times)"),
-        (["36893488147419103232", "2"], [2.0**65, 2.0], "rounded"),
-        (["9007199254740993", "0.5"], [2.0**53, 0.5], "rounded"),
+        (["36893488147419103232", "2"], [2.0**65, 2.0], ""),
+        (["36893488147419103233", "2"], [2**65 + 1, 2], "numbers with more digits than floats have: read with all"),
+        (["9007199254740993", "0.5"], [Decimal("9007199254740993"), Decimal("0.5")], "read with all of them"),
+        (["9007199254740993.00", "0.5"], [Decimal("9007199254740993"), Decimal("0.5")], "read with all of them"),
+        (["12345678901234567000", "0.5", "9007199254740994.0"], [12345678901234567e3, 0.5, 2.0**53 + 2], ""),
         (["01", "2"], [1, 2], ""),
         (["5.", ".5", "+1e3"], [5.0, 0.5, 1000.0], ""),
         (["9007199254740993", "-9007199254740993"], [9007199254740993, -9007199254740993], ""),
@@ -137,3 +141,10 @@ def test_columns_that_are_to_be_text_stay_so():
 def test_what_a_comma_is_where_no_cell_tells_is_for_the_caller_to_say(decimal_comma, values):
     frame = pl.DataFrame({"0": ["1,234", "5,678"]})
     assert type_columns(pl, frame, ["x"], Notes(), decimal_comma=decimal_comma)["0"].to_list() == values
+
+
+def test_numbers_of_too_many_digits_are_kept_as_text(column):
+    x, notes = column(f"{10**40 + 1}", "2")
+    assert x.to_list() == [f"{10**40 + 1}", "2"]
+    assert "numbers with more digits than floats have: kept as text" in notes
+    assert column("9007199254740993", "1e-3")[0].to_list() == ["9007199254740993", "1e-3"]

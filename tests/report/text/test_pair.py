@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.pair.independence import independence_test
 from renyi.report.text.pair import PairFound
 

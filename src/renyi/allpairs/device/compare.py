@@ -34,6 +34,8 @@ _MOST_COLUMNS = 2048
 # Numbers that a pair takes while it is compared: sums, what is taken of them, and what spectra need beside.
 _NUMBERS_OF_PAIR = 700
 _MATRICES = ("coefficient", "log_pvalue", "pvalues", "pearson", "spearman")
+# What a column has with itself; nothing is tested there.
+_OWN = {"coefficient": 1.0, "pearson": 1.0, "spearman": 1.0}
 
 
 def compared(x: Ranked, y: Ranked | None = None, /, *, progress: bool) -> "MatrixEdges":
@@ -144,7 +146,7 @@ def _compare(x: Alike, y: Alike) -> _Tile:
         return _Tile(x.positions, y.positions, matrices, shuffled)
     matrices = {}
     for name, values in flat.items():
-        matrix = torch.full(shape, torch.nan, dtype=values.dtype, device=device)
+        matrix = torch.full(shape, _OWN.get(name, torch.nan), dtype=values.dtype, device=device)
         matrix[i, j] = values
         matrix[j, i] = values
         matrices[name] = matrix
@@ -274,11 +276,16 @@ class MatrixEdges(Edges):
         found = self._matrices
         sides = [np.unique(ranks, return_inverse=True) for ranks in (found.ranks_x, found.ranks_y)]
         (of_x, which_x), (of_y, which_y) = sides
-        levels = np.array([[null_median(int(a), int(b), found.n_rows) for b in of_y] for a in of_x])
+        n = found.n_rows
+        # Where two fill the rows there is no coefficient.
+        levels = np.array(
+            [[null_median(a, b, n) if a + b < n else np.nan for b in of_y.tolist()] for a in of_x.tolist()]
+        )
         of_pairs = np.asarray(levels[which_x[found.i], which_y[found.j]])
         (weights_x, _), (weights_y, _) = traits(self.x), traits(self.y)
-        most = largest_leverage(2, found.n_rows) * found.n_rows**2
+        most = largest_leverage(2, n) * n**2
         if weights_x.max() * weights_y.max() > most:
-            for k in np.flatnonzero(weights_x[found.i] * weights_y[found.j] > most).tolist():
+            is_heavy = (weights_x[found.i] * weights_y[found.j] > most) & np.isfinite(found.coefficient)
+            for k in np.flatnonzero(is_heavy).tolist():
                 of_pairs[k] = null_level(*self._bases(k))
         return of_pairs

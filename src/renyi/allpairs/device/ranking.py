@@ -12,21 +12,24 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.column_group import Alike, Variable
+from renyi.allpairs.column_group import Alike, Variable, ready
 from renyi.allpairs.device.stack import ResidentStack, ResidentValues
-from renyi.allpairs.stack import ROWS_FOR_FLOAT32, is_exact
+from renyi.allpairs.stack import is_exact, precision
 from renyi.basis import random_features as features
 from renyi.basis.basis import copula_basis, grid_cells
 from renyi.basis.nested import number_scales
 from renyi.basis.ranks import Cells, tie_free_cells, tied_cells
-from renyi.compute.arrays import is_tensor
+from renyi.compute.arrays import in_memory, is_tensor
 from renyi.compute.devices import free_bytes, within_room
 from renyi.compute.threads import in_threads
-from renyi.data.reader import Column, as_floats
-from renyi.data.table import Table, as_dict
-from renyi.errors import InputError, count
+from renyi.data.align import Missing
+from renyi.data.column import Column, as_floats_apart
+from renyi.data.exact import EXACT
+from renyi.data.table import Table, as_dict, names_of, observed
+from renyi.data.types import SkipError, check_varies, read
+from renyi.errors import InputError, check_choice, count
 from renyi.inference.multiscale import CORNER
-from renyi.pair.independence import Prepared
+from renyi.pair.independence import Prepared, prepare
 from renyi.pair.rdc import Settings
 
 __all__ = [
@@ -45,9 +48,12 @@ Array: TypeAlias = NDArray[np.float64]
 Tensor: TypeAlias = Any
 (_SEED,) = features.seeds(None, n_draws=1)
 
+# What sorting takes for every number: sorted values, their order, and as much beside them.
+_BYTES_OF_SORTING = 48
 # Equal values in a row, and pairs of them as a share of all, up to which a column is taken as one without ties.
 _LONGEST_RUN, _MOST_MOVED = 5, 3e-7
-_ON_CPU = "leave such columns out, or pass NumPy arrays and device=None"
+_ARRAYS = "NumPy arrays and device=None"
+_ON_CPU = f"leave such columns out, or pass {_ARRAYS}"
 
 
 def has_tensors(data: Any, /) -> bool:
@@ -78,33 +84,88 @@ class OnDevice:
 
 def read_tensors(data: Any, device: Any, argument: str = "the table", /) -> OnDevice:
     """The columns of a tensor (rows, columns), or of a dict of tensors, on a device."""
-    import torch
-
+    reasons: dict[int, str] = {}
     if isinstance(data, Mapping):
-        shapes = {name: tuple(part.shape) for name, part in data.items()}
-        first = next(iter(shapes.values()))
-        for name, shape in shapes.items():
-            if len(shape) != 1 or shape != first:
-                raise InputError(
-                    f"{name!r} in {argument} has the shape {shape}: pass tensors of one length, one a column"
-                )
-        kinds = {part.dtype for part in data.values()}
-        kind = kinds.pop() if len(kinds) == 1 else torch.float64
-        numbers = torch.stack([part.to(device=device, dtype=kind) for part in data.values()])
-        names = tuple(map(str, data))
+        names = names_of(dict.fromkeys(data, np.empty(0)), argument)
+        numbers, reasons = _stacked(dict(zip(names, data.values(), strict=True)), device, argument)
     else:
         if data.ndim != 2:
             raise InputError(
-                f"{argument} is a tensor of the shape {tuple(data.shape)}, and a table has rows and columns"
+                f"{argument} is a tensor of the shape {tuple(data.shape)}, and a table has rows and columns: pass a "
+                "tensor that has both, or a dict of tensors"
             )
-        numbers = data.detach().to(device).T.contiguous()
-        names = tuple(f"x{j}" for j in range(len(numbers)))
-    if numbers.dtype == torch.bool or numbers.is_complex():
-        raise InputError(f"{argument} holds {numbers.dtype} and numbers are compared on a device: convert it to floats")
+        names = names_of(np.empty((0, data.shape[1])), argument)
+        numbers = _numbers(data, device, argument).T.contiguous()
+    if len(numbers) == 0:
+        raise InputError(f"{argument} has no columns: there is nothing to measure")
     if numbers.shape[1] < 2:
         raise InputError(f"{argument} has {count(numbers.shape[1], 'row')}, which show no dependence: pass at least 2")
     columns = tuple(Column(name, "number", np.empty(0)) for name in names)
-    return OnDevice(Table(columns, dict.fromkeys(names, "number"), {}, {}, int(numbers.shape[1]), as_dict), numbers)
+    table = Table(columns, dict.fromkeys(names, "number"), {}, {}, int(numbers.shape[1]), as_dict)
+    return _without(OnDevice(table, numbers), reasons)
+
+
+def _stacked(columns: dict[str, Tensor], device: Any, argument: str) -> tuple[Tensor, dict[int, str]]:
+    """Columns of one length as rows of a tensor, and why some that are whole numbers beside floats cannot be measured.
+
+    These are looked at before they become floats.
+    """
+    import torch
+
+    for name, column in columns.items():
+        if column.ndim != 1:
+            raise InputError(
+                f"{name!r} in {argument} has the shape {tuple(column.shape)}: pass tensors of one length, one a column"
+            )
+    (first, n_rows), *others = ((name, len(column)) for name, column in columns.items())
+    for name, length in others:
+        if length != n_rows:
+            raise InputError(
+                f"{first!r} has {count(n_rows, 'row')} and {name!r} has {length:,}: pass as many values for each column"
+            )
+    parts = [_numbers(column, device, f"{name!r} in {argument}") for name, column in columns.items()]
+    if len({part.dtype for part in parts}) == 1:
+        return torch.stack(parts), {}
+    reasons = {
+        k: _reason(part)
+        for k, part in enumerate(parts)
+        if not part.is_floating_point() and bool((part == part[:1]).all())
+    }
+    return torch.stack(
+        [_as_floats(part, f"{name!r} in {argument}") for name, part in zip(columns, parts, strict=True)]
+    ), reasons
+
+
+def _numbers(data: Tensor, device: Any, said: str) -> Tensor:
+    """A tensor on a device, in a type of numbers that is sorted there."""
+    import torch
+
+    if data.dtype == torch.bool or data.is_complex():
+        raise InputError(f"{said} holds {data.dtype} and numbers are compared on a device: convert it to floats")
+    if data.layout != torch.strided:
+        raise InputError(f"{said} is a sparse tensor, whose values are not compared: pass a dense one (.to_dense())")
+    numbers = data.detach().to(device)
+    if numbers.dtype in (torch.uint16, torch.uint32, torch.uint64):
+        whole = numbers.long()
+        if numbers.dtype == torch.uint64 and bool((whole < 0).any()):
+            raise InputError(f"{said} has whole numbers of 2⁶³ and more, which no device sorts: subtract the smallest")
+        return whole
+    return numbers
+
+
+def _as_floats(part: Tensor, label: str) -> Tensor:
+    """A column as floats, which keep large whole numbers apart without the smallest, or refuse them."""
+    import torch
+
+    if part.is_floating_point():
+        return part.to(torch.float64)
+    lowest, highest = int(part.min()), int(part.max())
+    if max(-lowest, highest) <= EXACT:
+        return part.to(torch.float64)
+    floats = (part - lowest if highest - lowest < 2**63 else part).to(torch.float64)
+    if highest - lowest > EXACT and len(torch.unique(part)) > len(torch.unique(floats)):
+        raise InputError(f"{label} has whole numbers that floats beside it would round: {_ON_CPU}")
+    return floats
 
 
 def upload(table: Table, device: Any, /) -> OnDevice:
@@ -118,7 +179,7 @@ def upload(table: Table, device: Any, /) -> OnDevice:
             raise InputError(f"{column.name!r} has missing cells, which are not compared on a device yet: {_ON_CPU}")
     values = [column.values for column in table.columns]
     are_single = all(part.dtype == np.float32 for part in values)
-    numbers = np.stack(values if are_single else [as_floats(part) for part in values])
+    numbers = np.stack(values if are_single else [as_floats_apart(column) for column in table.columns])
     return OnDevice(table, torch.as_tensor(numbers, device=device))
 
 
@@ -138,9 +199,18 @@ def on_device(columns: Sequence[Column], device: Any, /) -> OnDevice:
 
 @dataclass(frozen=True, eq=False)
 class _Away(Variable):
-    """A column whose rows are on a device."""
+    """A column whose rows are on a device, and in memory too if they come from there."""
 
-    n_all: int = 0
+    n_all: int
+    settings: Settings
+
+    @property
+    def with_rows(self) -> Prepared:
+        return prepare(self.column, _SEED, self.settings)
+
+    @property
+    def why_no_rows(self) -> str:
+        return "" if len(self.column) else "stayed on a device: pass them in memory (.cpu().numpy())"
 
     @property
     def n_rows(self) -> int:
@@ -206,37 +276,77 @@ def _rows_at(tensor: Tensor, places: NDArray[np.intp]) -> Tensor:
     return tensor[torch.as_tensor(places, device=tensor.device)]
 
 
-def ranked(table: OnDevice, settings: Settings, /, *, missing: str) -> Ranked:
+def ranked(table: OnDevice, settings: Settings, /, *, missing: Missing) -> Ranked:
     """Rank all columns where they are; columns that say nothing are left out."""
     table = without_gaps(table, missing)
     device, (n_columns, n_rows) = table.numbers.device, table.numbers.shape
-    # Sorted values, their order, and what sorting takes beside them.
-    most = max(1, int(free_bytes(device) / (48 * n_rows)))
+    most = max(1, int(free_bytes(device) / (_BYTES_OF_SORTING * n_rows)))
     ranking = _Ranking(table, settings)
     return within_room(ranking, min(n_columns, most), device, f"sorting a column of {n_rows:,} rows")
 
 
-def without_gaps(table: OnDevice, missing: str, /) -> OnDevice:
-    """The table without rows that lack a value, if these are to be dropped."""
+def without_gaps(table: OnDevice, missing: Missing, /) -> OnDevice:
+    """The table without rows that lack a value, or refused if it has such rows, as `missing` says.
+
+    Columns that say nothing are left out before.
+    """
     import torch
 
+    check_choice(missing, Missing, "missing")
     numbers = table.numbers
-    if missing != "listwise" or not numbers.is_floating_point():
+    if missing == "pairwise" or not numbers.is_floating_point():
         return table
-    rows = ~torch.isnan(numbers).any(0)
-    if bool(rows.all()):
+    if not bool(torch.isnan(numbers).any()):
         return table
+    is_odd = ~torch.isfinite(numbers).all(1)
+    table = _without(table, {k: _reason(numbers[k]) for k in is_odd.nonzero().ravel().tolist()})
+    whole, gaps = table.numbers, torch.isnan(table.numbers)
+    rows = ~gaps.any(0)
     n_left = int(rows.sum())
-    if n_left < 2:
-        raise InputError(f"{count(n_left, 'row')} of {numbers.shape[1]:,} have no missing cell: leave columns out")
-    return OnDevice(replace(table.table, n_rows=n_left), numbers[:, rows])
+    if n_left == len(rows):
+        return table
+    if missing == "raise" or n_left < 2:
+        masks = in_memory(gaps)
+        columns = [
+            replace(column, missing=mask if mask.any() else None)
+            for column, mask in zip(table.table.columns, masks, strict=True)
+        ]
+        observed(replace(table.table, columns=tuple(columns)), missing=missing)
+    left = OnDevice(replace(table.table, n_rows=n_left), whole[:, rows])
+    lowest, highest = torch.aminmax(left.numbers, dim=1)
+    where = f" on the {n_left:,} rows where nothing is missing"
+    constant = (lowest == highest).nonzero().ravel().tolist()
+    return _without(left, {k: _reason(whole[k]) or _reason(left.numbers[k]) + where for k in constant})
+
+
+def _without(table: OnDevice, reasons: dict[int, str]) -> OnDevice:
+    """The table without the columns for which there is a reason."""
+    names = [column.name for column in table.table.columns]
+    skipped = {names[k]: reason for k, reason in reasons.items() if reason}
+    told = replace(
+        table.table,
+        types={name: kind for name, kind in table.table.types.items() if name not in skipped},
+        skipped={**table.table.skipped, **skipped},
+    )
+    return OnDevice(told, table.numbers).take([k for k, name in enumerate(names) if name not in skipped])
+
+
+def _reason(values: Tensor) -> str:
+    """Why a column cannot be measured, in the words of tables in memory; empty where it can."""
+    try:
+        check_varies(read(in_memory(values), "", None)[0])
+    except SkipError as error:
+        return str(error)
+    return ""
 
 
 class _Ranking:
     """All columns to their cells, some at a time."""
 
     def __init__(self, table: OnDevice, settings: Settings, /) -> None:
-        self._table, self._n = table, int(table.numbers.shape[1])
+        if settings.s == "median":
+            raise InputError(f"s='median' is not found on a device yet: pass a number, or {_ARRAYS}")
+        self._table, self._settings, self._n = table, settings, int(table.numbers.shape[1])
         self._projection = settings.scalar_projection(self._n, _SEED)
         self._n_cells = grid_cells(self._n, self._projection.roughest)
         self._without_ties = self._prepared(*tie_free_cells(self._n, self._n_cells), has_ties=False)
@@ -289,7 +399,7 @@ class _Ranking:
 
         cells = cell_of_rank.expand(len(equals_next), -1)
         is_tied = equals_next.any(1)
-        if self._n < ROWS_FOR_FLOAT32 or not bool(is_tied.any()):
+        if precision(self._n) == np.float64 or not bool(is_tied.any()):
             return cells, is_tied
         n_pairs = torch.zeros(len(equals_next), dtype=torch.int64, device=equals_next.device)
         run, cells = equals_next, cells.clone()
@@ -300,7 +410,7 @@ class _Ranking:
         return cells, run.any(1) | (n_pairs > _MOST_MOVED * self._n**2)
 
     def _variable(self, column: Column, prepared: Prepared) -> _Away:
-        return _Away(column, lambda _: prepared, self._n)
+        return _Away(column, ready(prepared), self._n, self._settings)
 
     def _tied(self, differs: NDArray[np.bool_]) -> tuple[Prepared, NDArray[np.intp]]:
         """The functions of a column with ties, from where its sorted values differ, and the rows of its cells."""
@@ -311,24 +421,17 @@ class _Ranking:
         """Columns that cannot be compared, and why; missing cells are refused."""
         import torch
 
+        # Sorted, what is missing comes last.
         first, last = ordered[:, 0], ordered[:, -1]
-        if ordered.is_floating_point():
-            finite = (torch.isfinite(first) & torch.isfinite(last)).tolist()
-            for k in (k for k, is_finite in enumerate(finite) if not is_finite):
-                n_missing = int(torch.isnan(ordered[k]).sum())
-                n_infinite = int(torch.isinf(ordered[k]).sum())
-                if n_infinite:
-                    yield start + k, f"has {count(n_infinite, 'infinite value')}: replace by numbers or by NaN"
-                elif n_missing == ordered.shape[1]:
-                    yield start + k, "no observed value"
-                else:
-                    name = self._table.table.columns[start + k].name
-                    raise InputError(
-                        f"{name!r} has {count(n_missing, 'missing cell')}, which are not compared on a device yet: "
-                        f"pass missing='listwise' to drop such rows, {_ON_CPU}"
-                    )
-        for k in (first == last).nonzero().ravel().tolist():
-            yield start + k, f"constant (always {first[k].item()!r})"
+        for k in ((first == last) | ~torch.isfinite(first) | ~torch.isfinite(last)).nonzero().ravel().tolist():
+            reason = _reason(self._table.numbers[start + k])
+            if not reason:
+                name, n_missing = self._table.table.columns[start + k].name, int(torch.isnan(ordered[k]).sum())
+                raise InputError(
+                    f"{name!r} has {count(n_missing, 'missing cell')}, which are not compared on a device yet: "
+                    f"pass missing='listwise' to drop such rows, {_ON_CPU}"
+                )
+            yield start + k, reason
 
 
 def _cells_of_ranks(counts: NDArray[np.intp], device: Any) -> Tensor:

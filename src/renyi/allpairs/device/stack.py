@@ -17,13 +17,14 @@ Tensor: TypeAlias = Any
 
 # Sums of products over more rows than this are added up in float64.
 _MOST_ROWS = 32768
+# A chunk has as many rows as this at least, however little room there is.
+_FEWEST_ROWS = 64
 # Chunks of so many rows, or several times as many, are multiplied fastest.
 _ALIGNED = 64
-# Parts of columns: of all pairs of columns, those of a part with itself and with later ones are multiplied.
+# Strips of columns: of all pairs of columns, those of a strip with itself and with later ones are multiplied.
 _N_STRIPS, _FEWEST_OF_STRIP = 5, 128
 # So many numbers in half precision, 16 bytes, are gathered at once.
 _EASY_WIDTH = 8
-_WHOLE = ((slice(None), slice(None)),)
 # The part of the free memory that functions of a chunk of rows take.
 _SHARE_OF_CHUNK = 0.15
 # Numbers are brought to this size before they are cut into halves, whose range is from 6e-8 to 65,504.
@@ -70,39 +71,47 @@ class Resident:
     def products(self, other: "Resident", /) -> Tensor:
         """Sums of products (columns, columns of the other, rank, rank of the other) over the rows.
 
-        Of columns with themselves those of a pair and of its reverse are the same, turned; some of the reverse ones are
-        left out, as 0.
+        Of columns with themselves those of a pair and of its reverse are the same, turned: most are multiplied once and
+        copied.
         """
         import torch
 
         kind, chunks = torch.promote_types(self.dtype, other.dtype), list(self._chunks(other))
         shape = self.blocks * len(self), self.width, other.blocks * len(other), other.width
         total = torch.zeros(shape, dtype=kind if len(chunks) == 1 else torch.float64, device=self.device)
+        strips = self._strips() if other is self else [slice(0, len(total))]
         for rows in chunks:
             own = self.operand(rows)
             left, right = paired(own, own if other is self else other.operand(rows))
-            for strip, later in self._strips() if other is self else _WHOLE:
+            for strip in strips:
                 # Columns follow one another in every row, so that those of a strip need not be copied.
+                later = slice(strip.start, None)
                 block = total[strip, :, later]
                 block += multiplied(left[:, strip], right[:, later]).view(block.shape)
+        for strip in strips[:-1]:
+            after = slice(strip.stop, None)
+            total[after, :, strip] = total[strip, :, after].permute(2, 3, 0, 1)
         parts = total.view(self.blocks, len(self), self.width, other.blocks, len(other), other.width)
         planes = parts.permute(0, 2, 3, 5, 1, 4).reshape(
             self.blocks * self.width, other.blocks * other.width, len(self), len(other)
         )
         return planes[: self.rank, : other.rank].to(kind).permute(2, 3, 0, 1)
 
-    def _strips(self) -> Sequence[tuple[slice, slice]]:
-        """Some columns, and all that follow; all of them where they lie in several blocks."""
-        n_strips = max(1, min(_N_STRIPS, len(self) // _FEWEST_OF_STRIP))
+    def _strips(self) -> list[slice]:
+        """Columns in parts, each of which is multiplied with itself and with those after it; one if there are blocks.
+
+        Blocks are not cut, since the columns of a strip would not follow one another.
+        """
         if self.blocks > 1:
-            return _WHOLE
+            return [slice(0, self.blocks * len(self))]
+        n_strips = max(1, min(_N_STRIPS, len(self) // _FEWEST_OF_STRIP))
         edges = np.linspace(0, len(self), n_strips + 1).round().astype(int).tolist()
-        return [(slice(start, stop), slice(start, None)) for start, stop in pairwise(edges)]
+        return [slice(start, stop) for start, stop in pairwise(edges)]
 
     def _chunks(self, other: "Resident") -> Iterator[slice]:
         room = _SHARE_OF_CHUNK * free_bytes(self.device)
         width = 8 * (len(self) * self.blocks * self.width + len(other) * other.blocks * other.width)
-        most = max(64, min(_MOST_ROWS, int(room / width)))
+        most = max(_FEWEST_ROWS, min(_MOST_ROWS, int(room / width)))
         step = -(-self.n_rows // -(-self.n_rows // most))
         step = -(-step // _ALIGNED) * _ALIGNED
         return (slice(start, min(start + step, self.n_rows)) for start in range(0, self.n_rows, step))
@@ -179,7 +188,7 @@ def _gathered(table: Tensor, places: Tensor) -> Tensor:
     import torch
 
     table = table.contiguous()
-    items = {2: torch.float32, 4: torch.float64, _EASY_WIDTH: torch.complex128}.get(int(table.shape[1]))
+    items = {2: torch.float32, 4: torch.float64, 8: torch.complex128}.get(int(table.shape[1]))
     if table.dtype == torch.float16 and items is not None:
         return table.view(items).view(-1).index_select(0, places).view(-1, 1).view(torch.float16)
     return table.index_select(0, places)
@@ -187,11 +196,16 @@ def _gathered(table: Tensor, places: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class ResidentValues(Resident):
-    """Numbers (columns, rows) that are standardised where they are multiplied: over their size, mean and deviation."""
+    """Numbers (columns, rows) that are standardised where they are multiplied.
+
+    They are divided by their size, less their mean and what rounding has left of it, over their deviation; all of these
+    are (columns, 1).
+    """
 
     numbers: Tensor
     sizes: Tensor
     means: Tensor
+    rests: Tensor
     deviations: Tensor
     rank: int = 1
 
@@ -200,18 +214,26 @@ class ResidentValues(Resident):
         """Values of columns that vary."""
         import torch
 
+        at_once = max(1, int(_SHARE_OF_CHUNK * free_bytes(numbers.device) / (16 * numbers.shape[1])))
         if not numbers.is_floating_point():
-            # As floats large whole numbers would lose their digits, but for the smallest.
-            numbers = (numbers - numbers.amin(1, keepdim=True)).double()
+            floats = torch.empty(numbers.shape, dtype=torch.float64, device=numbers.device)
+            for own, part in zip(floats.split(at_once), numbers.split(at_once), strict=True):
+                own.copy_(_less_smallest(part))
+            numbers = floats
         sizes = torch.maximum(numbers.amax(1).double().abs(), numbers.amin(1).double().abs())
         sizes = sizes.clamp(min=float(np.finfo(np.float64).tiny))[:, None]
-        at_once = max(1, int(_SHARE_OF_CHUNK * free_bytes(numbers.device) / (16 * numbers.shape[1])))
-        parts = [
-            torch.std_mean(part.double() / size, dim=1, correction=0, keepdim=True)
-            for part, size in zip(numbers.split(at_once), sizes.split(at_once), strict=True)
-        ]
-        deviations, means = (torch.cat([part[k] for part in parts]) for k in (0, 1))
-        return cls(numbers, sizes, means, deviations)
+        parts = []
+        for part, size in zip(numbers.split(at_once), sizes.split(at_once), strict=True):
+            centred = part.double() / size
+            means = centred.mean(1, keepdim=True)
+            centred -= means
+            # Of values far from 0 the mean is rounded by more than they differ.
+            rests = centred.mean(1, keepdim=True)
+            centred -= rests
+            parts.append(
+                (means, rests, torch.linalg.vector_norm(centred, dim=1, keepdim=True) / numbers.shape[1] ** 0.5)
+            )
+        return cls(numbers, sizes, *(torch.cat(every) for every in zip(*parts, strict=True)))
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -232,11 +254,22 @@ class ResidentValues(Resident):
         return torch.float64
 
     def part(self, columns: slice, /) -> "ResidentValues":
-        return ResidentValues(self.numbers[columns], self.sizes[columns], self.means[columns], self.deviations[columns])
+        traits = (self.numbers, self.sizes, self.means, self.rests, self.deviations)
+        return ResidentValues(*(trait[columns] for trait in traits))
 
     def operand(self, rows: slice, /) -> Operand:
-        standardised = (self.numbers[:, rows].double() / self.sizes - self.means) / self.deviations
+        standardised = (self.numbers[:, rows].double() / self.sizes - self.means - self.rests) / self.deviations
         return (standardised.T[:, :, None],)
+
+
+def _less_smallest(numbers: Tensor) -> Tensor:
+    """Whole numbers (columns, rows) as floats, less the smallest of their column: so large ones keep their digits."""
+    import torch
+
+    whole = numbers.long()
+    apart = (whole - whole.amin(1, keepdim=True)).double()
+    # What lies further apart than 64 bits reach is right again without a sign.
+    return torch.where(apart < 0.0, apart + 2.0**64, apart)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.streaming.rank_sketch import Layout, Summary
 from renyi.basis.ranks import Cells
+from renyi.data.column import Column, Kind
+from renyi.data.exact import RoundingError, Tails, is_wide, split
 from renyi.data.labels import in_order
-from renyi.data.reader import Column, Kind
-from renyi.data.types import SkipError, Type, Wish, convert, pool_levels, read
+from renyi.data.types import SkipError, Type, Wish, convert, pool_levels, read, shown
 from renyi.errors import InputError, count
 
 __all__ = ["ColumnSurvey", "Counted", "part_of"]
@@ -28,7 +29,10 @@ _MOST_LEVELS = 2**17
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A column of one batch: floats or codes of levels, and which rows lack a value."""
+    """A column of one batch: floats or codes of levels, and which rows lack a value.
+
+    Numbers that no float equals have tails beyond the nearest one. Times are counted in a unit.
+    """
 
     kind: Kind
     type: Type
@@ -36,11 +40,21 @@ class Part:
     missing: Mask | None
     levels: tuple[Hashable, ...] = ()
     n_infinite: int = 0
+    tails: Tails | None = None
+    unit: str = ""
+    has_large_floats: bool = False
+    # Some value, as messages show it.
+    example: str = ""
 
     @property
     def observed(self) -> NDArray[Any]:
         """Values that are there."""
         return self.values if self.missing is None else self.values[~self.missing]
+
+    @property
+    def observed_tails(self) -> Tails | None:
+        """Tails of values that are there."""
+        return self.tails if self.tails is None or self.missing is None else self.tails[~self.missing]
 
 
 def part_of(data: Any, name: str, wish: Wish | None, /) -> Part:
@@ -51,10 +65,29 @@ def part_of(data: Any, name: str, wish: Wish | None, /) -> Part:
     column, kind = convert(*read(data, name, "category" if is_text and wish is None else wish), wish)
     if column.kind == "vector":
         raise InputError(f"{name!r} holds vectors, which are not read in batches: load the table, or leave it out")
-    values = column.values
-    if column.kind == "number":
-        values = _floats(values)
-    return Part(column.kind, kind, values, column.missing, column.levels, n_infinite)
+    if column.kind != "number":
+        return Part(
+            column.kind, kind, column.values, column.missing, column.levels, n_infinite, example=_example(column)
+        )
+    try:
+        if column.is_rounded:  # none of them became the same here, but may have with those of another batch
+            raise RoundingError
+        values, tails = split(column.values)
+    except RoundingError as error:
+        raise SkipError(str(error)) from error
+    dtype = column.values.dtype
+    return Part(
+        *(column.kind, kind, values, column.missing, column.levels, n_infinite, tails),
+        example=_example(column),
+        unit=dtype.str[4:-1] if dtype.kind in "Mm" else "",
+        has_large_floats=dtype.kind == "f" and tails is None and is_wide(values),
+    )
+
+
+def _example(column: Column) -> str:
+    """The first value that is there, as messages show it."""
+    known = column.values if column.missing is None else column.values[~column.missing]
+    return shown(column, known[0]) if len(known) else ""
 
 
 def _without_infinities(data: Any) -> tuple[Any, int]:
@@ -71,11 +104,6 @@ def _without_infinities(data: Any) -> tuple[Any, int]:
     return (np.where(infinite, np.nan, array), n_infinite) if n_infinite else (data, 0)
 
 
-def _floats(values: NDArray[Any]) -> Array:
-    """Numbers and dates as floats; whole numbers beyond 2⁵³ are rounded to those."""
-    return values.view(np.int64).astype(np.float64) if values.dtype.kind in "Mm" else values.astype(np.float64)
-
-
 @dataclass(eq=False)
 class ColumnSurvey:
     """What all batches so far say of one column; batches without an observed value say nothing of its type."""
@@ -89,7 +117,11 @@ class ColumnSurvey:
     kind: Kind | None = None
     type: Type | None = None
     levels: tuple[Hashable, ...] = ()
+    unit: str = ""
+    has_large_floats: bool = False
+    has_tails: bool = False
     reason: str = ""
+    example: str = ""
     summary: Summary | None = None
     rows: dict[Hashable, int] = field(default_factory=dict)
 
@@ -107,9 +139,12 @@ class ColumnSurvey:
         self.n_infinite += part.n_infinite
         if n_missing == len(part.values):
             return
-        self._agree(part.kind, part.type, part.levels if part.type == "ordered" else ())
+        self.example = self.example or part.example
+        self._agree(part.kind, part.type, part.levels if part.type == "ordered" else (), part.unit)
         if self.summary is not None:
-            self.summary.update(part.observed)
+            tails = part.observed_tails
+            self.summary.update(part.observed, tails)
+            self._note_large(part.has_large_floats, has_tails=tails is not None and bool(tails.any()))
             return
         times = np.bincount(part.observed, minlength=len(part.levels))
         for level, n in zip(part.levels, times.tolist(), strict=True):
@@ -117,9 +152,9 @@ class ColumnSurvey:
                 self.rows[level] = self.rows.get(level, 0) + n
         self._limit_levels()
 
-    def _agree(self, kind: Kind, type_: Type, levels: tuple[Hashable, ...]) -> None:
+    def _agree(self, kind: Kind, type_: Type, levels: tuple[Hashable, ...], unit: str) -> None:
         if self.kind is None:
-            self.kind, self.type, self.levels = kind, type_, levels
+            self.kind, self.type, self.levels, self.unit = kind, type_, levels, unit
             self.summary = Summary.beginning(self.capacity, self.layout) if kind == "number" else None
         elif (kind, type_) != (self.kind, self.type):
             raise InputError(
@@ -130,6 +165,21 @@ class ColumnSurvey:
             raise InputError(
                 f"{self.name!r} has ordered levels that differ between batches: give all of them the same levels"
             )
+        elif unit != self.unit:
+            raise InputError(
+                f"{self.name!r} is counted in {self.unit} in one batch and in {unit} in another: give it one unit"
+            )
+
+    def _note_large(self, has_large_floats: bool, *, has_tails: bool) -> None:
+        """Leave out large whole numbers of some batches beside floats of others, which may have been such numbers."""
+        self.has_large_floats |= has_large_floats
+        self.has_tails |= has_tails
+        if self.has_large_floats and self.has_tails:
+            self.reason = (
+                "has whole numbers beyond 2⁵³ in one batch and floats as large in another, which may have rounded "
+                "them: give it one type in all batches"
+            )
+            self.summary = None
 
     def _limit_levels(self) -> None:
         if len(self.rows) > _MOST_LEVELS:
@@ -150,9 +200,11 @@ class ColumnSurvey:
         self.n_infinite += other.n_infinite
         if other.kind is None or other.type is None:
             return
-        self._agree(other.kind, other.type, other.levels)
+        self.example = self.example or other.example
+        self._agree(other.kind, other.type, other.levels, other.unit)
         if self.summary is not None and other.summary is not None:
             self.summary.merge(other.summary)
+            self._note_large(other.has_large_floats, has_tails=other.has_tails)
         for level, n in other.rows.items():
             self.rows[level] = self.rows.get(level, 0) + n
         self._limit_levels()
@@ -173,25 +225,21 @@ class ColumnSurvey:
             raise SkipError("no observed value" if not n else "a single observed value")
         is_constant = len(self.rows) == 1 if self.summary is None else self.summary.is_constant
         if is_constant:
-            raise SkipError(f"constant (always {self._shown()})")
+            raise SkipError(f"constant (always {self.example})")
         if self.kind is None or self.type is None:
             raise ValueError("observed values have a type")
         if self.summary is not None:
-            cells, smallest = self.summary.cells(grid(n))
+            cells, smallest, tails = self.summary.cells(grid(n))
             return Counted(
                 *(self.name, self.type, self.n_missing, self.wish, cells.counts),
                 location_and_scale=self.summary.location_and_scale(),
                 rank_error=self.summary.rank_error,
                 cells=cells,
                 smallest=smallest,
+                tails=tails,
+                origin=self.summary.origin,
             )
         return self._category(self.type)
-
-    def _shown(self) -> str:
-        if self.summary is None:
-            return repr(next(iter(self.rows)))
-        value = self.summary.some_value
-        return repr(int(value) if value == int(value) else value)
 
     def _category(self, kind: Type) -> "Counted":
         levels = in_order(list(self.rows))
@@ -218,7 +266,8 @@ class Counted:
     """A column whose values were counted, with what is needed to tell the cell of every row of a batch.
 
     A number has cells and the smallest value of each; a category its levels after pooling, and the place among them of
-    every level that occurs. Location and scale standardise the values, nearly; NaN where these have no order.
+    every level that occurs. Location and scale standardise the values less their origin, nearly; NaN where these have
+    no order.
     """
 
     name: str
@@ -230,6 +279,8 @@ class Counted:
     rank_error: float = 0.0
     cells: Cells | None = None
     smallest: Array | None = None
+    tails: Tails | None = None
+    origin: tuple[float, float] = (0.0, 0.0)
     levels: tuple[Hashable, ...] = ()
     places: Mapping[Hashable, int] = field(default_factory=dict)
     n_pooled: int = 0

@@ -21,7 +21,8 @@ from renyi.basis import random_features as features
 from renyi.basis.basis import Basis, copula_basis
 from renyi.basis.nested import levels_scales, number_scales
 from renyi.compute.threads import stream
-from renyi.data.reader import Column
+from renyi.data.column import Column
+from renyi.data.exact import FineCoder, beyond
 from renyi.errors import InputError
 from renyi.pair.independence import Crosses, Prepared, Shuffles
 from renyi.pair.rdc import Settings, check_basis
@@ -43,13 +44,17 @@ class _Elsewhere(Variable):
     """A column whose rows are elsewhere."""
 
     counted: Counted
-    coder: Coder | None
+    coder: Coder | FineCoder | None
     n_all: int
 
     @classmethod
     def of(cls, counted: Counted, settings: Settings, n_rows: int, /) -> "_Elsewhere":
         column = Column(counted.name, counted.kind, np.empty(0), None, counted.levels)
-        coder = None if counted.smallest is None else Coder.of(counted.smallest, counted.counts)
+        coder: Coder | FineCoder | None = None
+        if counted.smallest is not None and counted.tails is not None:
+            coder = FineCoder.of(counted.smallest, counted.tails)
+        elif counted.smallest is not None:
+            coder = Coder.of(counted.smallest, counted.counts)
         return cls(column, partial(_prepared, counted, settings), counted, coder, n_rows)
 
     @property
@@ -65,6 +70,10 @@ class _Elsewhere(Variable):
         return self.counted.n_missing == 0
 
     @property
+    def why_no_rows(self) -> str:
+        return "were read in batches: load a sample of them"
+
+    @property
     def n_cells(self) -> int:
         """Cells, and the code of a missing row."""
         return len(self.counted.counts)
@@ -77,7 +86,9 @@ class _Elsewhere(Variable):
         location, scale = self.counted.location_and_scale
         if self.coder is not None:
             values = part.values if part.missing is None else np.where(part.missing, 0.0, part.values)
-            codes = self.coder(values)
+            codes = self.coder(values, part.tails)
+            if self.counted.origin != (0.0, 0.0):
+                values = beyond(self.counted.origin, values, part.tails)
         else:
             places = np.array([self.counted.places.get(level, -1) for level in part.levels])
             codes = places[part.values]
@@ -262,12 +273,15 @@ class Plan:
         def pair(i: int, j: int) -> tuple[Prepared, Prepared, Crosses]:
             return pair_of_sums(x, y, places[0][i], places[1][j], sums)
 
-        edges = _TileEdges(self.x, self.y, found, pair=pair)
+        # A table that is compared with itself is one, also where plans were let go of between two looks at it.
+        left = self.x
+        right = self.y if self.targets else left
+        edges = _TileEdges(left, right, found, pair=pair)
         near = [edge for edge in np.flatnonzero(found.coefficient > ALIAS).tolist() if edges.is_alias(edge)]
         pairs = [(int(found.i[edge]), int(found.j[edge])) for edge in near]
         # Pairs of one table have their columns in its order in the end.
         aliases = frozenset(p if self.targets else (min(p), max(p)) for p in pairs)
-        return FoldedEdges(self.x, self.y, found, edges.debiased, aliases)
+        return FoldedEdges(left, right, found, edges.debiased, aliases)
 
 
 def _bytes_of_tile(x: Alike, y: Alike) -> int:

@@ -6,6 +6,9 @@ as keep the parts within the capacity. More rows only ever add parts, so how man
 together and not on the order in which they came: however the rows are cut and merged, the summary is the same. Its
 counts are exact. What is lost is the order within a part; the heaviest part that holds different values bounds the
 error of a rank.
+
+Whole numbers of 64 bits lie between floats. They have the bits of the nearest one, followed by those of their tail,
+which are the first to go.
 """
 
 from dataclasses import dataclass, field
@@ -15,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis.ranks import Cells, cells_of_groups
+from renyi.data.exact import SMALLEST_TAIL, TAIL_BITS, Tails, beyond, remainders, with_tails
 
 __all__ = ["LEAST_CAPACITY", "Coder", "Layout", "Summary"]
 
@@ -31,6 +35,8 @@ _BINS = 2**16
 _OUTSIDE = 0.005
 # A counter finds the place of a part by so many upper bits, and has room for so many times the parts of a summary.
 _RUN_BITS, _ROOM = 18, 4
+# A counter that does not know values of a share 1/8 of the capacity gives way to one that does.
+_NEW_SHARE = 8
 
 
 def _bits(values: Array) -> Bits:
@@ -61,7 +67,8 @@ def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
 class Summary:
     """Rows of every distinct leading part of the bits of values, in the order of the values.
 
-    A part is mixed if its values differ; `first` is some value of each.
+    A part is mixed if its values differ; `first` is some value of each, and `tails` has what that is beyond a float,
+    None where no value has any. Parts have all bits of floats but `shift` of them, and as many of tails as are `kept`.
     """
 
     capacity: int
@@ -70,7 +77,9 @@ class Summary:
     counts: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     first: Bits = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     is_mixed: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=bool))
-    _waiting: list[Array] = field(default_factory=list)
+    tails: Tails | None = None
+    fine: int = TAIL_BITS
+    _waiting: list[tuple[Array, Tails | None]] = field(default_factory=list)
     _counter: "_Counter | None" = None
     _layout: "Layout | None" = None
 
@@ -85,8 +94,23 @@ class Summary:
 
     @property
     def layout(self) -> "Layout | None":
-        """Where the values lie; None where they are scattered too widely, or few."""
-        return Layout.of(self.settle()) if len(self.parts) else self._layout
+        """Where the values lie; None where they are scattered too widely, or few, or have tails."""
+        if not len(self.parts):
+            return self._layout
+        return None if self.settle().tails is not None else Layout.of(self)
+
+    @property
+    def kept(self) -> int:
+        """Bits of tails that parts are told by: none once a bit of the floats is gone."""
+        return 0 if self.shift else self.fine
+
+    @property
+    def _ends_of_tails(self) -> Tails:
+        """The smallest tails that parts may have."""
+        if self.tails is None:
+            return np.zeros(len(self.parts), dtype=np.int16)
+        gone = TAIL_BITS - self.kept
+        return (((self.tails - SMALLEST_TAIL) >> gone) << gone) + SMALLEST_TAIL
 
     def __getstate__(self) -> dict[str, Any]:
         self.settle()
@@ -98,6 +122,8 @@ class Summary:
             "counts": _narrow(self.counts),
             "first": self.first[~self.is_mixed],
             "is_mixed": np.packbits(self.is_mixed),
+            "tails": self.tails,
+            "fine": self.fine,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -105,15 +131,16 @@ class Summary:
         is_mixed = np.unpackbits(state["is_mixed"], count=len(parts)).astype(bool)
         first = parts << np.uint64(state["shift"])
         first[~is_mixed] = state["first"]
-        self.__init__(state["capacity"], state["shift"], parts, counts, first, is_mixed)  # type: ignore[misc]
+        tails, fine = state["tails"], state["fine"]
+        self.__init__(state["capacity"], state["shift"], parts, counts, first, is_mixed, tails, fine)  # type: ignore[misc]
 
-    def update(self, values: Array, /) -> None:
-        """Count some more values, all of them finite."""
+    def update(self, values: Array, tails: Tails | None = None, /) -> None:
+        """Count some more values, all of them finite; their tails are what they are beyond these floats."""
         if not len(values):
             return
-        self._waiting.append(values)
+        self._waiting.append((values, tails))
         most = _FIRST_WAITING if self._layout is None and not len(self.parts) else _WAITING
-        if sum(map(len, self._waiting)) >= most * self.capacity:
+        if sum(len(some) for some, _ in self._waiting) >= most * self.capacity:
             self._count()
 
     def settle(self) -> "Summary":
@@ -126,16 +153,23 @@ class Summary:
     def copy(self) -> "Summary":
         """One that has counted the same; neither changes the other, since arrays are replaced and not written to."""
         self.settle()
-        return Summary(self.capacity, self.shift, self.parts, self.counts, self.first, self.is_mixed)
+        return Summary(
+            self.capacity, self.shift, self.parts, self.counts, self.first, self.is_mixed, self.tails, self.fine
+        )
 
     def _count(self) -> None:
-        values, self._waiting = np.concatenate(self._waiting), []
+        waiting, self._waiting = self._waiting, []
+        values = np.concatenate([some for some, _ in waiting])
+        if self.tails is not None or any(tails is not None for _, tails in waiting):
+            self._collect()
+            self._sort_in(values, np.concatenate([with_tails(tails, len(some)) for some, tails in waiting]))
+            return
         if self._counter is None:
             layout = Layout.of(self) if len(self.parts) else self._layout
             self._counter = None if layout is None else _Counter(layout)
         if self._counter is not None:
             values = self._counter.update(values)
-            if len(values) > self.capacity // 8:
+            if len(values) > self.capacity // _NEW_SHARE:
                 # There is much that it does not know: the next one will.
                 self._collect()
         self._sort_in(values)
@@ -145,15 +179,22 @@ class Summary:
             counter, self._counter = self._counter, None
             self._add(*counter.found(), shift=counter.shift)
 
-    def _sort_in(self, values: Array) -> None:
+    def _sort_in(self, values: Array, tails: Tails | None = None) -> None:
         if not len(values):
             return
         bits = _bits(values)
-        bits.sort()
-        starts = np.flatnonzero(np.concatenate(([True], bits[1:] != bits[:-1])))
+        if tails is None:
+            bits.sort()
+            differs = bits[1:] != bits[:-1]
+        else:
+            order = np.lexsort((tails, bits))
+            bits, tails = bits[order], tails[order]
+            differs = (bits[1:] != bits[:-1]) | (tails[1:] != tails[:-1])
+        starts = np.flatnonzero(np.concatenate(([True], differs)))
         distinct, counts = bits[starts], np.diff(starts, append=len(bits))
         shift = self.shift
-        self._add(distinct, counts, distinct, np.zeros(len(distinct), dtype=bool))
+        are_mixed = np.zeros(len(distinct), dtype=bool)
+        self._add(distinct, counts, distinct, are_mixed, tails=None if tails is None else tails[starts])
         if self.shift != shift:
             self._collect()
 
@@ -161,43 +202,69 @@ class Summary:
         """Count what another summary of the same capacity has counted."""
         self.settle()
         other.settle()
-        if other.shift > self.shift:
-            self._shorten(other.shift)
-        self._add(other.parts << np.uint64(other.shift), other.counts, other.first, other.is_mixed)
+        if other.shift > self.shift or other.kept < self.kept:
+            self._shorten(max(self.shift, other.shift), min(self.fine, other.fine))
+        self._add(other.parts << np.uint64(other.shift), other.counts, other.first, other.is_mixed, tails=other.tails)
 
     def _add(
-        self, bits: Bits, counts: NDArray[np.int64], first: Bits, is_mixed: NDArray[np.bool_], *, shift: int = 0
+        self,
+        bits: Bits,
+        counts: NDArray[np.int64],
+        first: Bits,
+        is_mixed: NDArray[np.bool_],
+        *,
+        shift: int = 0,
+        tails: Tails | None = None,
     ) -> None:
-        """Add counts of bits, of which so many are gone already."""
+        """Add counts of bits, of which so many are gone already, in order; `tails` are those of `first`."""
         parts = bits >> np.uint64(self.shift - shift)
-        # Two ordered runs, which a stable sort merges.
-        order = np.argsort(np.concatenate((self.parts, parts)), kind="stable")
+        if self.tails is None and tails is None:
+            # Two ordered runs, which a stable sort merges.
+            order = np.argsort(np.concatenate((self.parts, parts)), kind="stable")
+        else:
+            self.tails = np.concatenate((with_tails(self.tails, len(self.parts)), with_tails(tails, len(parts))))
+            order = np.lexsort((self.tails, np.concatenate((self.parts, parts))))
+            self.tails = self.tails[order]
         self.parts = np.concatenate((self.parts, parts))[order]
         self.counts = np.concatenate((self.counts, counts))[order]
         self.first = np.concatenate((self.first, first))[order]
         self.is_mixed = np.concatenate((self.is_mixed, is_mixed))[order]
         self._join()
         if len(self.parts) > self.capacity:
-            # Two neighbours become one part once all bits in which they differ are gone.
-            lengths = np.bincount(_bit_lengths(self.parts[1:] ^ self.parts[:-1]), minlength=65)
-            n_parts = 1 + lengths.sum() - np.cumsum(lengths)
-            self._shorten(self.shift + int(np.argmax(n_parts <= self.capacity)))
+            # Two neighbours become one part once all bits in which they differ are gone, those of tails first.
+            kept = self.kept
+            lengths = _bit_lengths(self.parts[1:] ^ self.parts[:-1])
+            lengths += np.where(lengths > 0, kept, 0)
+            if self.tails is not None and kept:
+                ends = (self._ends_of_tails.astype(np.int64) - SMALLEST_TAIL).astype(np.uint64)
+                of_tails = _bit_lengths((ends[1:] ^ ends[:-1]) >> np.uint64(TAIL_BITS - kept))
+                lengths = np.where(lengths > 0, lengths, of_tails)
+            numbers = np.bincount(lengths, minlength=65 + TAIL_BITS)
+            gone = int(np.argmax(1 + numbers.sum() - np.cumsum(numbers) <= self.capacity))
+            self._shorten(self.shift + max(0, gone - kept), max(0, kept - gone))
 
-    def _shorten(self, shift: int) -> None:
+    def _shorten(self, shift: int, fine: int) -> None:
         self.parts = self.parts >> np.uint64(shift - self.shift)
-        self.shift = shift
+        self.shift, self.fine = shift, fine
         self._join()
 
     def _join(self) -> None:
         """One entry for every part."""
         if not len(self.parts):
             return
-        begins = np.concatenate(([True], self.parts[1:] != self.parts[:-1]))
-        if begins.all():
+        differs = self.parts[1:] != self.parts[:-1]
+        if self.tails is not None:
+            ends = self._ends_of_tails
+            differs |= ends[1:] != ends[:-1]
+        if differs.all():
             return
-        starts = np.flatnonzero(begins)
+        starts = np.flatnonzero(np.concatenate(([True], differs)))
+        sizes = np.diff(starts, append=len(self.parts))
         firsts = self.first[starts]
-        differs = self.is_mixed | (self.first != np.repeat(firsts, np.diff(starts, append=len(self.parts))))
+        differs = self.is_mixed | (self.first != np.repeat(firsts, sizes))
+        if self.tails is not None:
+            differs |= self.tails != np.repeat(self.tails[starts], sizes)
+            self.tails = self.tails[starts]
         self.is_mixed = np.logical_or.reduceat(differs, starts)
         self.counts = np.add.reduceat(self.counts, starts)
         self.parts, self.first = self.parts[starts], firsts
@@ -214,8 +281,11 @@ class Summary:
 
     @property
     def some_value(self) -> float:
-        """One of the values."""
-        return float(_values(self.settle().first[:1])[0])
+        """One of the values, whole if it is."""
+        value = _values(self.settle().first[:1])
+        lacking = 0.0 if self.tails is None else float(remainders(value, self.tails[:1])[0])
+        number = float(value[0])
+        return int(number) + int(lacking) if number == int(number) and lacking == int(lacking) else number
 
     @property
     def rank_error(self) -> float:
@@ -223,9 +293,19 @@ class Summary:
         self.settle()
         return float(self.counts[self.is_mixed].max(initial=0) / (2 * max(self.n_values, 1)))
 
+    @property
+    def origin(self) -> tuple[float, float]:
+        """A float, and what it lacks: what is subtracted from values before they are rounded; 0 without tails."""
+        if self.settle().tails is None:
+            return 0.0, 0.0
+        value = _values(self.parts[:1] << np.uint64(self.shift))
+        return float(value[0]), float(remainders(value, self._ends_of_tails[:1])[0])
+
     def location_and_scale(self) -> tuple[float, float]:
-        """Mean and standard deviation, nearly: those of the ends of the parts."""
+        """Mean and standard deviation, less the origin, nearly: those of the ends of the parts."""
         values = _values(self.settle().parts << np.uint64(self.shift))
+        if self.tails is not None:
+            values = beyond(self.origin, values, self._ends_of_tails)
         largest = max(float(np.abs(values).max()), np.finfo(np.float64).tiny)
         values = values / largest
         weights = self.counts / self.counts.sum()
@@ -233,11 +313,12 @@ class Summary:
         scale = float(np.sqrt(weights @ (values - location) ** 2))
         return location * largest, max(scale * largest, np.finfo(np.float64).tiny)
 
-    def cells(self, n_cells: int | None, /) -> tuple[Cells, Array]:
-        """The column on a grid of so many cells, and the smallest value of each."""
+    def cells(self, n_cells: int | None, /) -> tuple[Cells, Array, Tails | None]:
+        """The column on a grid of so many cells, and the smallest value of each with its tail, if there are any."""
         self.settle()
         cells, starts = cells_of_groups(self.counts.astype(np.intp), self.is_mixed, n_cells=n_cells)
-        return cells, _values(self.parts[starts] << np.uint64(self.shift))
+        tails = self._ends_of_tails[starts] if self.tails is not None and self.kept else None
+        return cells, _values(self.parts[starts] << np.uint64(self.shift)), tails
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,7 +432,7 @@ class Coder:
         np.clip(position, 0, _BINS - 1, out=position)
         return position.astype(np.int32)
 
-    def __call__(self, values: Array, /) -> NDArray[Any]:
+    def __call__(self, values: Array, tails: Tails | None = None, /) -> NDArray[Any]:
         bins = self._bins(values)
         found = np.take(self.codes, bins)
         found += values >= np.take(self.edges, found)

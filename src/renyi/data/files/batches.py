@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from renyi.data.files.large_text import converted
-from renyi.data.files.table_files import Request, read_table
+from renyi.data.files.request import Request
+from renyi.data.files.table_files import read_table
 from renyi.errors import InputError, load
 
 __all__ = ["Stream", "TextFiles", "as_stream", "is_elsewhere", "is_large", "loaded", "text_files"]

@@ -9,14 +9,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from renyi.data.files.table_files import Request, open_bytes, parse_table, refuse_packed, separator_of
-from renyi.data.files.text_types import Notes
+from renyi.data.exact import EXACT
+from renyi.data.files.csv_text import separator_of
+from renyi.data.files.decoding import refuse_packed
+from renyi.data.files.request import Request
+from renyi.data.files.table_files import open_bytes, parse_table
+from renyi.data.files.text_types import MOST_DIGITS, Notes
 from renyi.errors import InputError, load
 
 __all__ = ["converted"]
 
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_NUMBERS = ("Int64", "UInt64", "Float64")
+_WHOLE = ("Int64", "UInt64")
+# Digits of decimal numbers that may follow the point beside whole numbers of 64 bits.
+_MOST_SCALE = 18
 
 
 def converted(requests: Mapping[Path, Request], folder: Path, /, *, n_bytes: int) -> tuple[list[Path], Notes]:
@@ -26,15 +32,19 @@ def converted(requests: Mapping[Path, Request], folder: Path, /, *, n_bytes: int
     column as text; where they write numbers in different ways, it is refused.
     """
     as_text: frozenset[str] = frozenset()
+    long: set[str] = set()
     while True:
         found = _Written(folder)
         for path, request in requests.items():
             found.add(path, replace(request, as_text=as_text), n_bytes)
-        unsettled = frozenset(name for name, types in found.types.items() if _common(types) is None)
+        types = {name: _common(types, has_long=name in found.long) for name, types in found.types.items()}
+        unsettled = frozenset(name for name, dtype in types.items() if dtype is None)
         if not unsettled:
-            types = {name: _common(types) for name, types in found.types.items()}
+            for name in sorted(long):
+                found.notes.hold(name, "numbers with more digits than floats have beside fractions", "kept as text")
             return _conforming(found.files, types), found.notes
         as_text |= unsettled
+        long |= {name for name in unsettled & found.long if all(dtype.is_numeric() for dtype in found.types[name])}
 
 
 class _Written:
@@ -44,6 +54,8 @@ class _Written:
         self._folder = folder
         self.files: list[Path] = []
         self.types: dict[str, set[Any]] = {}
+        # Columns with whole numbers that floats would round.
+        self.long: set[str] = set()
         self.notes = Notes()
         self._styles: dict[str, set[str]] = {}
 
@@ -51,6 +63,7 @@ class _Written:
         """Read another file."""
         # What comes out of blocks is UTF-8 already where an encoding was named.
         plain = replace(request, encoding=None)
+        number = -1
         for number, (line, data) in enumerate(_Blocks(path, request, n_bytes).cut()):
             if not number:
                 # One for all blocks, however their first lines look.
@@ -65,6 +78,8 @@ class _Written:
             self._note_types(frame, own)
             self.files.append(self._folder / f"{len(self.files):06}.parquet")
             frame.write_parquet(self.files[-1], compression="lz4")
+        if number < 0:
+            raise request.refuse("has a line of names and no rows: pass a file with rows")
 
     def _note_types(self, frame: Any, request: Request) -> None:
         for column in frame:
@@ -72,13 +87,16 @@ class _Written:
             if column.null_count() < len(column):
                 known.add(column.dtype)
                 self._note_style(column, request)
+                is_whole = column.dtype.is_integer()
+                if column.dtype.is_decimal() or (is_whole and max(-column.min(), column.max()) > EXACT):
+                    self.long.add(column.name)
 
     def _note_style(self, column: Any, request: Request) -> None:
         """Refuse numbers that are written in one way here and in another one there."""
         style = request.notes.styles.get(column.name)
         known = self._styles.setdefault(column.name, set())
         # Whole numbers without any mark go with every way.
-        if style is not None or column.dtype.is_float():
+        if style is not None or column.dtype.is_float() or getattr(column.dtype, "scale", 0):
             known.add(style or "decimal points")
         if len(known) > 1:
             raise request.refuse(
@@ -160,20 +178,32 @@ class _Recoded:
         self._text.seek(place)
 
 
-def _common(types: set[Any]) -> Any:
-    """The type that holds all of these, None where only text does."""
+def _common(types: set[Any], *, has_long: bool) -> Any:
+    """The type that holds all of these, None where only text does; `has_long` where floats would round some of them."""
     pl = load("polars", extra="cli")
     names = {str(dtype) for dtype in types}
     if not types:
         return pl.Float64()
     if len(types) == 1:
         return next(iter(types))
-    if names <= set(_NUMBERS):
-        return pl.Float64()
+    if all(dtype.is_numeric() for dtype in types):
+        return _common_number(pl, types, has_long=has_long)
     zones = {getattr(dtype, "time_zone", None) for dtype in types}
     if all(name.startswith("Datetime") for name in names) and len(zones) == 1:
         return pl.Datetime("ns", zones.pop())
     return None
+
+
+def _common_number(pl: Any, types: set[Any], *, has_long: bool) -> Any:
+    """The type that holds numbers of all of these with all of their digits."""
+    others = [dtype for dtype in types if str(dtype) not in _WHOLE]
+    if not has_long:
+        return pl.Float64()
+    if others and all(str(dtype) == "Int128" for dtype in others):
+        return pl.Int128()
+    scales = {dtype.scale if dtype.is_decimal() else None for dtype in others} or {0}
+    scale = scales.pop() if len(scales) == 1 else None
+    return pl.Decimal(MOST_DIGITS, scale) if scale is not None and scale <= _MOST_SCALE else None
 
 
 def _conforming(files: list[Path], types: dict[str, Any]) -> list[Path]:

@@ -1,15 +1,19 @@
 """Columns of text to numbers, dates, times and booleans, where all of their cells are; vectorised by Polars."""
 
+import re
 from typing import Any
 
-from renyi.errors import EXACT_INTEGERS, count
+from renyi.data.exact import EXACT, is_told_by_float
+from renyi.errors import count
 
-__all__ = ["Notes", "drop_values", "type_columns"]
+__all__ = ["MOST_DIGITS", "Notes", "drop_values", "rounds", "type_columns"]
 
 # Programs write these for "missing" whatever the column; people write the others, which may be levels of a category.
 _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
 _MISSING_NUMBER = ("", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "?", "-", "--", "–", "—", ".", "*")
-# Whole numbers from here on are not exact as floats.
+# Digits of decimal numbers at most.
+MOST_DIGITS = 38
+_WHOLE = re.compile(r"[+-]?\d+")
 _SIGNS = "%$€£¥"
 # How numbers are written: what it is called, its cells, and the marks between thousands.
 _DECIMAL_COMMA = ("decimal commas", r"^[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?$", "")
@@ -79,8 +83,26 @@ def drop_values(pl: Any, frame: Any, values: tuple[str, ...]) -> Any:
     numbers = [key for key, dtype in frame.schema.items() if dtype.is_numeric()]
     known = pl.Series([value.strip() for value in values]).cast(pl.Float64, strict=False).drop_nulls().to_list()
     gone = [(key, pl.col(key).str.strip_chars().is_in(list(values))) for key in texts]
-    gone += [(key, pl.col(key).cast(pl.Float64).is_in(known)) for key in numbers if known]
+    gone += [(key, _is_one_of(pl, frame[key], known, values)) for key in numbers if known]
     return frame.with_columns(pl.when(~mask).then(pl.col(key)).alias(key) for key, mask in gone)
+
+
+def _is_one_of(pl: Any, column: Any, known: list[float], values: tuple[str, ...]) -> Any:
+    """Which cells of a column of numbers are among values, given as floats and as they are spelled."""
+    if not column.dtype.is_integer():
+        return pl.col(column.name).cast(pl.Float64).is_in(known)
+    # As floats, large whole numbers beside the one that is meant would be among them, too.
+    whole = {int(value) for value in known if abs(value) < EXACT and value == int(value)}
+    whole |= {int(value) for value in values if _WHOLE.fullmatch(value.strip())}
+    lowest, highest = (column.min(), column.max()) if column.null_count() < len(column) else (0, -1)
+    within = sorted(value for value in whole if lowest <= value <= highest)
+    cells = [pl.col(column.name) == pl.lit(value, dtype=column.dtype) for value in within]
+    return pl.any_horizontal(pl.lit(False), *cells)
+
+
+def rounds(text: Any, /) -> bool:
+    """Whether cells spell numbers with more digits before the point than floats have."""
+    return not all(map(is_told_by_float, text.filter(text.str.contains(r"^[+-]?\d{16,}")).unique()))
 
 
 def type_columns(
@@ -118,7 +140,7 @@ def _cast_clean(pl: Any, texts: Any) -> tuple[dict[str, Any], list[str]]:
     each = pl.all()
     # Codes have leading zeros; NaN, infinities and inexact whole numbers are large.
     zeros = each.str.starts_with("0") & (each.str.len_bytes() > 1)
-    large = ~(each.abs() < EXACT_INTEGERS)
+    large = ~(each.abs() < EXACT)
     for dtype, doubt in ((pl.Int64, zeros), (pl.Float64, large)):
         if not left:
             break
@@ -206,9 +228,21 @@ class _Column:
         if dtype != pl.Float64 and text.str.contains(r"^0\d").any() and widths.min() == widths.max():
             self.notes.hold(self.name, "digits of one width with leading zeros", "kept as text, as codes are")
             return text
-        if dtype == pl.Float64 and text.str.contains(r"^[+-]?\d{16,}$").any() and number.abs().max() >= EXACT_INTEGERS:
-            self.notes.hold(self.name, "whole numbers too large for floats beside them", "rounded to 16 digits")
+        if dtype == pl.Float64 and number.abs().max() >= EXACT:
+            return self._long(text) if rounds(text) else number
         return number
+
+    def _long(self, text: Any) -> Any:
+        """Numbers of which some have more digits than floats: with all of their digits, or as text."""
+        what = "numbers with more digits than floats have"
+        scale = text.str.extract(r"\.(\d+)$").str.len_bytes().max() or 0
+        if scale < MOST_DIGITS and not text.str.contains("[eE]").any():
+            number = text.cast(self.pl.Decimal(MOST_DIGITS, scale), strict=False)
+            if number.null_count() == text.null_count():
+                self.notes.hold(self.name, what, "read with all of them")
+                return number
+        self.notes.hold(self.name, what, "kept as text")
+        return text
 
     def _styled(self, text: Any, rest: Any) -> Any:
         """Numbers with commas, or with marks between thousands; None if they are none."""

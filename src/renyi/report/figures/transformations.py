@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis.ranks import joint_ranks
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import load
 from renyi.pair.result import CategoryTransformation, RankTransformation, Transformations
 from renyi.report.figures.style import BLUE, GREY, ORANGE, STYLE, shown_once

@@ -1,1 +1,1 @@
-"""Results as text: in a terminal, for a single pair, and in plain sentences."""
+"""Results as text: in a terminal, and for a single pair."""

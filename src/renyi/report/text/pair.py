@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from renyi.data.reader import Column
+from renyi.data.column import Column
 from renyi.errors import count
 from renyi.pair.result import TestResult
 from renyi.report.summary import number, pvalue, short

@@ -3,7 +3,7 @@
 import numpy as np
 
 import renyi
-from renyi.report.text.sentences import missed, sentences
+from renyi.report.sentences import missed, sentences
 from sample_tables import mixed, parabola
 
 

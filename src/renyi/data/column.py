@@ -1,0 +1,99 @@
+"""One variable: typed values with a missing mask, which is what every room knows of data."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.data.exact import is_wide
+from renyi.errors import InputError
+
+__all__ = ["Column", "Kind", "as_floats", "as_floats_apart"]
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+Kind = Literal["number", "vector", "category"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Column:
+    """One variable: numbers (n,), vectors (n, d), or the codes (n,) of a category with its levels.
+
+    Dates and durations are numbers; so are ordered categories, as codes that rise with their levels. `name` is the
+    user's, or the argument's where there is none. Where `missing` is True the value is a placeholder. A column that was
+    declared by the user keeps the `index` of its Series, so that rows are not paired wrongly. Numbers are rounded if
+    they had more digits than floats have, though no two of them became the same.
+    """
+
+    name: str
+    kind: Kind
+    values: NDArray[Any]
+    missing: Mask | None = None
+    levels: tuple[Hashable, ...] = ()
+    coordinates: tuple[str, ...] = ()
+    argument: str = ""
+    index: Any = None
+    is_rounded: bool = False
+
+    @property
+    def label(self) -> str:
+        """How messages name the column."""
+        if not self.argument or self.argument == self.name:
+            return self.name or "the column"
+        return f"{self.argument} (column {self.name!r})"
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        detail = {
+            "number": "numbers" if not self.levels else f"{len(self.levels)} ordered levels",
+            "vector": f"vectors of {self.values.shape[-1]} coordinates",
+            "category": f"a category of {len(self.levels)} levels",
+        }[self.kind]
+        n_missing = 0 if self.missing is None else np.count_nonzero(self.missing)
+        return f"<{self.label}: {detail}, {len(self):,} rows, {n_missing:,} missing>"
+
+    def take(self, rows: Mask, /) -> "Column":
+        """The column on the rows where the mask is True."""
+        missing = None if self.missing is None else self.missing[rows]
+        return replace(self, values=self.values[rows], missing=missing, index=None)
+
+    def complete(self) -> "Column":
+        """The column on its observed rows."""
+        return self if self.missing is None else replace(self.take(~self.missing), missing=None)
+
+
+def as_floats(values: NDArray[Any], /) -> NDArray[np.float64]:
+    """Values as floats, up to a shift of every coordinate: what has more digits keeps them without its smallest.
+
+    Large whole numbers and times are exact where they are less than 2⁵³ apart. Floats of more than 64 bits may leave
+    the range, and are infinite or equal then.
+    """
+    match values.dtype.kind:
+        case "M" | "m" | "i":
+            whole = values.view(np.int64) if values.dtype.kind in "Mm" else values.astype(np.int64)
+            # What lies further apart than the type reaches is right again without a sign.
+            return np.asarray((whole - whole.min(axis=0)).view(np.uint64), dtype=np.float64)
+        case "u":
+            return np.asarray(values - values.min(axis=0), dtype=np.float64)
+        case "f" if values.dtype.itemsize > 8:
+            with np.errstate(over="ignore"):
+                return np.asarray(values - values.min(axis=0), dtype=np.float64)
+        case _:
+            return np.asarray(values, dtype=np.float64)
+
+
+def as_floats_apart(column: Column, /) -> NDArray[np.float64]:
+    """Values as floats, up to a shift, to be ranked on a device; refused if different ones would be the same."""
+    values = column.values
+    numbers = as_floats(values)
+    may_round = values.dtype.itemsize > 8 if values.dtype.kind == "f" else is_wide(numbers)
+    if may_round and len(np.unique(values)) > len(np.unique(numbers)):
+        raise InputError(
+            f"{column.label} has numbers that 64-bit floats cannot keep apart, and these are ranked on a device: pass "
+            "device=None"
+        )
+    return numbers

@@ -1,0 +1,123 @@
+"""What is asked of a file: its name, how it is to be read, and the names of its columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from renyi.data.files.text_types import Notes, type_columns
+from renyi.errors import InputError, count
+
+__all__ = ["BINARY", "SEPARATORS", "Request", "Source", "all_numbers", "check_names", "renamed", "some_names", "typed"]
+
+# A name, a cast and a cleaning for each column: beyond this a header is a mistake, or a table on its side.
+_MOST_COLUMNS = 100_000
+BINARY = frozenset({".parquet", ".pq", ".arrow", ".feather", ".ipc"})
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table read from a file: a Polars frame, and one sentence for each thing that was decided or repaired."""
+
+    frame: Any
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for, and how messages name it."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    separator: str | None
+    null_values: tuple[str, ...]
+    encoding: str | None
+    notes: Notes = field(default_factory=Notes)
+    # Columns that stay text whatever their cells look like.
+    as_text: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls,
+        path: str | Path,
+        separator: str | None = None,
+        null_values: Sequence[str] = (),
+        encoding: str | None = None,
+    ) -> "Request":
+        """For a file, or standard input where that is "-"."""
+        plain = str(path) == "-"
+        return cls(
+            "standard input" if plain else str(path),
+            () if plain else tuple(suffix.lower() for suffix in Path(path).suffixes),
+            check_separator(separator),
+            tuple(null_values),
+            encoding,
+        )
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the name claims to be of a text file."""
+        return not BINARY.intersection(self.suffixes)
+
+    def refuse(self, why: str) -> InputError:
+        return InputError(f"{self.name} {why}")
+
+
+def check_separator(separator: str | None) -> str | None:
+    if separator is None:
+        return None
+    known = {"\\t": "\t"} | {name: character for character, name in SEPARATORS.items()}
+    separator = known.get(separator, separator)
+    if len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0':
+        raise InputError(
+            f"the separator {separator!r} cannot part cells: pass one ASCII character, such as ',' ';' '|' or 'tab'"
+        )
+    return separator
+
+
+def renamed(frame: Any, request: Request) -> tuple[Any, list[str]]:
+    """A frame whose columns are called by their numbers, and the names that they had."""
+    names = check_names(frame.columns, request)
+    frame.columns = [str(i) for i in range(len(names))]
+    return frame, names
+
+
+def check_names(spelled: Sequence[str], request: Request) -> list[str]:
+    """The names without white space around them, each once."""
+    if len(spelled) > _MOST_COLUMNS:
+        raise request.refuse(
+            f"has {len(spelled):,} columns, and more than {_MOST_COLUMNS:,} are not read: check the separator, or turn "
+            "the table on its side"
+        )
+    names = [name.strip() or f"column {i}" for i, name in enumerate(spelled, 1)]
+    unnamed = [name for name, before in zip(names, spelled, strict=True) if not before.strip()]
+    if unnamed:
+        request.notes.say(f"{count(len(unnamed), 'column')} without a name: called {some_names(unnamed)}")
+    known: dict[str, list[str]] = {}
+    for name, before in zip(names, spelled, strict=True):
+        known.setdefault(name, []).append(before)
+    twice = [" and ".join(map(repr, same)) for same in known.values() if len(same) > 1]
+    if twice:
+        hint = ", and add a first line of names if there is none" if all_numbers(names) else ""
+        raise request.refuse(f"has columns of the same name ({'; '.join(twice[:5])}): give each its own{hint}")
+    return names
+
+
+def some_names(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    return ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+
+
+def all_numbers(names: Sequence[str]) -> bool:
+    """Whether all names are numbers, as those of a first row would be."""
+    try:
+        return all(float(name) is not None for name in names)
+    except ValueError:
+        return False
+
+
+def typed(pl: Any, frame: Any, names: list[str], request: Request, *, decimal_comma: bool) -> Any:
+    """Cells of text in the types that they spell."""
+    kept = frozenset(str(i) for i, name in enumerate(names) if name in request.as_text)
+    return type_columns(pl, frame, names, request.notes, decimal_comma=decimal_comma, as_text=kept)

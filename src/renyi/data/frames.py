@@ -1,0 +1,109 @@
+"""Columns and frames of other libraries, as narwhals shows them: their cells and categories as arrays."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.data.exact import exact_array, is_wide
+from renyi.data.labels import Encoded, encode, encode_series
+from renyi.errors import InputError
+
+__all__ = ["as_narwhals", "as_series", "read_categories", "read_cells", "with_gaps"]
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+def as_series(data: Any, /) -> Any:
+    """Arrays of Arrow and pandas as columns of these libraries, which narwhals knows; all else as it is."""
+    import narwhals.stable.v2 as nw
+
+    arrow, pandas = nw.dependencies.get_pyarrow(), nw.dependencies.get_pandas()
+    if arrow is not None and isinstance(data, arrow.Array):
+        return arrow.chunked_array([data])
+    if pandas is not None and isinstance(data, (pandas.api.extensions.ExtensionArray, pandas.Index)):
+        return pandas.Series(data)
+    return data
+
+
+def as_narwhals(data: Any, argument: str) -> Any:
+    """A narwhals Series or DataFrame, or None if `data` belongs to no frame library."""
+    import narwhals.stable.v2 as nw
+
+    try:
+        wrapped = nw.from_native(as_series(data), allow_series=True, pass_through=True)
+    except Exception as error:
+        raise InputError(f"{argument} cannot be read as a table: {error}") from error
+    if isinstance(wrapped, nw.LazyFrame):
+        raise InputError(f"{argument} is lazy and a pair needs values: call .collect() first")
+    return wrapped if isinstance(wrapped, (nw.Series, nw.DataFrame)) else None
+
+
+def with_gaps(observed: NDArray[Any], missing: Mask) -> NDArray[Any]:
+    """The observed values, which keep their type, with zeros in the places where there are none."""
+    values = np.zeros((len(missing), *observed.shape[1:]), dtype=observed.dtype)
+    values[~missing] = observed
+    return values
+
+
+def read_cells(series: Any, /) -> tuple[NDArray[Any], Mask | None, bool]:
+    """The cells of a narwhals Series as an array that keeps their type, where it only holds their place, and rounding.
+
+    Decimals and integers of 128 bits are floats, or of 64 bits where floats would round them; times of the day are
+    nanoseconds since midnight; NaN speaks for itself.
+    """
+    import narwhals.stable.v2 as nw
+
+    dtype = series.dtype
+    if dtype.is_decimal() or isinstance(dtype, (nw.Int128, nw.UInt128)):
+        floats = series.cast(nw.Float64)
+        if is_wide(floats.to_numpy(), getattr(dtype, "scale", None) if dtype.is_decimal() else 0):
+            return _read_wide(series)
+        series, dtype = floats, nw.Float64()
+    elif isinstance(dtype, nw.Time):
+        series = _nanoseconds(series)
+    if dtype.is_float():
+        array = series.to_numpy()
+        if array.dtype.kind == "f":
+            return array, None, False
+    missing = np.array(series.is_null().to_numpy())
+    if not missing.any():
+        return series.to_numpy(), None, False
+    if missing.all():
+        return np.zeros(len(missing)), missing, False
+    return with_gaps(series.filter(~series.is_null()).to_numpy(), missing), missing, False
+
+
+def _read_wide(series: Any) -> tuple[NDArray[Any], Mask | None, bool]:
+    """The cells of a Series of Decimals, or of integers of 128 bits, of which some are long."""
+    missing = np.array(series.is_null().to_numpy())
+    values, is_rounded = exact_array(series.filter(~series.is_null()).to_list())
+    return (with_gaps(values, missing), missing, is_rounded) if missing.any() else (values, None, is_rounded)
+
+
+def _nanoseconds(series: Any) -> Any:
+    import narwhals.stable.v2 as nw
+
+    native = series.to_native()
+    if nw.dependencies.is_pandas_like_series(native):
+        # Only Arrow has times in pandas, and narwhals leaves them in the unit they have.
+        series = nw.from_native(native.astype("time64[ns][pyarrow]"), series_only=True)
+    return series.cast(nw.Time).cast(nw.Int64)
+
+
+def read_categories(series: Any, /) -> tuple[Encoded, bool]:
+    """The codes, missing mask and levels of a categorical narwhals Series, and whether the levels are ordered."""
+    import narwhals.stable.v2 as nw
+
+    native = series.to_native()
+    if nw.dependencies.is_pandas_like_series(native) and hasattr(native.dtype, "categories"):
+        codes, levels = native.cat.codes.to_numpy().astype(np.intp), tuple(native.cat.categories.tolist())
+        missing = codes < 0
+        return (np.where(missing, 0, codes), missing, levels), bool(native.cat.ordered)
+    if hasattr(native, "unify_dictionaries"):
+        merged = native.unify_dictionaries().combine_chunks()
+        codes = merged.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.intp)
+        return (codes, series.is_null().to_numpy(), tuple(merged.dictionary.to_pylist())), native.type.ordered
+    if nw.dependencies.is_polars_series(native):
+        return encode_series(series.cast(nw.String)), False
+    return encode(series.to_list()), False

@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from renyi.allpairs.device import stack as resident  # noqa: E402
+from renyi.allpairs.device.stack import ResidentStack, ResidentValues  # noqa: E402
+from renyi.compute import devices  # noqa: E402
+
+
+def stack_of(n_columns, rank, rng, *, n_rows=300, dtype=torch.float64):
+    """Functions of some columns on cells of two tables, and the same at all rows (rows, columns, rank)."""
+    tables = [rng.standard_normal((n_cells, rank)) for n_cells in (40, 25)]
+    codes = np.column_stack([rng.integers(40 * (k % 2), 40 + 25 * (k % 2), n_rows) for k in range(n_columns)])
+    stack = ResidentStack.of(tables, torch.tensor(codes.astype(np.int32)), dtype=dtype)
+    return stack, np.concatenate(tables)[codes]
+
+
+def products_of(x, y):
+    return np.einsum("nia,njb->ijab", x, y)
+
+
+def cut_up(monkeypatch, *, strip, rows, width):
+    """Lower what decides about strips of columns, chunks of rows and blocks of functions."""
+    monkeypatch.setattr(resident, "_FEWEST_OF_STRIP", strip)
+    monkeypatch.setattr(resident, "_MOST_ROWS", rows)
+    monkeypatch.setattr(resident, "_FEWEST_ROWS", 1)
+    monkeypatch.setattr(resident, "_ALIGNED", 1)
+    monkeypatch.setattr(resident, "_EASY_WIDTH", width)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3, 4, 11, 12])
+@pytest.mark.parametrize("rank", [1, 3, 8, 13])
+@pytest.mark.parametrize("rows", [10**6, 97])
+@pytest.mark.parametrize("width", [8, 4, 2])
+def test_columns_with_themselves_have_the_products_of_every_pair_both_ways(n_columns, rank, rows, width, monkeypatch):
+    rng = np.random.default_rng(n_columns)
+    cut_up(monkeypatch, strip=2, rows=rows, width=width)
+    stack, values = stack_of(n_columns, rank, rng)
+    assert len(stack._strips()) == (1 if stack.blocks > 1 else max(1, min(5, n_columns // 2)))
+    found = stack.products(stack).numpy()
+    assert np.abs(found - products_of(values, values)).max() < 1e-10
+    first = stack.leading(1)
+    assert np.abs(first.products(first).numpy() - products_of(values[..., :1], values[..., :1])).max() < 1e-10
+
+
+def test_columns_with_others_have_the_products_of_every_pair(rng, monkeypatch):
+    cut_up(monkeypatch, strip=2, rows=97, width=4)
+    (x, of_x), (y, of_y) = stack_of(9, 8, rng), stack_of(7, 13, rng)
+    assert np.abs(x.products(y).numpy() - products_of(of_x, of_y)).max() < 1e-10
+    parts = x.part(slice(2, 8)), slice(2, 8)
+    assert np.abs(parts[0].products(x).numpy() - products_of(of_x[:, parts[1]], of_x)).max() < 1e-10
+
+
+@pytest.mark.parametrize("n_columns", [3, 10])
+def test_values_with_themselves_have_the_products_of_every_pair_both_ways(n_columns, rng, monkeypatch):
+    cut_up(monkeypatch, strip=2, rows=50, width=8)
+    numbers = rng.standard_normal((n_columns, 180)) * 10.0 ** np.arange(n_columns)[:, np.newaxis]
+    values = ResidentValues.of(torch.tensor(numbers))
+    found = values.products(values)[..., 0, 0].numpy() / 180
+    assert np.abs(found - np.corrcoef(numbers)).max() < 1e-12
+
+
+@pytest.mark.parametrize(("kinds", "tolerance"), [(("cuda",), 3e-6), (("cuda", "cpu"), 3e-6)])
+def test_strips_of_single_precision_and_of_its_halves(kinds, tolerance, rng, monkeypatch):
+    monkeypatch.setattr(devices, "_IN_HALVES", kinds)
+    cut_up(monkeypatch, strip=3, rows=128, width=8)
+    stack, values = stack_of(13, 8, rng, dtype=torch.float32)
+    assert len(stack.tables) == len(kinds)
+    found, expected = stack.products(stack).numpy(), products_of(values, values)
+    assert np.abs(found - expected).max() < tolerance * np.abs(expected).max()
+
+
+def test_chunks_have_few_rows_where_there_is_little_room(rng, monkeypatch):
+    stack, values = stack_of(5, 8, rng)
+    assert len(list(stack._chunks(stack))) == 1
+    monkeypatch.setattr(devices, "_ROOM_ON_CPU", 0)
+    sizes = [rows.stop - rows.start for rows in stack._chunks(stack)]
+    assert sizes == [64, 64, 64, 64, 44]
+    assert np.abs(stack.products(stack).numpy() - products_of(values, values)).max() < 1e-10

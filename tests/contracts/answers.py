@@ -1,0 +1,169 @@
+"""What a door says of a table, as plain dicts, and where two of them differ."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import exp, isclose, isnan
+from typing import Any
+
+import pytest
+
+import renyi
+
+Pair = tuple[str, str]
+Said = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was said of every pair, by the names of its columns in their order, and of the columns.
+
+    None is what a door does not say. A pair that was refused has the message alone, under "refused".
+    """
+
+    pairs: dict[Pair, Said]
+    types: Mapping[str, str] | None = None
+    skipped: Mapping[str, str] | None = None
+    pooled: Mapping[str, int] | None = None
+    n_rows: int | None = None
+
+    @classmethod
+    def of(cls, found: Any) -> "Answer":
+        """From a `DependenceMatrix` or a `Screening`; nothing else in the suite knows how these keep what they say."""
+        edges, made = found.edges, found.edges.found
+        x, y = ([variable.column.name for variable in side] for side in (edges.x, edges.y))
+        arrays = {
+            "coefficient": made.coefficient,
+            "debiased": edges.debiased,
+            "log p": edges.log_pvalues,
+            "q": found.edge_qvalues,
+            "pearson": edges.pearson,
+            "spearman": edges.spearman,
+            "n": made.n,
+            "is nonlinear": edges.is_nonlinear,
+            "is permuted": edges.is_shuffled,
+        }
+        values = {name: array.tolist() for name, array in arrays.items()} | {
+            "dimensions": list(map(tuple, made.ranks.tolist())),
+            "is alias": list(map(edges.is_alias, range(len(edges)))),
+        }
+        pairs = {
+            (x[i], y[j]): {name: given[k] for name, given in values.items()}
+            for k, (i, j) in enumerate(zip(made.i.tolist(), made.j.tolist(), strict=True))
+        }
+        # Batches do not know the numbers of their rows.
+        reasons = {name: re.sub(r" \(first in row [\d,]+\)", "", reason) for name, reason in found.skipped.items()}
+        return cls(pairs, dict(found.types), reasons, dict(found.pooled), found.n_rows)
+
+    def among(self, wanted: Callable[[Pair], bool]) -> "Answer":
+        """Some of the pairs, without rates, which count all tests."""
+        kept = {pair: dict(said) for pair, said in self.pairs.items() if wanted(pair)}
+        for said in kept.values():
+            said.pop("q", None)
+        return replace(self, pairs=kept)
+
+    def towards(self, target: str) -> "Answer":
+        """The pairs of a target, which comes second in each; rates count these tests alone."""
+        found = self.among(lambda pair: target in pair)
+        pairs = dict(_turned(pair, said) if pair[0] == target else (pair, said) for pair, said in found.pairs.items())
+        rates = renyi.adjust([exp(said["log p"]) for said in pairs.values()])
+        return replace(self, pairs={p: said | {"q": q} for (p, said), q in zip(pairs.items(), rates, strict=True)})
+
+    def renamed(self, names: Mapping[str, str]) -> "Answer":
+        """The same under other names of columns."""
+        pairs = {(names[x], names[y]): said for (x, y), said in self.pairs.items()}
+        types, skipped, pooled = (
+            part if part is None else {names[name]: said for name, said in part.items()}
+            for part in (self.types, self.skipped, self.pooled)
+        )
+        return Answer(pairs, types, skipped, pooled, self.n_rows)
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """How far two answers may lie apart.
+
+    `root` is what a squared correlation ρ² may be off by where products are taken in float32: the logarithm of a
+    p-value magnifies it by n/(1 − ρ²). `permuted` is for doors that draw their own permutations: p-values by these are
+    good to a tenth.
+    """
+
+    coefficient: float = 1e-9
+    log_p: float = 1e-6
+    root: float = 0.0
+    permuted: float = 0.0
+
+
+EXACT = Rounding()
+SINGLE = Rounding(coefficient=5e-7, log_p=1e-5, root=5e-7)
+
+
+def _turned(pair: Pair, said: Said) -> tuple[Pair, Said]:
+    return pair[::-1], said | {"dimensions": said["dimensions"][::-1]}
+
+
+def check_same(found: Answer, expected: Answer, rounding: Rounding = EXACT) -> None:
+    """Fail with the first differences, if there are any."""
+    told = list(differences(found, expected, rounding))
+    if told:
+        pytest.fail("\n".join([f"{len(told)} differences", *told[:12]]), pytrace=False)
+
+
+def differences(found: Answer, expected: Answer, rounding: Rounding = EXACT) -> Iterator[str]:
+    """Where an answer says something else than expected, in words."""
+    yield from _of_columns(found, expected)
+    yield from _of_pairs(found, expected, rounding)
+
+
+def _of_columns(found: Answer, expected: Answer) -> Iterator[str]:
+    for name in ("types", "skipped", "pooled", "n_rows"):
+        here, there = getattr(found, name), getattr(expected, name)
+        if here is not None and there is not None and here != there:
+            yield f"{name}: {here} instead of {there}"
+
+
+def _of_pairs(found: Answer, expected: Answer, rounding: Rounding) -> Iterator[str]:
+    # Rates follow from all p-values together, so that one by permutations moves those of others.
+    has_permuted = any(said.get("is permuted") for said in expected.pairs.values())
+    for pair in sorted(expected.pairs.keys() | found.pairs.keys()):
+        here, there = found.pairs.get(pair, {"refused": "not told"}), expected.pairs.get(pair, {"refused": "not told"})
+        if "refused" in here or "refused" in there:
+            # What a pair refuses a table leaves without a coefficient.
+            if not _says_nothing(here) or not _says_nothing(there):
+                yield f"{pair}: {_shown(here)} instead of {_shown(there)}"
+            continue
+        for name in sorted(here.keys() & there.keys()):
+            allowed = _allowed(name, there, rounding, has_permuted)
+            if not _is_same(here[name], there[name], allowed):
+                yield f"{pair}: {name} {here[name]} instead of {there[name]} (± {allowed:.1e})"
+
+
+def _says_nothing(said: Said) -> bool:
+    return "refused" in said or isnan(said["coefficient"])
+
+
+def _shown(said: Said) -> str:
+    return said.get("refused", f"a coefficient of {said.get('coefficient')}")
+
+
+def _is_same(here: Any, there: Any, allowed: float) -> bool:
+    if isinstance(there, tuple) or allowed == 0.0:
+        return bool(here == there)
+    return (isnan(here) and isnan(there)) or isclose(here, there, rel_tol=0.0, abs_tol=allowed)
+
+
+def _allowed(name: str, said: Said, rounding: Rounding, has_permuted: bool) -> float:
+    """By how much two numbers of this name may differ; what is counted and what is true or false may not."""
+    if name in ("n", "dimensions") or name.startswith("is "):
+        return 0.0
+    if name == "log p":
+        square = min(said["coefficient"] ** 2, 1.0)
+        magnified = said["n"] * rounding.root / (1.0 - square + rounding.root) if rounding.root else 0.0
+        drawn = rounding.permuted if said.get("is permuted") else 0.0
+        return max(rounding.log_p * max(1.0, abs(said["log p"])) + magnified, drawn)
+    if name == "q":
+        return max(rounding.log_p, rounding.permuted if has_permuted else 0.0)
+    if name == "debiased":
+        # Just above the level of chance it is a square root of what is left.
+        return rounding.coefficient / max(min(abs(said["debiased"]), 1.0), rounding.coefficient**0.5)
+    return rounding.coefficient

@@ -1,0 +1,395 @@
+"""The doors: every way by which a table comes into the package, and the answer that comes out.
+
+To add a door, write how it holds a table (`build`) and how it is asked, and enter both in `DOORS`.
+"""
+
+import pickle
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+from importlib.util import find_spec
+from itertools import combinations, pairwise
+from os import environ
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+import renyi
+from contracts.answers import EXACT, Answer, Rounding
+from contracts.tables import Column, Table
+from contracts.thresholds import as_if_large, lowered
+
+# How libraries hold a table.
+
+_NUMPY = {
+    "number": "f8",
+    "single": "f4",
+    "whole": "i8",
+    "flag": "?",
+    "label": "O",
+    "moment": "M8[us]",
+    "span": "m8[us]",
+}
+_ARROW = {
+    "number": pa.float64(),
+    "single": pa.float32(),
+    "whole": pa.int64(),
+    "flag": pa.bool_(),
+    "label": pa.string(),
+    "moment": pa.timestamp("us"),
+    "span": pa.duration("us"),
+}
+
+
+def as_arrow(table: Table) -> pa.Table:
+    return pa.Table.from_arrays([_arrow_array(column) for column in table.columns.values()], list(table.columns))
+
+
+def _arrow_array(column: Column) -> Any:
+    if column.kind != "ordered":
+        return pa.array(column.cells, _ARROW[column.kind])
+    codes = pa.array([None if cell is None else column.levels.index(cell) for cell in column.cells], pa.int8())
+    return pa.DictionaryArray.from_arrays(codes, list(column.levels), ordered=True)
+
+
+def as_polars(table: Table) -> pl.DataFrame:
+    return pl.from_arrow(as_arrow(table))
+
+
+def as_pandas(table: Table) -> pd.DataFrame:
+    return pd.DataFrame({name: as_series(column) for name, column in table.columns.items()})
+
+
+def as_series(column: Column) -> pd.Series:
+    if column.kind == "ordered":
+        return pd.Series(pd.Categorical(column.cells, categories=column.levels, ordered=True))
+    nullable = {"whole": "Int64", "flag": "boolean"} if column.has_gaps else {}
+    return pd.Series(column.cells, dtype=nullable.get(column.kind, _NUMPY[column.kind]))
+
+
+def as_dict(table: Table) -> dict[str, Any]:
+    """Arrays, and lists with None where NumPy has no missing value of the type."""
+    return {
+        name: column.cells
+        if column.kind == "label" or (column.has_gaps and column.kind in ("whole", "flag"))
+        else np.array(column.cells, dtype=_NUMPY[column.kind])
+        for name, column in table.columns.items()
+    }
+
+
+def as_array(table: Table) -> Any:
+    """A matrix, which has no names."""
+    columns = list(as_dict(table).values())
+    return np.column_stack(columns) if columns else np.empty((9, 0))
+
+
+def as_records(table: Table) -> Any:
+    """An array with named fields, which hold text of a fixed width."""
+    columns = {name: np.array(cells) for name, cells in as_dict(table).items()}
+    records = np.empty(table.n_rows, dtype=[(name, cells.dtype) for name, cells in columns.items()])
+    for name, cells in columns.items():
+        records[name] = cells
+    return records
+
+
+def in_batches(table: Table, hold: Callable[[Table], Any]) -> list[Any]:
+    """Rows cut unevenly: some, one alone, none, and the rest."""
+    edges = [0, table.n_rows // 3, table.n_rows // 3 + 1, table.n_rows // 3 + 1, table.n_rows]
+    return [hold(table.rows(start, stop)) for start, stop in pairwise(edges)]
+
+
+def as_dask(table: Table) -> Any:
+    import dask.dataframe as dd
+
+    return dd.from_pandas(as_pandas(table), npartitions=3, sort=False)
+
+
+def as_tensors(table: Table, device: str) -> dict[str, Any]:
+    import torch
+
+    return {name: torch.tensor(cells, device=device) for name, cells in as_dict(table).items()}
+
+
+def as_tensor(table: Table, device: str) -> Any:
+    import torch
+
+    return torch.tensor(as_array(table), device=device)
+
+
+def as_file(table: Table, folder: Path, kind: str) -> Path:
+    path, frame = folder / f"rows.{kind}", as_polars(table)
+    write = {"parquet": frame.write_parquet, "csv": frame.write_csv, "ndjson": frame.write_ndjson}
+    write[kind](path)
+    return path
+
+
+# How they are asked: all pairs, or those of a target.
+
+
+def asked(data: Any, *, target: str | None = None, **options: Any) -> Any:
+    return renyi.matrix(data, **options) if target is None else renyi.screen(data, target, **options)
+
+
+def asked_in_small_batches(path: Path, **options: Any) -> Any:
+    """A file in a few batches, as one that does not fit into memory."""
+    n_rows = len(pl.read_parquet(path)) if path.suffix == ".parquet" else path.read_bytes().count(b"\n")
+    with lowered(as_if_large(n_rows, path.stat().st_size)):
+        return asked(path, **options)
+
+
+def asked_by_accumulators(batches: list[Any], **options: Any) -> Any:
+    """One accumulator for every batch, all of which travel, and are merged in another order."""
+
+    def passed(begin: Callable[[], renyi.Accumulator]) -> renyi.Accumulator:
+        total, parts = begin(), [begin() for _ in batches]
+        for part, batch in zip(parts, batches, strict=True):
+            part.update(batch)
+        for k in sorted(range(len(parts)), key=lambda k: (k * 3 + 1) % len(parts)):
+            total.merge(pickle.loads(pickle.dumps(parts[k])))
+        return total
+
+    first = passed(lambda: renyi.Accumulator(**options))
+    return passed(first.second_pass().empty).result()
+
+
+def asked_on_cluster(data: Any, **options: Any) -> Any:
+    import dask
+
+    with dask.config.set(scheduler="synchronous"):
+        return asked(data, **options)
+
+
+MOST_PAIRS = 200
+
+
+def asked_by_pairs(table: Table, *, target: str | None = None, correction: str = "bh", **options: Any) -> Answer:
+    """Every pair by itself; of very many some."""
+    missing, measure = options.pop("missing", "pairwise"), options.pop("measure", None)
+    columns = columns_alone(table.complete() if missing == "listwise" else table, **options)
+    every = list(combinations(columns, 2)) if target is None else [(name, target) for name in columns if name != target]
+    pairs: dict[Any, Any] = {}
+    for x, y in every[:: 1 + len(every) // MOST_PAIRS]:
+        try:
+            of_one = of_pair if measure is None else partial(of_measured_pair, measure)
+            pairs[x, y] = of_one(columns[x], columns[y], missing)
+        except renyi.InputError as error:
+            pairs[x, y] = {"refused": str(error)}
+    tested = [said for said in pairs.values() if "refused" not in said]
+    rates = renyi.adjust(np.exp([said["log p"] for said in tested]), correction)
+    for said, rate in zip(tested, rates.tolist(), strict=True):
+        said["q"] = rate
+    return Answer(pairs)
+
+
+def asked_for_the_strongest(data: dict[str, Any], **options: Any) -> Answer:
+    """Twenty pairs, of which the frame says but a part."""
+    found = renyi.pairs(data, top=20, q=1.0, **options)
+    names = {"coefficient": "coefficient", "debiased": "debiased", "n": "n", "nonlinear": "is nonlinear"}
+    pairs = zip(found["x"].tolist(), found["y"].tolist(), strict=True)
+    return Answer({pair: {said: found[name][k].item() for name, said in names.items()} for k, pair in enumerate(pairs)})
+
+
+def of_pair(x: Any, y: Any, missing: str) -> dict[str, Any]:
+    test = renyi.independence_test(x, y, missing=missing)
+    functions = renyi.transformations(x, y, missing=missing)
+    assert renyi.rdc(x, y, missing=missing) == functions.correlation == test.coefficient
+    assert functions.debiased == test.debiased
+    return {
+        "coefficient": test.coefficient,
+        "debiased": renyi.rdc(x, y, missing=missing, debias=True),
+        "log p": test.log_pvalue,
+        "n": test.n_samples,
+        "dimensions": test.ranks,
+        "is permuted": test.calibration == "shuffles",
+    }
+
+
+def of_measured_pair(name: str, x: Any, y: Any, missing: str) -> dict[str, Any]:
+    by = renyi.measure(name)
+    test = by.test(x, y, missing=missing)
+    return {
+        "coefficient": by(x, y, missing=missing),
+        "log p": test.log_pvalue,
+        "n": test.n_samples,
+        "is permuted": test.calibration == "shuffles",
+    }
+
+
+def columns_alone(table: Table, types: Mapping[str, str] = {}, vectors: Mapping[str, list[str]] = {}) -> dict[str, Any]:
+    """Columns as a pair takes them: labels are declared, vectors are put together, and rare levels are pooled."""
+    within = {name: vector for vector, parts in vectors.items() for name in parts}
+    columns = {}
+    for name, column in table.columns.items():
+        wish = types.get(name)
+        if name in within:
+            parts = vectors[within[name]]
+            columns.setdefault(within[name], as_array(table.only(*parts)))
+        elif wish == "number":
+            columns[name] = np.array(column.cells, dtype=float)
+        elif wish == "category" or column.kind == "label":
+            columns[name] = renyi.categorical(pooled(column.cells))
+        elif wish is None:
+            columns[name] = as_series(column)
+    return columns
+
+
+def pooled(cells: list[Any]) -> list[Any]:
+    """Labels, of which those of fewer than five rows are one, as are all but the 30 most frequent."""
+    rows = {label: cells.count(label) for label in sorted(set(cells) - {None})}
+    if len(rows) <= 2:
+        return cells
+    frequent = sorted((label for label in rows if rows[label] >= 5), key=lambda label: -rows[label])[:30]
+    n_rare = sum(rows.values()) - sum(rows[label] for label in frequent)
+    if 0 < n_rare < 5:
+        frequent.pop()
+    return [cell if cell is None or cell in frequent else "(other)" for cell in cells]
+
+
+# The doors.
+
+
+@dataclass(frozen=True)
+class Door:
+    """A way into the package.
+
+    `lacks` says what it cannot do, by what tables need: the message with which it refuses such a table, or None where
+    it cannot even hold one, so that there is nothing to ask. One of the doors that compute alike is their key; others
+    differ from it in how they read.
+    """
+
+    name: str
+    build: Callable[[Table, Path], Any]
+    ask: Callable[..., Any] = asked
+    lacks: Mapping[str, str | None] = field(default_factory=dict)
+    has_names: bool = True
+    is_key: bool = False
+    needs: str = ""
+    rounding: Rounding = EXACT
+
+    def __str__(self) -> str:
+        return self.name
+
+    def holds(self, table: Table) -> bool:
+        """Whether this door can hold a table at all."""
+        return all(self.lacks.get(need, "") is not None for need in table.needs)
+
+    def refusal(self, table: Table) -> str | None:
+        """The message with which a table that it holds is refused, if it is: one of several, as a pattern."""
+        return "|".join(message for need in sorted(table.needs) if (message := self.lacks.get(need))) or None
+
+    def answer(self, table: Table, **options: Any) -> Answer:
+        with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            found = self.ask(self.build(table, Path(folder)), **table.options | options)
+        answer = found if isinstance(found, Answer) else Answer.of(found)
+        return answer if self.has_names else answer.renamed({f"x{j}": name for j, name in enumerate(table.columns)})
+
+
+def _door(name: str, hold: Callable[[Table], Any], ask: Callable[..., Any] = asked, **rest: Any) -> Door:
+    """A door that needs no folder."""
+    return Door(name, lambda table, _: hold(table), ask, **rest)
+
+
+# What containers cannot hold.
+_WITHOUT_ORDER = {"ordered": None}
+_TEXT = {"ordered": None, "single": None, "span": None, "infinite": None}
+# A line of a CSV without any cell is no row.
+_CSV = _TEXT | {"empty row": None}
+_NUMBERS = {"label": None, "moment": None, "span": None, "ordered": None}
+_ARRAY = _NUMBERS | {"flag": None, "mixed": None, "whole gaps": None}
+_RECORDS = {"ordered": None, "whole gaps": None, "label gaps": None}
+
+# What is not done yet.
+_IN_BATCHES = {
+    "vectors": "vectors is for tables in memory, and this one is read in batches",
+    "missing=listwise": "missing='listwise' needs whole rows before they are ranked",
+    "measure=dcor": "measure=dcor is not taken over batches",
+}
+_ON_DEVICE = {
+    "gaps": "missing cells?, which are not compared on a device yet",
+    "flag": "holds torch.bool and numbers are compared on a device",
+    "types": "types and vectors are for columns that have types, and tensors have none",
+    "vectors": "types and vectors are for columns that have types, and tensors have none",
+    "measure=dcor": "measure='dcor' is not for a device",
+    "apart beyond floats": "whole numbers that floats beside it would round",
+}
+_OWN_DRAWS = Rounding(permuted=0.5)
+
+REFERENCE = _door("pandas", as_pandas, is_key=True)
+IN_MEMORY = (
+    REFERENCE,
+    _door("polars", as_polars, lacks=_WITHOUT_ORDER),
+    _door("arrow", as_arrow),
+    _door("dict", as_dict, lacks=_WITHOUT_ORDER),
+    _door("array", as_array, lacks=_ARRAY | {"types": None, "vectors": None}, has_names=False),
+    _door("records", as_records, lacks=_RECORDS),
+    Door("parquet at once", lambda table, folder: as_file(table, folder, "parquet"), lacks=_WITHOUT_ORDER),
+    Door("csv at once", lambda table, folder: as_file(table, folder, "csv"), lacks=_CSV),
+)
+BATCHES = (
+    _door("iterator of polars", lambda table: iter(in_batches(table, as_polars)), lacks=_WITHOUT_ORDER | _IN_BATCHES),
+    _door("list of pandas", lambda table: in_batches(table, as_pandas), lacks=_IN_BATCHES),
+    _door("function giving arrow", lambda table: lambda: iter(in_batches(table, as_arrow)), lacks=_IN_BATCHES),
+    _door("lazy frame", lambda table: as_polars(table).lazy(), lacks=_WITHOUT_ORDER | _IN_BATCHES),
+    *(
+        Door(
+            f"{kind} in batches",
+            lambda table, folder, kind=kind: as_file(table, folder, kind),
+            asked_in_small_batches,
+            lacks=lacks | _IN_BATCHES,
+            is_key=kind == "parquet",
+        )
+        for kind, lacks in (("parquet", _WITHOUT_ORDER), ("csv", _CSV), ("ndjson", _TEXT))
+    ),
+    _door(
+        "accumulators",
+        lambda table: in_batches(table, as_dict),
+        asked_by_accumulators,
+        lacks=_WITHOUT_ORDER | _IN_BATCHES | {"vectors": None},
+        is_key=True,
+    ),
+    _door("dask", as_dask, asked_on_cluster, lacks=_IN_BATCHES, needs="dask", is_key=True),
+)
+
+
+@cache
+def devices() -> tuple[str, ...]:
+    """Devices of torch that are there, and those that are named."""
+    if find_spec("torch") is None:
+        return ("cpu",)
+    import torch
+
+    found = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+    return tuple(dict.fromkeys([*found, *filter(None, environ.get("RENYI_DEVICES", "").split(","))]))
+
+
+ON_DEVICES = tuple(
+    door
+    for device in devices()
+    for door in (
+        _door(
+            f"tensors on {device}",
+            lambda table, device=device: as_tensors(table, device),
+            lacks=_NUMBERS | {"whole gaps": None} | _ON_DEVICE,
+            needs="torch",
+            is_key=True,
+            rounding=_OWN_DRAWS,
+        ),
+        _door(
+            f"tensor on {device}",
+            lambda table, device=device: as_tensor(table, device),
+            lacks=_ARRAY | _ON_DEVICE,
+            has_names=False,
+            needs="torch",
+            is_key=True,
+            rounding=_OWN_DRAWS,
+        ),
+    )
+)
+PAIR_BY_PAIR = _door("pair by pair", lambda table: table, asked_by_pairs, is_key=True)
+STRONGEST = _door("strongest pairs", as_dict, asked_for_the_strongest, lacks=_WITHOUT_ORDER)
+DOORS = (*IN_MEMORY, *BATCHES, *ON_DEVICES, PAIR_BY_PAIR)

@@ -1,0 +1,178 @@
+"""Every door gives the same answer, and refuses with a reason what it cannot do yet."""
+
+from functools import cache
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+import renyi
+from contracts.answers import SINGLE, Answer, check_same
+from contracts.doors import (
+    BATCHES,
+    DOORS,
+    IN_MEMORY,
+    MOST_PAIRS,
+    ON_DEVICES,
+    PAIR_BY_PAIR,
+    REFERENCE,
+    Door,
+    as_dict,
+    as_pandas,
+    columns_alone,
+)
+from contracts.tables import TABLES, Table
+
+# From so many rows on products are taken in float32.
+SINGLE_FROM = 4096
+
+
+@cache
+def expected(name: str) -> Answer:
+    return REFERENCE.answer(TABLES[name])
+
+
+def rounding(door: Door, table: Table):
+    return door.rounding if table.n_rows < SINGLE_FROM else SINGLE
+
+
+def cases(doors, tables, *, reading=True):
+    """Doors with the tables that they can hold.
+
+    Doors that differ from another in how they read alone take tables that are not about reading only if time does not
+    matter.
+    """
+    found = []
+    for door in doors:
+        for table in filter(door.holds, tables):
+            is_slow = table.is_slow or not (door.is_key or (reading and table.is_about_reading))
+            marks = [pytest.mark.slow] if is_slow else []
+            if door.needs and find_spec(door.needs) is None:
+                marks.append(pytest.mark.skip(reason=f"needs {door.needs}"))
+            found.append(pytest.param(door, table, marks=marks, id=f"{door}-{table}"))
+    return found
+
+
+def some(*names):
+    return [TABLES[name] for name in names]
+
+
+@pytest.mark.parametrize(("door", "table"), cases([door for door in DOORS if door is not REFERENCE], TABLES.values()))
+def test_all_pairs(door, table):
+    refusal = door.refusal(table)
+    if refusal:
+        with pytest.raises(renyi.InputError, match=refusal):
+            door.answer(table)
+        return
+    found, wanted = door.answer(table), expected(table.name)
+    if door is PAIR_BY_PAIR and len(wanted.pairs) > MOST_PAIRS:
+        assert len(found.pairs) > MOST_PAIRS / 2
+        wanted = wanted.among(found.pairs.__contains__)
+    check_same(found, wanted, rounding(door, table))
+
+
+SCREENED = some("ties", "gaps", "labels_and_gaps", "rare_levels", "infinities", "whole_numbers")
+
+
+@pytest.mark.parametrize(("door", "table"), cases(DOORS, SCREENED))
+def test_pairs_of_a_target(door, table):
+    target = list(table.columns)[1]
+    asked_for = {"target": target if door.has_names else "x1"}
+    if door.refusal(table):
+        with pytest.raises(renyi.InputError, match=door.refusal(table)):
+            door.answer(table, **asked_for)
+        return
+    check_same(door.answer(table, **asked_for), expected(table.name).towards(target), door.rounding)
+
+
+# Two tables side by side.
+
+HALVED = some("complete", "ties", "single_precision", "labels_and_gaps", "rare_levels", "dates", "wide_and_mixed")
+
+
+@pytest.mark.parametrize(("door", "table"), cases([d for d in (*IN_MEMORY, *ON_DEVICES) if d.has_names], HALVED))
+def test_columns_of_two_tables(door, table, tmp_path):
+    left, right = halves(table)
+    if door.refusal(table):
+        with pytest.raises(renyi.InputError, match=door.refusal(table)):
+            door.answer(table)
+        return
+    (tmp_path / "other").mkdir()
+    found = Answer.of(renyi.matrix(door.build(left, tmp_path), door.build(right, tmp_path / "other")))
+    wanted = expected(table.name).among(lambda pair: pair[0] in left.columns and pair[1] in right.columns)
+    check_same(found, wanted, door.rounding)
+
+
+def halves(table):
+    names = list(table.columns)
+    return table.only(*names[: len(names) // 2]), table.only(*names[len(names) // 2 :])
+
+
+@pytest.mark.parametrize(("door", "table"), cases(ON_DEVICES[::2], some("complete", "ties", "beyond_floats")))
+def test_a_frame_beside_tensors(door, table, tmp_path):
+    """What is in memory goes to the device of the other table."""
+    left, right = halves(table)
+    found = Answer.of(renyi.matrix(as_pandas(left), door.build(right, tmp_path)))
+    wanted = REFERENCE.answer(table).among(lambda pair: pair[0] in left.columns and pair[1] in right.columns)
+    check_same(found, wanted, door.rounding)
+
+
+@pytest.mark.parametrize("door", BATCHES, ids=str)
+def test_two_tables_are_not_read_in_batches(door, tmp_path):
+    if door.ask.__name__ == "asked_by_accumulators":
+        pytest.skip("an accumulator takes one table")
+    with pytest.raises(renyi.InputError, match="other is for tables in memory, and this one is read in batches"):
+        door.ask(door.build(TABLES["complete"], tmp_path), other=as_pandas(TABLES["complete"]))
+
+
+# The strongest pairs.
+
+
+@pytest.mark.parametrize("correction", ["bh", "by", "bonferroni"])
+@pytest.mark.parametrize("table", some("gaps", "rare_events", "constant_on_common_rows", "dozen_with_gaps"), ids=str)
+def test_strongest_pairs(table, correction):
+    every = renyi.matrix(as_dict(table), correction=correction).to_edges()
+    found = renyi.pairs(as_dict(table), q=1.0, top=10**6, correction=correction)
+    is_there = ~np.isnan(every["coefficient"])
+    for name, values in found.items():
+        if name == "q":
+            # Rates are read from a histogram of p-values: a little too large, never too small.
+            assert (values >= every["q"][is_there] * (1 - 1e-12)).all()
+            assert (values <= every["q"][is_there] * 1.0021).all()
+        else:
+            np.testing.assert_array_equal(values, every[name][is_there], err_msg=name)
+
+
+@pytest.mark.parametrize("settings", [{"top": 7}, {"threshold": 0.2}, {"top": 5, "threshold": 0.1, "q": 0.2}], ids=str)
+def test_the_strongest_of_the_strongest(settings):
+    table = as_dict(TABLES["dozen_with_gaps"])
+    whole, found = renyi.matrix(table), renyi.pairs(table, **settings)
+    strongest = whole.strongest(**{"top": None, "threshold": None, "q": None} | settings)
+    assert len(found["x"]) > 2
+    for name in ("x", "y", "coefficient", "debiased", "p", "n"):
+        np.testing.assert_array_equal(found[name], strongest[name], err_msg=name)
+
+
+# Given others.
+
+
+@pytest.mark.parametrize("table", some("gaps", "labels_and_gaps", "categories"), ids=str)
+def test_a_screening_given_others_is_the_conditional_test(table):
+    target, given, *others = table.columns
+    alone = columns_alone(table)
+    found = Answer.of(renyi.screen(as_pandas(table), target, given=given)).pairs
+    assert {x for x, _ in found} == set(others)
+    for name in others:
+        test = renyi.conditional_test(alone[name], alone[target], alone[given], missing="listwise")
+        said = found[name, target]
+        assert (said["coefficient"], said["log p"], said["n"]) == (test.coefficient, test.log_pvalue, test.n_samples)
+        assert said["debiased"] == test.debiased
+
+
+@pytest.mark.parametrize("door", [*BATCHES, *ON_DEVICES], ids=str)
+def test_given_is_for_memory(door, tmp_path):
+    if door.ask.__name__ == "asked_by_accumulators":
+        pytest.skip("an accumulator has no given")
+    target, given = ("x", "wave") if door.has_names else ("x0", "x3")
+    with pytest.raises(renyi.InputError, match=r"given is (for tables in memory|not for a device yet)"):
+        door.ask(door.build(TABLES["complete"], tmp_path), target=target, given=given)

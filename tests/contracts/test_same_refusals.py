@@ -1,0 +1,162 @@
+"""Every door refuses the same bad input, with the same words but for what it calls the table."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import renyi
+from contracts.doors import DOORS, PAIR_BY_PAIR, REFERENCE
+from contracts.tables import Column, Table
+
+# What may differ: the name of the table, numbers of rows, which batches do not know, and what else a door can do.
+MAY_DIFFER = (
+    (r"\bthe batch\b|\bother\b", "the table"),
+    (r", first in row [\d,]+", ""),
+    (r"missing='\w+'( or missing='\w+')*$", "another way"),
+)
+
+
+def refused(call: Any) -> str:
+    """The message with which something is refused, in words that all doors share."""
+    with pytest.raises(renyi.InputError) as caught:
+        call()
+    message = str(caught.value)
+    for pattern, shared in MAY_DIFFER:
+        message = re.sub(pattern, shared, message)
+    return message
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A table or options that no door takes, and what the message says; some doors may say it in their own words."""
+
+    match: str
+    table: Table
+    options: dict[str, Any] = field(default_factory=dict)
+    own_words: tuple[str, ...] = ()
+
+
+def table(*columns: list[Any]) -> Table:
+    """Numbers under the names that matrices give them."""
+    return Table("bad", {f"x{j}": Column("number", cells) for j, cells in enumerate(columns)})
+
+
+A, B, C = ([float(k * step % 31) for k in range(30)] for step in (3, 7, 11))
+GOOD = table(A, B, C)
+WITH_GAPS = table(A, [None if k in (4, 9) else cell for k, cell in enumerate(B)], [None, *C[1:]])
+# A text file without rows, or without a line of names, is refused by whoever reads it.
+TEXT = ("csv at once", "csv in batches", "ndjson in batches")
+TENSORS = tuple(str(door) for door in DOORS if door.needs == "torch")
+
+BAD = {
+    "an unknown correction": Bad("correction='fdr' is unknown", GOOD, {"correction": "fdr"}),
+    "an unknown measure": Bad("no measure 'rcd': did you mean 'rdc'", GOOD, {"measure": "rcd"}),
+    "no measure": Bad("no measure 3", GOOD, {"measure": 3}),
+    "several draws": Bad("coefficient of one draw", GOOD, {"measure": renyi.measure("rdc", repeats=3)}),
+    "debiased twice": Bad("coefficient of one draw", GOOD, {"measure": renyi.measure("rdc", debias=True)}),
+    "an unknown way with gaps": Bad("missing='drop' is unknown", GOOD, {"missing": "drop"}),
+    "gaps that are not allowed": Bad(r"2 columns with missing cells: 'x1' \(2\)", WITH_GAPS, {"missing": "raise"}),
+    "no amount of memory": Bad("memory='lots' is no amount of memory", GOOD, {"memory": "lots"}),
+    "a type of an unknown column": Bad("types names 'X7'", GOOD, {"types": {"X7": "number"}}, TENSORS),
+    "an unknown type": Bad("'colour' is unknown", GOOD, {"types": {"x0": "colour"}}, TENSORS),
+    "types that are no mapping": Bad("is no mapping", GOOD, {"types": ["x0"]}, TENSORS),
+    "a text as a number": Bad(
+        "row 0 holds 'a'",
+        Table("bad", {"x0": Column("label", list("aab" * 10)), "x1": Column("number", B)}),
+        {"types": {"x0": "number"}},
+    ),
+    "an unknown target": Bad("target names 'x8', which is no column", GOOD, {"target": "x8"}),
+    "a constant target": Bad("target 'x1' cannot be measured", table(A, [1.0] * 30, B), {"target": "x1"}),
+    "a target alone": Bad("0 columns to compare and needs 1", table(A), {"target": "x0"}),
+    "one column": Bad("1 column to compare and needs 2", table(A)),
+    "one column that varies": Bad(
+        r"1 column to compare and needs 2 \(2 columns left out: 'x1': constant \(always 1.0\); 'x2': no observed value",
+        table(A, [1.0] * 30, [None] * 30),
+    ),
+    "constants": Bad("0 columns to compare and needs 2", table([1.0] * 30, [2.0] * 30)),
+    "no columns": Bad("no columns", table(), own_words=(*TEXT, "lazy frame", "records")),
+    "no rows": Bad("0 rows", table([], []), own_words=TEXT),
+    "one row": Bad("1 row", table([1.0], [2.0])),
+}
+CASES = [
+    pytest.param(door, bad, id=f"{door}-{name}")
+    for name, bad in BAD.items()
+    for door in DOORS
+    if door is not PAIR_BY_PAIR and (door.holds(bad.table) or str(door) in bad.own_words)
+]
+
+
+@pytest.mark.parametrize(("door", "bad"), CASES)
+def test_bad_tables_and_options(door, bad, tmp_path):
+    here, there = (tmp_path / name for name in ("here", "there"))
+    here.mkdir()
+    there.mkdir()
+    message = refused(lambda: door.ask(door.build(bad.table, here), **bad.options))
+    if str(door) not in bad.own_words:
+        assert re.search(bad.match, message)
+        assert message == refused(lambda: REFERENCE.ask(REFERENCE.build(bad.table, there), **bad.options))
+
+
+# What one container alone can hold, by every function that takes one.
+
+FUNCTIONS = {
+    "matrix": renyi.matrix,
+    "screen": lambda data: renyi.screen(data, "a"),
+    "pairs": renyi.pairs,
+    "other": lambda data: renyi.matrix({"x": A, "y": B}, data),
+    "batches": lambda data: renyi.matrix([data] if isinstance(data, (dict, pd.DataFrame)) else iter([data])),
+    "accumulator": lambda data: renyi.Accumulator().update(data),
+}
+
+
+def backwards(values: list[float]) -> pd.Series:
+    return pd.Series(values).iloc[::-1]
+
+
+HELD = {
+    "names that repeat": ("several columns of the name 'a'", pd.DataFrame(np.eye(30)[:, :3], columns=["a", "b", "a"])),
+    "names that repeat in Arrow": ("several columns of the name 'a'", pa.table([A, B, C], names=["a", "b", "a"])),
+    "names that are the same as text": ("several columns of the name '1'", {1: A, "1": B, "a": C}),
+    "unequal lengths": ("'a' has 30 rows and 'b' has 27", {"a": A, "b": B[:27]}),
+    "a number for a column": ("'b' in the table is a float: pass a value for each row", {"a": A, "b": 2.0}),
+    "one dimension": (r"the shape \(30,\), and a table has rows and columns", np.array(A)),
+    "three dimensions": ("shape .*, and a table has rows and columns", np.ones((3, 4, 5))),
+    "a single column": ("the table is a single column", pd.Series(A)),
+    "unequal indexes": ("index", {"a": pd.Series(A), "b": backwards(B)}),
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("bad", HELD)
+def test_what_one_container_alone_can_hold(bad, function):
+    match, data = HELD[bad]
+    message = refused(lambda: FUNCTIONS[function](data))
+    assert re.search(match, message)
+    assert message == refused(lambda: renyi.matrix(data))
+
+
+@pytest.mark.parametrize("data", [HELD["unequal lengths"][1], HELD["names that are the same as text"][1]], ids=str)
+def test_tensors_are_refused_as_arrays_are(data):
+    torch = pytest.importorskip("torch")
+    message = refused(lambda: renyi.matrix({name: torch.tensor(cells) for name, cells in data.items()}))
+    assert message == refused(lambda: renyi.matrix(data))
+
+
+@pytest.mark.parametrize("as_other", [lambda s: s.to_frame("b"), lambda s: {"b": s}], ids=["frame", "dict"])
+def test_two_tables_with_unequal_indexes(as_other):
+    found = refused(lambda: renyi.matrix(pd.DataFrame({"a": A}), as_other(backwards(B))))
+    assert "index" in found
+
+
+def test_one_pair_is_refused_as_two_columns_are():
+    pair = pd.Series(A), pd.Series(B)
+    for function in (renyi.rdc, renyi.independence_test, renyi.transformations):
+        assert refused(lambda: function(*pair, missing="drop")) == refused(  # noqa: B023
+            lambda: renyi.matrix({"a": A, "b": B}, missing="drop")
+        )
+        assert "index" in refused(lambda: function(pair[0], backwards(B)))  # noqa: B023

@@ -1,0 +1,427 @@
+"""Every size from which the package computes in another way, and a lower one, so that small tables cross it.
+
+A threshold is a constant of a module that is read when it is needed: neither a number in the middle of a function, nor
+a default argument, nor a name imported from elsewhere. This is the one file that knows where they are.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Constants, as module:name, with lower values; what they switch; a door and a table that cross them then.
+
+    Where it `moves` numbers, as a coarser grid does, doors are compared with one another under it. `single` is for
+    products in float32. One that hides what others switch is lowered `alone`. `caches` are functions that remember what
+    they found with the constants as they are.
+    """
+
+    switches: str
+    values: Mapping[str, Any]
+    door: str
+    table: str
+    moves: bool = False
+    single: bool = False
+    alone: bool = False
+    caches: tuple[str, ...] = ()
+    seen_in: str = ""
+
+    @property
+    def modules(self) -> list[str]:
+        """Where one sees that another way was taken: where the constants are, or where it is said."""
+        return [self.seen_in] if self.seen_in else sorted({where.split(":")[0] for where in self.values})
+
+    def __str__(self) -> str:
+        return self.switches
+
+
+@contextmanager
+def lowered(values: Mapping[str, Any], caches: tuple[str, ...] = ()) -> Iterator[None]:
+    """Constants with other values meanwhile, and functions that remember nothing from before or from then."""
+    remembering = [getattr(import_module(module), name) for module, name in (cache.split(":") for cache in caches)]
+    with pytest.MonkeyPatch.context() as patch:
+        for where, value in values.items():
+            module, name = where.split(":")
+            patch.setattr(import_module(module), name, value)
+        for function in remembering:
+            function.cache_clear()
+        yield
+    for function in remembering:
+        function.cache_clear()
+
+
+def as_if_large(n_rows: int, n_bytes: int) -> dict[str, Any]:
+    """A file of so many rows and bytes is then read in three batches, and not at once."""
+    return {
+        "renyi.data.files.batches:_COPIES": 2**40,
+        "renyi.data.files.batches:_FEWEST_ROWS": 1,
+        "renyi.data.files.batches:_MOST_ROWS": n_rows // 3 + 1,
+        "renyi.data.files.batches:_LEAST_BLOCK": n_bytes // 3 + 1,
+    }
+
+
+THRESHOLDS = (
+    # Reading.
+    Threshold("a file is read in batches", as_if_large(90, 9000), "csv at once", "complete"),
+    Threshold("an array is turned some rows at a time", {"renyi.data.table:_ROWS_AT_ONCE": 7}, "array", "complete"),
+    Threshold("a column that begins with equal values", {"renyi.data.types:_FIRST_ROWS": 1}, "pandas", "zero_inflated"),
+    # Ranking.
+    Threshold("columns are sorted by radix", {"renyi.compute.sorting:_SHORT_COLUMN": 8}, "pandas", "complete"),
+    Threshold(
+        "long columns are sorted in runs",
+        {
+            "renyi.compute.sorting:_SHORT_COLUMN": 8,
+            "renyi.compute.sorting:_LONG_COLUMN": 32,
+            "renyi.compute.sorting:_RUN": 16,
+            "renyi.compute.sorting:_SAMPLE": 8,
+        },
+        "pandas",
+        "ties",
+    ),
+    Threshold("coordinates are ranked in blocks", {"renyi.basis.ranks:_TURNED": 1}, "pandas", "vectors"),
+    Threshold("ranks are put into cells", {"renyi.basis.basis:_GRID_CELLS": 16}, "pandas", "dozen", moves=True),
+    Threshold(
+        "features of vectors are made in chunks",
+        {"renyi.basis.basis:_CHUNK_BYTES": 2**10},
+        "pandas",
+        "vectors",
+        moves=False,
+    ),
+    Threshold(
+        "vectors have Fastfood features",
+        {"renyi.basis.random_features:_LARGEST_DENSE": 1},
+        "pandas",
+        "vectors",
+        moves=True,
+    ),
+    Threshold(
+        "factors are taken in blocks of rows",
+        {"renyi.basis.orthonormal:_BLOCK_ROWS": 100},
+        "pandas",
+        "many_levels",
+        caches=("renyi.basis.basis:_tie_free_basis",),
+    ),
+    Threshold(
+        "columns are prepared in threads",
+        {"renyi.tables.in_memory:_SHORT_COLUMN": 1, "renyi.tables.in_memory:_ROWS_AT_ONCE": 1},
+        "pandas",
+        "complete",
+        seen_in="renyi.compute.threads",
+    ),
+    Threshold(
+        "columns with gaps are prepared in threads",
+        {"renyi.tables.in_memory:_SHORT_WITH_GAPS": 1, "renyi.tables.in_memory:_ROWS_AT_ONCE": 1},
+        "pandas",
+        "gaps",
+        seen_in="renyi.compute.threads",
+    ),
+    Threshold(
+        "two columns are prepared at the same time",
+        {"renyi.pair.rdc:_ROWS_FOR_THREADS": 1},
+        "pair by pair",
+        "complete",
+    ),
+    Threshold(
+        "work goes to seven cores",
+        {"os:sched_getaffinity": lambda _: set(range(7))},
+        "list of pandas",
+        "gaps",
+        seen_in="renyi.compute.threads",
+        alone=True,
+    ),
+    Threshold(
+        "work has one core",
+        {"os:sched_getaffinity": lambda _: {0}},
+        "list of pandas",
+        "gaps",
+        seen_in="renyi.compute.threads",
+        alone=True,
+    ),
+    # Products.
+    Threshold("tiles of few columns", {"renyi.allpairs.tiles:_MOST_COLUMNS": 5}, "pandas", "dozen"),
+    Threshold("tiles of few products", {"renyi.allpairs.tiles:_TILE_PRODUCTS": 2**10}, "pandas", "dozen_with_gaps"),
+    Threshold(
+        "one tile is shared",
+        {"renyi.allpairs.tiles:_FEWEST_TO_SHARE": 2, "renyi.allpairs.tiles:_ROWS_TO_SHARE": 8},
+        "pandas",
+        "complete",
+    ),
+    Threshold("rows are multiplied in chunks", {"renyi.allpairs.stack:_CHUNK_ROWS": 17}, "pandas", "dozen"),
+    Threshold(
+        "products are taken in float32",
+        {"renyi.allpairs.stack:ROWS_FOR_FLOAT32": 16, "renyi.allpairs.stack:_CELLS_FOR_FLOAT32": 16},
+        "pandas",
+        "dozen",
+        single=True,
+    ),
+    Threshold("few products are taken in float64", {"renyi.allpairs.stack:_FEW_PRODUCTS": 0}, "pandas", "complete"),
+    Threshold(
+        "products of one pair are taken in chunks", {"renyi.basis.canonical:_CHUNK_ROWS": 17}, "pair by pair", "ties"
+    ),
+    Threshold(
+        "linear coefficients are taken in tiles",
+        {"renyi.allpairs.pearson:_MOST_COLUMNS": 5, "renyi.allpairs.pearson:_NUMBERS_AT_ONCE": 2**8},
+        "pandas",
+        "dozen_with_gaps",
+    ),
+    Threshold(
+        "eigenvalues are found on planes",
+        {"renyi.inference.multiscale:_PAIRS_BY_PLANES": 2, "renyi.inference.multiscale:_MOST_BY_PLANES": 5},
+        "pandas",
+        "dozen",
+    ),
+    # Gaps.
+    Threshold(
+        "functions with gaps are made in chunks",
+        {"renyi.allpairs.stack:_CHUNK_BYTES": 2**10, "renyi.allpairs.stack:_FEWEST_CHUNK_ROWS": 7},
+        "pandas",
+        "dozen_with_gaps",
+    ),
+    Threshold(
+        "means of moments are taken for every tile", {"renyi.allpairs.masked_moments:_MOST_BYTES": 0}, "pandas", "gaps"
+    ),
+    Threshold(
+        "means of moments are taken of few columns",
+        {"renyi.allpairs.masked_moments:_COLUMNS_AT_ONCE": 2},
+        "pandas",
+        "gaps",
+    ),
+    Threshold(
+        "moments do not serve",
+        {"renyi.basis.product_moments:_MOST_ENDS": 0},
+        "pandas",
+        "gaps",
+        caches=("renyi.basis.product_moments:moments_of",),
+        alone=True,
+    ),
+    Threshold("Gram matrices are looked at", {"renyi.allpairs.masked_gram:_NEAR_IDENTITY": 0.0}, "pandas", "gaps"),
+    Threshold(
+        "pairs are tested by themselves",
+        {"renyi.allpairs.common_rows:_MOST_MAGNIFIED": {np.float64: 0.0, np.float32: 0.0}},
+        "pandas",
+        "gaps",
+        alone=True,
+    ),
+    # Laws and permutations.
+    Threshold("many roots are read from tables", {"renyi.inference.roy:MANY_ROOTS": 2}, "pandas", "dozen"),
+    Threshold(
+        "tables for some numbers of rows",
+        {"renyi.inference.roy:MANY_ROOTS": 2, "renyi.inference.roy:_FEW_ROWS": 40},
+        "pandas",
+        "dozen_with_gaps",
+    ),
+    Threshold(
+        "wide blocks have no tables",
+        {"renyi.inference.roy:MANY_ROOTS": 2, "renyi.inference.roy:_LARGEST_INTERPOLATED": 2},
+        "pandas",
+        "dozen",
+        alone=True,
+    ),
+    Threshold(
+        "far tails are integrated in blocks",
+        {"renyi.inference.double_wishart:_ROOTS_PER_BLOCK": 1},
+        "pandas",
+        "copies",
+    ),
+    Threshold(
+        "the beta function of large arguments",
+        {"renyi.inference.double_wishart:_LARGE_ARGUMENT": 100.0},
+        "pair by pair",
+        "many_levels",
+        caches=(
+            "renyi.inference.double_wishart:log_beta",
+            "renyi.inference.roy:_tabulated",
+            "renyi.inference.roy:critical_root",
+            "renyi.inference.multiscale:_within_critical",
+        ),
+    ),
+    Threshold(
+        "permutations have tables of the law",
+        {"renyi.pair.independence:_DRAWS_WITHOUT_TABLE": 0},
+        "pair by pair",
+        "rare_events",
+        seen_in="renyi.inference.roy",
+    ),
+    Threshold(
+        "statistics of few permutations at a time",
+        {"renyi.inference.permutation:_MOST_TOGETHER": 1, "renyi.inference.permutation:_BYTES_TOGETHER": 1},
+        "pandas",
+        "rare_events",
+    ),
+    Threshold("permutations are not kept", {"renyi.inference.permutation:_KEPT_DRAWS": 0}, "pandas", "twelve_rows"),
+    Threshold(
+        "permutations in small batches",
+        {"renyi.inference.permutation:_BATCH_BYTES": 2**14, "renyi.inference.permutation:_MOST_IN_A_BATCH": 16},
+        "pandas",
+        "rare_events",
+        moves=True,
+        caches=("renyi.inference.permutation:_orders",),
+    ),
+    Threshold(
+        "permutations of few rows", {"renyi.inference.permutation:_FEW_ROWS": 4}, "pandas", "twelve_rows", moves=True
+    ),
+    Threshold(
+        "contingency tables in place of permutations",
+        {"renyi.inference.permutation:_ROWS_PER_CELL": 1, "renyi.inference.permutation:_FEW_ROWS": 4},
+        "pandas",
+        "twelve_rows",
+        moves=True,
+    ),
+    Threshold(
+        "other measures take few pairs at once",
+        {"renyi.tables.by_measure:_PAIRS_AT_ONCE": 1},
+        "pandas",
+        "measured",
+        seen_in="renyi.compute.threads",
+    ),
+    # Batches.
+    Threshold(
+        "batches are taken in pieces", {"renyi.tables.accumulator:_ROWS_AT_ONCE": 16}, "accumulators", "labels_and_gaps"
+    ),
+    Threshold(
+        "several passes over blocks of pairs", {"renyi.tables.accumulator:_SHARES": 2**15}, "list of pandas", "gaps"
+    ),
+    Threshold(
+        "values are counted by their leading bits",
+        {"renyi.tables.accumulator:_LARGEST_CAPACITY": 2**11},
+        "list of pandas",
+        "sketched",
+        moves=True,
+    ),
+    Threshold(
+        "values are counted as they come",
+        {"renyi.allpairs.streaming.rank_sketch:_WAITING": 0, "renyi.allpairs.streaming.rank_sketch:_FIRST_WAITING": 0},
+        "list of pandas",
+        "ties",
+    ),
+    Threshold(
+        "counters give way to others",
+        {
+            "renyi.allpairs.streaming.rank_sketch:_WAITING": 0,
+            "renyi.allpairs.streaming.rank_sketch:_FIRST_WAITING": 0,
+            "renyi.allpairs.streaming.rank_sketch:_NEW_SHARE": 2**40,
+        },
+        "list of pandas",
+        "complete",
+    ),
+    Threshold(
+        "values are sorted and not counted",
+        {
+            "renyi.allpairs.streaming.rank_sketch:_WAITING": 0,
+            "renyi.allpairs.streaming.rank_sketch:_FIRST_WAITING": 0,
+            "renyi.allpairs.streaming.rank_sketch:_ROOM": 0,
+        },
+        "list of pandas",
+        "ties",
+    ),
+    Threshold("cells are searched for", {"renyi.allpairs.streaming.rank_sketch:_BINS": 4}, "list of pandas", "ties"),
+    Threshold(
+        "plans are made anew",
+        {"renyi.allpairs.streaming.plan:_MOST_PLANS": 0},
+        "accumulators",
+        "labels_and_gaps",
+        alone=True,
+    ),
+    Threshold(
+        "memory is given back after every batch",
+        {"renyi.tables.batches:_BATCHES_PER_TURN": 1},
+        "list of pandas",
+        "gaps",
+    ),
+    Threshold(
+        "partitions are counted by a glance",
+        {"renyi.tables.batches:_GLANCE": 30, "renyi.tables.accumulator:_LARGEST_CAPACITY": 2**11},
+        "dask",
+        "sketched",
+        moves=True,
+        seen_in="renyi.allpairs.streaming.rank_sketch",
+    ),
+    Threshold("partitions are added up at once", {"renyi.compute.dask:_AT_ONCE": 7}, "dask", "gaps"),
+    # The strongest pairs.
+    Threshold(
+        "weak pairs are dropped on the way",
+        {"renyi.tables.top_pairs:_LEAST_TO_SORT": 4, "renyi.allpairs.tiles:_MOST_COLUMNS": 5},
+        "strongest pairs",
+        "dozen",
+    ),
+    # Devices.
+    Threshold(
+        "columns are multiplied in strips",
+        {"renyi.allpairs.device.stack:_FEWEST_OF_STRIP": 2},
+        "tensors on cpu",
+        "dozen",
+    ),
+    Threshold(
+        "rows on a device are multiplied in chunks",
+        {
+            "renyi.allpairs.device.stack:_MOST_ROWS": 16,
+            "renyi.allpairs.device.stack:_FEWEST_ROWS": 8,
+            "renyi.allpairs.device.stack:_ALIGNED": 8,
+        },
+        "tensors on cpu",
+        "dozen",
+    ),
+    Threshold(
+        "functions on a device lie in blocks",
+        {"renyi.allpairs.device.stack:_EASY_WIDTH": 4},
+        "tensors on cpu",
+        "dozen",
+        alone=True,
+    ),
+    Threshold(
+        "values on a device are standardised a few at a time",
+        {"renyi.allpairs.device.stack:_SHARE_OF_CHUNK": 1e-9},
+        "tensors on cpu",
+        "dozen",
+    ),
+    Threshold(
+        "tiles of few columns on a device",
+        {"renyi.allpairs.device.compare:_MOST_COLUMNS": 5},
+        "tensors on cpu",
+        "dozen",
+    ),
+    Threshold(
+        "pairs on a device take much room",
+        {"renyi.allpairs.device.compare:_NUMBERS_OF_PAIR": 2**30},
+        "tensors on cpu",
+        "complete",
+        alone=True,
+    ),
+    Threshold(
+        "columns on a device are sorted a few at a time",
+        {"renyi.allpairs.device.ranking:_BYTES_OF_SORTING": 2**24},
+        "tensors on cpu",
+        "dozen",
+        alone=True,
+    ),
+    Threshold("a device has little room", {"renyi.compute.devices:_ROOM_ON_CPU": 2**17}, "tensors on cpu", "dozen"),
+    Threshold(
+        "matrices are filled in memory", {"renyi.compute.fetching:_SHARE_OF_MATRICES": 0.0}, "tensors on cpu", "dozen"
+    ),
+    Threshold(
+        "matrices are fetched in pieces",
+        {"renyi.compute.fetching:_PIECE": 16, "renyi.compute.fetching:_BUFFER": 5},
+        "tensors on cpu",
+        "dozen",
+    ),
+    Threshold(
+        "products of one pair on a device in chunks",
+        {"renyi.basis.canonical:_CHUNK_ROWS_ON_DEVICE": 17},
+        "tensors on cpu",
+        "rare_numbers",
+    ),
+    Threshold(
+        "few permutations on a device at first",
+        {"renyi.inference.permutation:_FIRST_ON_DEVICE": 16},
+        "tensors on cpu",
+        "rare_numbers",
+        moves=True,
+    ),
+)
