@@ -2,6 +2,7 @@ import polars as pl
 import pytest
 
 from renyi.data.files.table_files import read_table
+from renyi.errors import InputError
 
 
 @pytest.fixture
@@ -25,3 +26,16 @@ def column(read):
         return source.frame["x"], " | ".join(source.notes)
 
     return column
+
+
+@pytest.fixture
+def refusal(read):
+    def refusal(content, name="table.csv", **settings):
+        with pytest.raises(InputError) as caught:
+            read(content, name, **settings)
+        message = str(caught.value)
+        assert "\n" not in message
+        assert ": " in message
+        return message
+
+    return refusal
