@@ -1,7 +1,11 @@
+import json
 from decimal import Decimal
 
 import polars as pl
 import pytest
+
+from renyi.data.files.json_text import is_json
+from renyi.data.files.request import Request
 
 
 def test_nested_json_is_left_in_place(read):
@@ -34,3 +38,25 @@ def test_large_whole_numbers_of_json_beside_floats_keep_their_digits(read):
 )
 def test_broken_json_and_false_names_are_one_line(refusal, content, name, said):
     assert said in refusal(content, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        ('{"a":1}', "t", True),
+        (' \n[ {"a":1}]', "t.txt", True),
+        ("{a,b}\n1,2\n", "t", False),
+        ('{"a":1}', "t.csv", False),
+        ("a,b\n1,2\n", "t.ndjson", True),
+    ],
+)
+def test_a_text_is_json_by_its_ending_or_its_beginning(text, name, expected):
+    assert is_json(text.encode(), Request.of(name)) == expected
+
+
+def test_columns_come_in_the_order_of_the_first_object(read):
+    first = [f"k{k}" for k in range(40, 0, -1)]
+    rows = [dict.fromkeys(first, 1), dict.fromkeys([*first[::-1], "late b", "late a"], 2)]
+    text = "\n".join(map(json.dumps, rows))
+    assert read(text, "t.jsonl").frame.columns == [*first, "late a", "late b"]
+    assert read(json.dumps(rows), "t.json").frame.columns == [*first, "late a", "late b"]
