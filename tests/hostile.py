@@ -1,4 +1,4 @@
-"""Names and values that a page must show as text."""
+"""Names and values that a page and a terminal must show as text."""
 
 HOSTILE = [
     "<script>window.hacked = 1</script>",
@@ -20,4 +20,20 @@ HOSTILE = [
     "100 % of 'quotes' #1",
     "\ud800 lone",
     "__proto__",
+]
+
+# The same for a terminal.
+IN_A_TERMINAL = [
+    "[bold]x[/]",
+    "<script>alert('1')</script>",
+    "two\nlines\tand\ra tab",
+    "\x1b[31mred\x1b[0m",
+    "quote \" and ' and \\",
+    "a very long name " * 20,
+    "שלום עולם",
+    "\u202eturned",
+    "👩‍🔬 emoji",
+    "漢字の列",
+    "[/]",
+    "$x^2$",
 ]

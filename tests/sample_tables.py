@@ -12,6 +12,8 @@ from renyi.data.table import as_table
 from renyi.pair.prepare import prepare
 
 VECTORS = {"place": ["lat", "lon"]}
+# One of every kind, for tests in which many shuffles would take long.
+SOME = ["plain", "curve", "rounded", "zeros", "flag", "five", "grade", "lat", "lon"]
 (SEED,) = random_features.seeds(None, n_draws=1)
 
 
@@ -53,6 +55,19 @@ def mixed(n, rng, *, gaps=0.0):
             column = frame[name].astype("boolean") if frame[name].dtype == bool else frame[name]
             frame[name] = column.where(rng.random(n) >= gaps)
     return frame
+
+
+def parabola(rng, n=400):
+    """A line, a parabola and noise over one column."""
+    x = rng.uniform(-1, 1, n)
+    return pd.DataFrame(
+        {
+            "x": x,
+            "line": x + 0.3 * rng.standard_normal(n),
+            "square": x**2 + 0.1 * rng.standard_normal(n),
+            "noise": rng.random(n),
+        }
+    )
 
 
 def columns_of(table, **settings):

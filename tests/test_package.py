@@ -1,16 +1,9 @@
 """The house: what importing loads, what the command does, what is public."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 import renyi
-
-
-def python(program, **options):
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, **options)
+from command_line import python
 
 
 def loaded_by(statement):
@@ -56,49 +49,11 @@ def test_help_loads_no_numpy():
     assert "demo" in run.stdout
 
 
-def test_gallery_prints_the_table_and_draws_the_picture(tmp_path):
-    picture = tmp_path / "demo.png"
-    run = subprocess.run(
-        [sys.executable, "-m", "renyi", "gallery", "--picture", str(picture), "-n", "300"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert run.stdout.count("normal, ρ") == 7
-    assert "four clusters" in run.stdout
-    assert max(len(line.rstrip()) for line in run.stdout.splitlines()[:20]) <= 80
-    assert picture.read_bytes().startswith(b"\x89PNG")
-
-
 @pytest.mark.parametrize("missing", ["typer", "rich"])
 def test_command_without_its_extra_says_so_in_one_line(missing):
     run = python(f"import sys; sys.modules[{missing!r}] = None\nfrom renyi.__main__ import main; main()")
     assert run.returncode == 2
     assert run.stderr == f"renyi: {missing} is not installed and this call needs it: pip install 'renyi[cli]'\n"
-
-
-def test_command_that_cannot_write_says_so_in_one_line(tmp_path):
-    target = tmp_path / "nowhere" / "demo.png"
-    run = python(f"import sys; sys.argv = ['renyi', 'gallery', '--picture', {str(target)!r}]\n"
-                 "from renyi.__main__ import main; main()")  # fmt: skip
-    assert run.returncode == 2
-    assert run.stderr.startswith("renyi: ")
-    assert run.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize("picture", ["demo.xyz", "demo"])
-def test_command_that_cannot_draw_says_so_before_any_work(picture, tmp_path):
-    run = python(f"import sys; sys.argv = ['renyi', 'gallery', '--picture', {picture!r}]\n"
-                 "from renyi.__main__ import main; main()", cwd=tmp_path)  # fmt: skip
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr.startswith(f"renyi: {picture} does not name a kind of picture")
-
-
-def test_output_survives_a_narrow_alphabet(tmp_path):
-    run = subprocess.run(
-        [sys.executable, "-m", "renyi", "gallery", "--picture", str(tmp_path / "a.png"), "-n", "100"],
-        capture_output=True, check=False, env=os.environ | {"PYTHONIOENCODING": "ascii"},
-    )  # fmt: skip
-    assert run.returncode == 0
-    assert b"normal, ? = 0.8" in run.stdout
 
 
 def test_plot_without_matplotlib_names_the_extra():

@@ -1,3 +1,5 @@
+"""ACE, and under it the super smoother (`supersmoother`): beside R, and by their definitions."""
+
 import csv
 import warnings
 from pathlib import Path

@@ -4,14 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 from scipy.stats import chi2
 
 import reference
 from renyi.coefficients.dcor import Dcor
-from renyi.coefficients.kernels.sorted_distances import distance_products, sort_scalars
 from renyi.coefficients.registry import measure
 from renyi.errors import InputError
 
@@ -68,17 +64,6 @@ def test_categories_are_indicators():
     levels, y = rng.integers(0, 4, 80), rng.random(80)
     indicators = (levels[:, None] == np.arange(4)).astype(float)
     assert Dcor()(renyi.categorical(levels), y) == pytest.approx(reference.dcor(indicators, y), abs=1e-12)
-
-
-@given(arrays.arrays(float, st.tuples(st.just(2), st.integers(1, 150)), elements=st.integers(-6, 6)))
-@settings(max_examples=60, deadline=None)
-def test_sums_of_products_with_ties(data):
-    x, y = (side - side.mean() for side in data)
-    order = np.random.default_rng(0).permutation(len(x))
-    found = distance_products(sort_scalars(x), sort_scalars(y), np.stack((np.arange(len(x)), order)))
-    gaps = np.abs(np.subtract.outer(x, x))
-    expected = [(gaps * np.abs(np.subtract.outer(side, side))).sum() for side in (y, y[order])]
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-9)
 
 
 @pytest.mark.parametrize("n", [pytest.param(20_000, marks=pytest.mark.slow), 1_000])

@@ -286,7 +286,7 @@ def test_types_can_be_said(rng):
         }
 
 
-@pytest.mark.parametrize("wish", ["number", "category"])
+@pytest.mark.parametrize("override", ["number", "category"])
 def test_wishes_for_columns_without_values(override):
     for data in (pl.DataFrame({"a": [None, None]}, schema={"a": pl.String}), {"a": [None, None]}):
         assert as_table(data, types={"a": override}).skipped == {"a": "no observed value"}

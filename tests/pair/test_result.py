@@ -141,37 +141,6 @@ def test_it_says_what_it_holds(parabola):
     assert "n_samples=500" in shown
 
 
-@pytest.mark.parametrize(
-    "kind",
-    ["numbers", "long", "category", "vector", "many levels", "missing", "dates", "durations", "ordered", "odd names"],
-)
-def test_every_kind_of_pair_can_be_drawn(kind, rng, tmp_path):
-    n = 6000 if kind == "long" else 300
-    x = rng.standard_normal(n)
-    y = x**2 + rng.standard_normal(n)
-    if kind == "category":
-        y = renyi.categorical(np.where(y > 1, "large", "small"), name="size")
-    if kind == "many levels":
-        y = renyi.categorical(rng.integers(0, 30, n))
-    if kind == "vector":
-        x = pd.DataFrame({"one": x, "two": rng.standard_normal(n)})
-    if kind == "missing":
-        x[:9] = np.nan
-    if kind == "dates":
-        x = np.datetime64("2026-01-01") + np.arange(n)
-    if kind == "durations":
-        x = rng.permutation(n).astype("m8[h]")
-    if kind == "ordered":
-        x = pd.Series(pd.Categorical(["s", "m", "l"] * (n // 3), categories=["s", "m", "l"], ordered=True))
-    if kind == "odd names":
-        x = pd.Series(x * 1e200, name="price $ and \\frac$" + "long " * 60)
-        y = renyi.categorical(np.where(y > 1, "<$10_000$", "^$" * 90))
-    figure = renyi.transformations(x, y, missing="pairwise").plot()
-    assert len(figure.axes) == 5
-    figure.savefig(tmp_path / "pair.png")
-    assert (tmp_path / "pair.png").stat().st_size > 10_000
-
-
 def test_results_of_pairs_can_be_pickled_and_copied(rng):
     x, z = rng.normal(size=(2, 80))
     y, label = x**2 + z, renyi.categorical(np.where(x > 0, "up", "down"))

@@ -1,45 +1,19 @@
-"""Reports: the plain data, and the page that is made of it."""
+"""Reports as plain data."""
 
-import builtins
 import datetime
 import json
 import re
-import sys
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import renyi
-from hostile import HOSTILE
-from renyi.cli import app
-from renyi.data.column import Column
-from renyi.errors import InputError, MissingExtraError
+from renyi.errors import InputError
 from renyi.report.document import SCHEMA, ReportOptions, document_of
 from renyi.report.html.page import page_of
-from renyi.report.network import network_of
-from renyi.report.variables import cells_of, drawable, label_of, limits_of, significant
 from renyi.tables.api import matrix, screen
-from sample_tables import VECTORS, mixed
-
-
-@pytest.fixture(scope="module")
-def table():
-    columns = ["plain", "curve", "noise", "flag", "five", "date", "grade", "lat", "lon"]
-    return mixed(400, np.random.default_rng(7), gaps=0.1)[columns]
-
-
-@pytest.fixture(scope="module")
-def found(table):
-    return matrix(table, vectors=VECTORS)
-
-
-@pytest.fixture(scope="module")
-def document(found):
-    return document_of(found, ReportOptions(pairs=[("noise", "plain")]))
+from sample_tables import VECTORS
 
 
 def column_named(document, name):
@@ -163,7 +137,7 @@ class TestDocument:
         assert document["sampled"] == 0
         assert all(column["sample"] is None for column in document["columns"])
 
-    @pytest.mark.parametrize("wishes", [{"rows": -1}, {"rows": 1.5}, {"pairs": "ab"}, {"pairs": [("a",)]}])
+    @pytest.mark.parametrize("options", [{"rows": -1}, {"rows": 1.5}, {"pairs": "ab"}, {"pairs": [("a",)]}])
     def test_wishes_that_make_no_sense(self, options):
         with pytest.raises(InputError):
             ReportOptions(**options)
@@ -235,185 +209,6 @@ class TestOtherResults:
     def test_two_rows_more_than_nothing(self):
         document = document_of(matrix({"x": [1.0, 2.0, 4.0], "y": [1.0, 3.0, 2.0]}), ReportOptions())
         assert page_of(document)
-
-
-class TestParts:
-    @pytest.mark.parametrize(
-        ("name", "label"),
-        [
-            ("age", "age"),
-            (" a ", "␣a␣"),
-            ("", "(no name)"),
-            ("  ", "␣␣"),
-            ("a\nb", "a\\nb"),
-            ("\u202ex", "\\u202ex"),
-            ("\ud800", "\\ud800"),
-        ],
-    )
-    def test_labels(self, name, label):
-        assert label_of(name) == label
-
-    def test_long_labels_are_cut(self):
-        assert len(label_of("x" * 5000)) == 60
-
-    def test_significant_digits(self):
-        assert significant(np.array([1.23456789, 0.0, -1e-20])) == [1.23457, 0, -1e-20]
-        # Numbers that are alike keep the digits in which they differ.
-        assert significant(np.array([1e9 + 0.25, 1e9 + 0.5])) == [1e9 + 0.25, 1e9 + 0.5]
-        assert significant(np.array([7.0])) == [7]
-        assert significant(np.array([])) == []
-
-    def test_axes_leave_out_what_is_far(self):
-        values = np.append(np.linspace(0, 1, 999), 1e6)
-        low, high, is_clipped = limits_of(Column("x", "number", values))
-        assert is_clipped
-        assert low == 0.0
-        assert 1.0 < high < 2.0
-        assert limits_of(Column("x", "number", values[:-1])) == (0.0, 1.0, False)
-
-    def test_cells(self):
-        np.testing.assert_array_equal(
-            cells_of(np.array([-9.0, 0.0, 0.49, 0.5, 1.0, 9.0]), 0.0, 1.0, 2), [0, 0, 0, 1, 1, 1]
-        )
-        np.testing.assert_array_equal(cells_of(np.ones(2), 1.0, 1.0, 5), [0, 0])
-
-    def test_dates_are_milliseconds(self):
-        column = Column("x", "number", np.array(["1970-01-02"], dtype="datetime64[D]"))
-        np.testing.assert_array_equal(drawable(column), [864e5])
-
-    def test_network_keeps_parts_apart(self):
-        network = network_of([(0, 1), (1, 2), (5, 6)])
-        places = {node["column"]: (node["x"], node["y"]) for node in network["nodes"]}
-        assert set(places) == {0, 1, 2, 5, 6}
-        assert len(set(places.values())) == 5
-        assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places.values())
-        assert network["edges"] == [0, 1, 2]
-
-    def test_network_limits_the_lines_of_a_column(self):
-        network = network_of([(0, k) for k in range(1, 20)])
-        assert len(network["edges"]) == 6
-        assert network_of([]) is None
-
-
-class Tags(HTMLParser):
-    """Elements, attributes and texts of a page."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.tags, self.addresses, self.handlers, self.scripts = [], [], [], []
-        self.feed(page)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.addresses += [value for name, value in attrs if name in ("src", "href", "data", "action", "srcset")]
-        self.handlers += [name for name, _ in attrs if name.startswith("on")]
-
-    def handle_data(self, data):
-        if self.tags[-1:] == ["script"]:
-            self.scripts.append(data)
-
-
-@pytest.fixture(scope="module")
-def hostile():
-    rng = np.random.default_rng(5)
-    common = rng.standard_normal(80)
-    table = {name: common + rng.standard_normal(80) for name in HOSTILE}
-    levels = np.array([HOSTILE[0], HOSTILE[2], "=1+1", "\u202ex"])[rng.integers(0, 4, 80)]
-    table["<b>levels</b>"] = renyi.categorical(levels)
-    table["<i>constant</i>"] = np.ones(80)
-    return matrix(table)
-
-
-class TestPage:
-    def test_holds_all_it_needs(self, document):
-        tags = Tags(page_of(document))
-        assert all(address.startswith("#") for address in tags.addresses)
-        assert not {"img", "iframe", "link", "object", "embed", "base", "form"} & set(tags.tags)
-        assert not tags.handlers
-        assert "url(" not in page_of(document).partition("</style>")[0]
-
-    def test_policy_allows_its_own_script_alone(self, document):
-        policy = re.search(r'Security-Policy" content="([^"]*)"', page_of(document))[1]
-        assert policy.startswith("default-src &#39;none&#39;")
-        assert "unsafe" not in policy
-        assert policy.count("sha256-") == 2
-
-    def test_hostile_names_are_text(self, hostile):
-        plain = Tags(page_of(document_of(matrix({"x": np.arange(9.0), "y": np.arange(9.0)}), ReportOptions())))
-        tags = Tags(page_of(document_of(hostile, ReportOptions(title=HOSTILE[1]))))
-        assert set(tags.tags) == set(plain.tags) | {"h3"}
-        assert tags.tags.count("script") == 2
-        assert not tags.handlers
-        assert json.loads(tags.scripts[0])["columns"][0]["name"] == HOSTILE[0]
-
-    def test_hostile_names_can_be_written(self, hostile, tmp_path):
-        path = hostile.report(tmp_path / "report.html", title="\ud800")
-        assert path.read_bytes().decode("utf-8").startswith("<!DOCTYPE html>")
-
-    def test_same_input_same_bytes(self, table, tmp_path):
-        pages = [
-            matrix(table, vectors=VECTORS).report(tmp_path / f"{k}.html", title="t").read_bytes() for k in range(2)
-        ]
-        assert pages[0] == pages[1]
-
-    def test_json_by_the_name_of_the_file(self, found, document, tmp_path):
-        path = found.report(str(tmp_path / "report.JSON"), pairs=[("noise", "plain")])
-        assert json.loads(path.read_text(encoding="utf-8")) == document
-
-    def test_bad_rates_and_places(self, found, tmp_path):
-        with pytest.raises(InputError, match="no false discovery rate"):
-            found.report(tmp_path / "x.html", q=2)
-        with pytest.raises(InputError, match="folder does not exist"):
-            found.report(tmp_path / "nowhere" / "x.html")
-
-    def test_without_jinja(self, found, tmp_path, monkeypatch):
-        original = builtins.__import__
-
-        def refuse(name, *args, **kwargs):
-            if name.partition(".")[0] == "jinja2":
-                raise ImportError(name)
-            return original(name, *args, **kwargs)
-
-        for name in [name for name in sys.modules if name.partition(".")[0] == "jinja2"]:
-            monkeypatch.delitem(sys.modules, name)
-        monkeypatch.setattr("importlib.import_module", lambda name, *_: refuse(name))
-        with pytest.raises(MissingExtraError, match=r"renyi\[report\]"):
-            found.report(tmp_path / "x.html")
-        assert not (tmp_path / "x.html").exists()
-
-
-class TestCommand:
-    @pytest.fixture
-    def file(self, tmp_path):
-        x = np.linspace(-1, 1, 200)
-        pl.DataFrame({"x": x, "square": x**2, "kind": np.where(x > 0, "up", "down")}).write_csv(tmp_path / "table.csv")
-        return tmp_path / "table.csv"
-
-    def run(self, *arguments):
-        result = CliRunner().invoke(app, ["scan", *map(str, arguments)])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    def test_writes_a_page(self, file, tmp_path):
-        result = self.run(file, "--html", tmp_path / "report.html", "--fdr", "0.01")
-        page = (tmp_path / "report.html").read_text(encoding="utf-8")
-        assert "table.csv" in page
-        assert "rate of 1 %" in page
-        assert f"Report: {tmp_path / 'report.html'}" in result.stderr
-        assert "square" in result.stdout
-
-    def test_of_one_target(self, file, tmp_path):
-        self.run(file, "--target", "square", "--html", tmp_path / "report.html", "--json")
-        assert 'id="ranking"' in (tmp_path / "report.html").read_text(encoding="utf-8")
-
-    def test_refuses_what_would_be_lost(self, file):
-        before = file.read_bytes()
-        with pytest.raises(InputError, match="which would be lost"):
-            self.run(file, "--html", file)
-        with pytest.raises(InputError, match="name a file"):
-            self.run(file, "--html", "-")
-        assert file.read_bytes() == before
 
 
 def test_findings_come_before_strong_pairs_of_few_rows(rng):

@@ -1,6 +1,5 @@
 """The path for many columns: what a table says of a pair is what the pair itself says."""
 
-import threading
 from itertools import combinations
 
 import numpy as np
@@ -11,15 +10,11 @@ import pytest
 from scipy import stats
 
 import renyi
-from renyi.allpairs import tiles
 from renyi.allpairs.stack import ROWS_FOR_FLOAT32
-from renyi.pair import independence
 from renyi.tables import in_memory
-from sample_tables import VECTORS, columns_of, mixed, of_pair
+from sample_tables import SOME, VECTORS, columns_of, mixed, of_pair
 
 N_LONG = ROWS_FOR_FLOAT32 + 900
-# One of every kind, for tests in which many shuffles would take long.
-SOME = ["plain", "curve", "rounded", "zeros", "flag", "five", "grade", "lat", "lon"]
 
 
 def assert_one_truth(found, x, y, i, j):
@@ -249,119 +244,6 @@ def test_what_says_nothing_is_left_out_and_named(rng):
     assert "constant" in found.skipped["same"]
 
 
-# The strongest pairs.
-
-
-@pytest.mark.parametrize("correction", ["bh", "by", "bonferroni"])
-@pytest.mark.parametrize("gaps", [0.0, 0.3])
-def test_pairs_are_the_top_of_all_edges(gaps, correction, rng):
-    frame = mixed(150, rng, gaps=gaps)[SOME]
-    edges = renyi.matrix(frame, correction=correction).to_edges()
-    found = renyi.pairs(frame, q=1.0, correction=correction)
-    tested = edges[edges["p"].notna()].reset_index(drop=True)
-    assert found.columns.tolist() == edges.columns.tolist()
-    pd.testing.assert_frame_equal(found.drop(columns="q"), tested.drop(columns="q"))
-    # Rates come from a histogram: too large by 0.3 % at most, never too small.
-    ratio = found["q"] / tested["q"]
-    assert ratio.between(1 - 1e-9, 1.003).all()
-    few = renyi.pairs(frame, top=5, q=1.0, correction=correction)
-    pd.testing.assert_frame_equal(few, found.head(5))
-
-
-def test_pairs_keep_to_the_rate_and_to_the_threshold(rng):
-    frame = mixed(150, rng)
-    edges = renyi.matrix(frame).to_edges()
-    found = renyi.pairs(frame)
-    expected = edges[edges["q"] <= 0.05]
-    assert found[["x", "y"]].to_numpy().tolist() == expected[["x", "y"]].to_numpy().tolist()
-    assert 3 < len(found) < len(edges)
-    strong = renyi.pairs(frame, threshold=0.5, q=1.0)
-    assert len(strong) == (edges["debiased"] >= 0.5).sum() > 0
-    assert strong["debiased"].min() >= 0.5
-    weak = renyi.pairs(frame, threshold=-1.0, q=1.0)
-    assert len(weak) == len(edges)
-    assert len(renyi.pairs(frame, threshold=0.5, top=2)) == 2
-
-
-def test_without_a_pair_at_the_rate_there_is_an_empty_frame(rng):
-    found = renyi.pairs(pd.DataFrame(rng.random((100, 3)), columns=list("abc")), q=1e-6)
-    assert len(found) == 0
-    assert {"x", "y", "debiased", "q"} <= set(found.columns)
-
-
-def test_pairs_give_vectors_and_types_as_the_matrix_does(rng):
-    frame = mixed(150, rng)
-    found = renyi.pairs(frame, q=1.0, vectors=VECTORS, types={"five": "skip"})
-    names = set(found["x"]) | set(found["y"])
-    assert "place" in names
-    assert not {"lat", "five"} & names
-
-
-# One target.
-
-
-@pytest.mark.parametrize("gaps", [0.0, 0.3])
-@pytest.mark.parametrize("target", ["plain", "five"])
-def test_a_screening_is_a_column_of_the_matrix(target, gaps, rng):
-    frame = mixed(150, rng, gaps=gaps)[SOME]
-    found, whole = renyi.screen(frame, target), renyi.matrix(frame)
-    order = [whole.names.index(name) for name in found.names]
-    column = whole.names.index(target)
-    assert sorted((*found.names, target)) == sorted(whole.names)
-    for name in ("values", "debiased", "pvalues", "n_samples", "pearson", "spearman"):
-        expected = getattr(whole, name)[order, column]
-        np.testing.assert_allclose(getattr(found, name), expected, atol=1e-12, err_msg=name)
-    np.testing.assert_allclose(found.qvalues, renyi.adjust(found.pvalues))
-    strength = found.debiased[np.isfinite(found.debiased)]
-    assert (np.diff(strength) <= 0).all()
-
-
-def test_several_targets_are_one_vector(rng):
-    frame = mixed(150, rng)
-    found = renyi.screen(frame, ["lat", "lon"])
-    whole = renyi.matrix(frame, vectors=VECTORS)
-    assert found.target == "lat & lon"
-    assert "lat" not in found.names
-    order = [whole.names.index(name) for name in found.names]
-    np.testing.assert_allclose(found.pvalues, whole.pvalues[order, whole.names.index("place")], atol=1e-12)
-
-
-def test_given_what_is_held_fixed_a_screening_is_the_conditional_test(rng):
-    frame = mixed(150, rng, gaps=0.1)[[*SOME, "twelve"]]
-    by_name = {column.name: column for column in columns_of(frame)}
-    found = renyi.screen(frame, "plain", given=["five", "lat"])
-    assert found.given == ("five", "lat")
-    assert set(found.names) == set(by_name) - {"plain", "five", "lat"}
-    for k, name in enumerate(found.names):
-        try:
-            test = renyi.conditional_test(
-                by_name[name], by_name["plain"], [by_name["five"], by_name["lat"]], missing="listwise"
-            )
-        except renyi.InputError:
-            assert name == found.names[-1] == "twelve"
-            assert np.isnan([found.pvalues[k], found.values[k], found.debiased[k], found.qvalues[k]]).all()
-            continue
-        assert found.pvalues[k] == pytest.approx(test.pvalue, rel=1e-9), name
-        assert found.values[k] == pytest.approx(test.coefficient), name
-        assert found.debiased[k] == pytest.approx(test.debiased), name
-        assert found.n_samples[k] == test.n_samples, name
-    assert np.isnan(found.pearson).all()
-    np.testing.assert_allclose(found.qvalues, renyi.adjust(found.pvalues))
-
-
-def test_names_that_are_numbers_are_found_as_numbers_or_text(rng):
-    frame = pd.DataFrame(rng.random((50, 3)))
-    assert renyi.screen(frame, 1).target == renyi.screen(frame, "1").target == "1"
-    assert renyi.screen(frame, 1, given=[0]).names == ("2",)
-
-
-def test_what_is_held_fixed_explains_away(rng):
-    common = rng.standard_normal(400)
-    frame = {"x": common + 0.3 * rng.standard_normal(400), "y": common + 0.3 * rng.standard_normal(400), "z": common}
-    assert renyi.screen(frame, "y").pvalues[0] < 1e-9
-    assert renyi.screen(frame, "y", given="z").pvalues[0] > 1e-3
-
-
 # What is refused.
 
 
@@ -420,50 +302,11 @@ def test_settings_are_refused_before_any_work_is_done(monkeypatch, rng):
         renyi.screen(small(rng), "nothing")
 
 
-# What goes wrong on the way.
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ZeroDivisionError])
-def test_an_error_within_a_tile_comes_out_as_itself_and_leaves_no_thread(error, monkeypatch, rng):
-    before, seen = threading.active_count(), []
-
-    def fail(*tile):
-        seen.append(tile)
-        raise error("within a tile")
-
-    monkeypatch.setattr(in_memory, "compare", fail)
-    with pytest.raises(error, match="within a tile"):
-        renyi.matrix(mixed(60, rng), vectors=VECTORS)
-    assert seen
-    assert threading.active_count() == before
-
-
-def test_an_error_of_one_pair_is_no_missing_answer(monkeypatch, rng):
-    def fail(*_, **__):
-        raise ArithmeticError("of one pair")
-
-    monkeypatch.setattr(tiles, "on_every_scale", fail)
-    with pytest.raises(ArithmeticError, match="of one pair"):
-        renyi.matrix(mixed(23, rng, gaps=0.2))
-
-
 def test_a_table_is_not_changed(rng):
     frame = mixed(80, rng, gaps=0.2)[SOME]
     before = frame.copy(deep=True)
     renyi.matrix(frame, vectors=VECTORS)
     pd.testing.assert_frame_equal(frame, before)
-
-
-def test_every_column_is_prepared_once(monkeypatch, rng):
-    prepared = []
-
-    def prepare(column, seed, settings):
-        prepared.append(column.name)
-        return independence.prepare(column, seed, settings)
-
-    monkeypatch.setattr(in_memory, "prepare", prepare)
-    found = renyi.matrix(mixed(80, rng, gaps=0.2)[SOME])
-    assert sorted(prepared) == sorted(found.names)
 
 
 def test_pvalues_are_those_of_the_pair_where_common_rows_leave_little_of_a_column():
@@ -544,14 +387,6 @@ def test_an_outlier_on_a_row_that_the_partner_lacks_leaves_pearson(rng):
     assert renyi.matrix({"x": x, "y": y}).pearson[0, 1] == pytest.approx(expected, abs=1e-6)
 
 
-def test_rates_of_the_strongest_pairs_are_not_below_their_pvalues(rng):
-    x = rng.standard_normal(3000)
-    found = renyi.pairs({"a": x, "b": x, "c": x**3, "d": rng.standard_normal(3000)}, q=1)
-    assert len(found["q"]) == 6
-    assert (found["q"] >= found["p"]).all()
-    assert (found["q"] > 0).all()
-
-
 def test_names_that_are_no_text_reach_both_tables(rng):
     x, y = rng.standard_normal((2, 100))
     table, other = pd.DataFrame({0: x, 1: y}), pd.DataFrame({5: x, 6: y})
@@ -567,13 +402,3 @@ def test_names_that_two_tables_share_are_told_apart(rng):
     found = renyi.matrix({"a": rng.random(50), "k": rng.random(50)}, {"a": np.ones(50), "k": rng.random(50) < 0.5})
     assert dict(found.skipped) == {"a (other)": "constant (always 1.0)"}
     assert dict(found.types) == {"a": "number", "k": "number", "k (other)": "boolean"}
-
-
-def test_what_is_given_and_leaves_nothing_is_said(rng):
-    x = rng.standard_normal(200)
-    table = {"x": x, "double": 2 * x, "y": x + rng.standard_normal(200), "z": rng.standard_normal(200)}
-    with pytest.raises(renyi.InputError, match=r"no column can be tested given x: .*determines"):
-        renyi.screen(table, "double", given="x")
-    found = renyi.screen(table, "y", given="x")
-    assert found.names == ("z",)
-    assert "determines" in found.skipped["double"]

@@ -1,11 +1,12 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 import renyi
 from renyi.allpairs.compare import Found
 from renyi.tables import top_pairs
 from renyi.tables.top_pairs import TopPairs
-from sample_tables import number
+from sample_tables import SOME, VECTORS, mixed, number
 
 # What the pairs are of does not matter to what is kept.
 VARIABLES = [number(np.arange(50.0)) for _ in range(2)]
@@ -110,3 +111,56 @@ def test_nothing_at_all_is_no_error():
     assert len(edges) == len(rates) == 0
     edges, rates = kept([found([], [])])
     assert len(edges) == len(rates) == 0
+
+
+@pytest.mark.parametrize("correction", ["bh", "by", "bonferroni"])
+@pytest.mark.parametrize("gaps", [0.0, 0.3])
+def test_pairs_are_the_top_of_all_edges(gaps, correction, rng):
+    frame = mixed(150, rng, gaps=gaps)[SOME]
+    edges = renyi.matrix(frame, correction=correction).to_edges()
+    found = renyi.pairs(frame, q=1.0, correction=correction)
+    tested = edges[edges["p"].notna()].reset_index(drop=True)
+    assert found.columns.tolist() == edges.columns.tolist()
+    pd.testing.assert_frame_equal(found.drop(columns="q"), tested.drop(columns="q"))
+    # Rates come from a histogram: too large by 0.3 % at most, never too small.
+    ratio = found["q"] / tested["q"]
+    assert ratio.between(1 - 1e-9, 1.003).all()
+    few = renyi.pairs(frame, top=5, q=1.0, correction=correction)
+    pd.testing.assert_frame_equal(few, found.head(5))
+
+
+def test_pairs_keep_to_the_rate_and_to_the_threshold(rng):
+    frame = mixed(150, rng)
+    edges = renyi.matrix(frame).to_edges()
+    found = renyi.pairs(frame)
+    expected = edges[edges["q"] <= 0.05]
+    assert found[["x", "y"]].to_numpy().tolist() == expected[["x", "y"]].to_numpy().tolist()
+    assert 3 < len(found) < len(edges)
+    strong = renyi.pairs(frame, threshold=0.5, q=1.0)
+    assert len(strong) == (edges["debiased"] >= 0.5).sum() > 0
+    assert strong["debiased"].min() >= 0.5
+    weak = renyi.pairs(frame, threshold=-1.0, q=1.0)
+    assert len(weak) == len(edges)
+    assert len(renyi.pairs(frame, threshold=0.5, top=2)) == 2
+
+
+def test_without_a_pair_at_the_rate_there_is_an_empty_frame(rng):
+    found = renyi.pairs(pd.DataFrame(rng.random((100, 3)), columns=list("abc")), q=1e-6)
+    assert len(found) == 0
+    assert {"x", "y", "debiased", "q"} <= set(found.columns)
+
+
+def test_pairs_give_vectors_and_types_as_the_matrix_does(rng):
+    frame = mixed(150, rng)
+    found = renyi.pairs(frame, q=1.0, vectors=VECTORS, types={"five": "skip"})
+    names = set(found["x"]) | set(found["y"])
+    assert "place" in names
+    assert not {"lat", "five"} & names
+
+
+def test_rates_of_the_strongest_pairs_are_not_below_their_pvalues(rng):
+    x = rng.standard_normal(3000)
+    found = renyi.pairs({"a": x, "b": x, "c": x**3, "d": rng.standard_normal(3000)}, q=1)
+    assert len(found["q"]) == 6
+    assert (found["q"] >= found["p"]).all()
+    assert (found["q"] > 0).all()

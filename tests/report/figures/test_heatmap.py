@@ -11,12 +11,6 @@ import renyi
 from renyi.report.figures import heatmap
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    pyplot.close("all")
-
-
 def blocks_table(rng, n_columns, n=150):
     """Two causes, whose effects take turns in the table."""
     z = rng.standard_normal((2, n))

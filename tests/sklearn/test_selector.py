@@ -13,24 +13,10 @@ from sklearn.feature_selection import SelectFdr, SelectKBest
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import renyi
 from renyi.errors import InputError
 from renyi.sklearn import RandomCopulaFeatures, RDCSelector, rdc_score
-
-
-@pytest.mark.filterwarnings("ignore:No features were selected")
-@parametrize_with_checks([RDCSelector(), RDCSelector(n_features_to_select=1), RandomCopulaFeatures()])
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
-
-
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(0)
-    x = rng.uniform(-1, 1, (400, 6))
-    return x, x[:, 1] ** 2 + 0.5 * x[:, 4] + 0.1 * rng.normal(size=400)
 
 
 def frame(x):
@@ -245,46 +231,6 @@ def test_score_of_constants_and_gaps(data):
     assert pvalues[0] == 1.0
     assert pvalues[4] < 1e-6
     assert np.isnan(rdc_score(x[:, :1], data[1])[0]).all()
-
-
-# Random features.
-
-
-def test_features_know_no_units_and_serve_new_rows(data):
-    x = data[0]
-    plain, bent = (
-        RandomCopulaFeatures(n_components=5).fit(x[:300]),
-        RandomCopulaFeatures(n_components=5).fit(np.exp(x[:300])),
-    )
-    assert plain.transform(x[300:]) == pytest.approx(bent.transform(np.exp(x[300:])))
-    ranks = np.array([[np.mean(x[:300, j] <= x[300, j]) for j in range(6)]])
-    angles = plain.projection_.angles(ranks)
-    assert plain.transform(x[300:301])[0, ::2] == pytest.approx(np.sin(angles)[0])
-    assert plain.get_feature_names_out()[0] == "randomcopulafeatures0"
-
-
-def test_weights_count_rows():
-    x = np.array([[1.0], [2.0], [5.0]])
-    weighted = RandomCopulaFeatures(n_components=3).fit(x, sample_weight=[1, 0, 3])
-    repeated = RandomCopulaFeatures(n_components=3).fit(x[[0, 2, 2, 2]])
-    assert weighted.transform(x) == pytest.approx(repeated.transform(x))
-    with pytest.raises(InputError, match="sample_weight"):
-        RandomCopulaFeatures().fit(x, sample_weight=[1, -1, 1])
-
-
-@pytest.mark.parametrize("settings", [{"n_components": 0}, {"s": -1.0}, {"s": "median"}, {"frequencies": "odd"}])
-def test_features_that_cannot_be_drawn(data, settings):
-    with pytest.raises(InputError):
-        RandomCopulaFeatures(**settings).fit(data[0])
-
-
-def test_draws_follow_the_seed(data):
-    def drawn(random_state):
-        return RandomCopulaFeatures(n_components=4, random_state=random_state).fit(data[0]).transform(data[0][:2])
-
-    assert drawn(None).tolist() == drawn(None).tolist()
-    assert drawn(1).tolist() == drawn(1).tolist() != drawn(2).tolist()
-    assert drawn(np.random.RandomState(0)).tolist() == drawn(np.random.RandomState(0)).tolist()
 
 
 @pytest.mark.parametrize("wanted", ["auto", 2, 3])

@@ -1,25 +1,15 @@
+"""A matrix of dependences, and what every `result` on a table shares."""
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 import renyi
-from sample_tables import mixed
+from sample_tables import mixed, parabola
 
 COLUMNS = ["x", "y", "coefficient", "debiased", "pearson", "spearman", "nonlinear", "p", "q", "n"]
 ARRAYS = ["values", "debiased", "pvalues", "qvalues", "n_samples", "pearson", "spearman"]
-
-
-def parabola(rng, n=400):
-    x = rng.uniform(-1, 1, n)
-    return pd.DataFrame(
-        {
-            "x": x,
-            "line": x + 0.3 * rng.standard_normal(n),
-            "square": x**2 + 0.1 * rng.standard_normal(n),
-            "noise": rng.random(n),
-        }
-    )
 
 
 def aliases(rng, n=300):
@@ -165,19 +155,6 @@ def test_without_anything_found_the_top_is_empty(rng):
     assert found.n_found(1e-9) == 0
     for fold in (True, False):
         assert len(found.top(q=1e-9, fold=fold)["x"]) == 0
-
-
-def test_a_screening_has_its_columns_strongest_first(rng):
-    found = renyi.screen(parabola(rng), "x")
-    frame = found.to_frame()
-    assert frame["x"].tolist() == list(found.names)
-    assert frame["y"].tolist() == ["x"] * 3
-    assert found.names[-1] == "noise"
-    for column, name in (("coefficient", "values"), ("debiased", "debiased"), ("p", "pvalues"), ("q", "qvalues")):
-        np.testing.assert_array_equal(frame[column], getattr(found, name))
-    assert found.top(1)["x"].tolist() == [found.names[0]]
-    assert found.top()["x"].tolist() == list(found.names[:2])
-    assert (found.target, found.given, found.n_tests) == ("x", (), 3)
 
 
 @pytest.mark.parametrize(

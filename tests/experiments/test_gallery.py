@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
+from renyi.coefficients.pearson import Pearson
+from renyi.experiments import gallery
 from renyi.experiments.gallery import GALLERY, score_gallery
-from renyi.experiments.patterns import EXTRA_PATTERNS, PATTERNS
+from small_experiments import PEARSON, PLAIN
 
 
 def test_gallery_has_the_papers_fourteen():
@@ -30,10 +32,11 @@ def test_gallery_depends_on_its_seed_alone():
     assert not np.array_equal(first[0].x, other[0].x)
 
 
-@pytest.mark.parametrize("pattern", PATTERNS + EXTRA_PATTERNS, ids=lambda pattern: pattern.name)
-def test_noise_of_a_pattern_grows_with_its_level(pattern):
-    x, clean = pattern.sample(4000, 0, np.random.default_rng(0))
-    again, noisy = pattern.sample(4000, 15, np.random.default_rng(0))
-    assert np.array_equal(x, again)
-    assert np.std(noisy - clean) == pytest.approx(1.5 * pattern.noise, rel=0.05)
-    assert 0 <= x.min() <= x.max() <= 1
+def test_gallery_values_are_those_of_the_samples(tmp_path):
+    record = gallery.measure_gallery(tmp_path / "gallery.json", [PEARSON, PLAIN], n=100, seed=4)
+    assert len(record.rows) == 28
+    for association, (x, y) in zip(gallery.GALLERY, gallery.gallery_samples(100, seed=4), strict=True):
+        assert record.rows[association.name, "pearson"]["value"] == Pearson()(x, y)
+    normals, shapes = gallery.summarise(record)
+    assert normals.rows[0][1] == "1.00"
+    assert shapes.header[-1] == "four clusters"

@@ -1,0 +1,67 @@
+"""`renyi pair`: two columns of a table, in words and for other programs."""
+
+import json
+import os
+
+import pytest
+
+from command_line import run
+from renyi.errors import InputError
+
+
+def test_pair_in_words(file):
+    done = run("pair", file, "x", "square")
+    said = dict(line.strip().split("  ", 1) for line in done.stdout.splitlines())
+    assert list(said) == ["x", "y", "rows", "coefficient", "debiased", "p", "kind", "Pearson", "Spearman"]
+    assert said["kind"] == "curved or more complex (4 functions of x, 4 of square)"
+    assert said["rows"] == "200 of 200"
+    assert "(95 %: 0." in said["debiased"]
+
+
+def test_pair_of_a_category_and_one_with_gaps(file):
+    said = run("pair", file, "kind", "gappy").stdout
+    assert "the level of gappy differs between the groups of kind" in said
+    assert "(category of 2 levels)" in said
+    assert " of 200" in said
+    assert "nan" not in said
+    assert "nothing clear" in run("pair", file, "x", "noise").stdout
+
+
+def test_pair_agrees_with_scan(file):
+    record = json.loads(run("pair", file, "x", "gappy", "--json").stdout)
+    scanned = json.loads(run("scan", file, "--json").stdout)["pairs"]
+    other = next(pair for pair in scanned if (pair["x"], pair["y"]) == ("x", "gappy"))
+    for name in ("coefficient", "debiased", "pearson", "spearman", "n", "log10_p"):
+        assert record[name] == pytest.approx(other[name], rel=1e-6)
+
+
+def test_pair_given_others(file):
+    record = json.loads(run("pair", file, "square", "[bold]z[/]", "--given", "x", "--json").stdout)
+    assert record["given"] == ["x"]
+    assert record["p"] > 0.001
+    assert record["pearson"] is None
+    assert "Pearson" not in run("pair", file, "square", "[bold]z[/]", "--given", "x").stdout
+
+
+def test_pair_draws_a_picture(file, tmp_path):
+    run("pair", file, "x", "square", "--plot", tmp_path / "pair.png")
+    assert (tmp_path / "pair.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(os.listdir(tmp_path)) == ["pair.png", "table.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["x", "sqare"], "did you mean 'square'"),
+        (["x", "square", "--given", "nois"], "did you mean 'noise'"),
+        (["x", "x"], "one column twice"),
+        (["x", "square", "--given", "x"], "one column twice"),
+        (["x", "constant"], "'constant' cannot be measured: constant"),
+        (["x", "square", "--type", "q=number"], "--type names 'q'"),
+        (["x", "square", "--type", "x"], "--type x is no type"),
+        (["x", "square", "--plot", "a.xyz"], "does not name a kind of picture"),
+    ],
+)
+def test_pairs_that_cannot_be_tested(file, arguments, message):
+    with pytest.raises(InputError, match=message):
+        run("pair", file, *arguments)

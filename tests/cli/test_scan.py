@@ -1,0 +1,224 @@
+"""`renyi scan`: what it prints, what it writes for other programs, which files it refuses."""
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from command_line import command, refused, run
+from renyi.cli import app
+from renyi.errors import InputError
+from renyi.tables.api import matrix
+
+
+def test_scan_prints_the_ranked_table(file):
+    done = run("scan", file)
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("200 rows, 7 columns, 21 tests: ")
+    assert lines[2].split() == ["x", "y", "debiased", "p", "q", "n"]
+    assert lines[4].split()[:5] == ["x", "=", "double", "1.000", "██████"]
+    assert any(line.startswith("x ") and "square" in line and "nonlinear" in line for line in lines)
+    assert "[bold]z[/]" in done.stdout
+    assert "left out: constant: constant (always 1.0)" in done.stdout
+    assert "nan" not in done.stdout.lower()
+    assert max(map(len, lines[2:12])) <= 80
+
+
+def test_scan_folds_unless_told(file):
+    folded, unfolded = run("scan", file).stdout, run("scan", file, "--unfold", "--top", 100).stdout
+    assert unfolded.count("double") > folded.count("double")
+
+
+def test_scan_shows_as_many_as_asked(file):
+    done = run("scan", file, "--top", 2)
+    assert "the 2 strongest are shown" in done.stdout
+    assert sum("█" in line for line in done.stdout.splitlines()) == 2
+    assert "strongest are shown" not in run("scan", file).stdout
+
+
+def test_scan_against_a_target(file):
+    done = run("scan", file, "--target", "square")
+    assert "6 columns against square" in done.stdout
+    assert done.stdout.splitlines()[4].split()[0] in ("x", "double")
+    given = run("scan", file, "--target", "square", "--given", "x", "--given", "noise").stdout
+    assert "against square given x, noise" in given
+
+
+def test_scan_of_independent_columns_says_so(tmp_path):
+    rng = np.random.default_rng(1)
+    pl.DataFrame({"a": rng.random(100), "b": rng.random(100)}).write_csv(tmp_path / "noise.csv")
+    done = run("scan", tmp_path / "noise.csv")
+    assert done.exit_code == 0
+    assert done.stdout == "100 rows, 2 columns, 1 test: 0 dependences at a false discovery rate of 5 %\n"
+
+
+def test_scan_notes_what_reading_decided_on_standard_error(tmp_path):
+    (tmp_path / "a.csv").write_bytes("größe;b\n".encode("latin-1") + b"1;2\n2;1\n3;5\n4;4\n5;1\n6;2\n" * 5)
+    done = run("scan", tmp_path / "a.csv", "--json")
+    assert "not UTF-8" in done.stderr
+    assert json.loads(done.stdout)["columns"] == {"größe": "number", "b": "number"}
+
+
+def test_reading_options_reach_the_reader(tmp_path):
+    rows = "\n".join(f"{i}!{(7 * i) % 13}!{i % 3}" if i % 5 else f"{i}!none!{i % 3}" for i in range(60))
+    (tmp_path / "a.txt").write_bytes(f"ä!b!c\n{rows}\n".encode("utf-16-le"))
+    options = ["--sep", "!", "--null", "none", "--encoding", "utf-16-le", "--type", "c=category", "--type", "ä=number"]
+    record = json.loads(run("scan", tmp_path / "a.txt", "--json", *options).stdout)
+    assert record["columns"] == {"ä": "number", "b": "number", "c": "category"}
+    skipped = json.loads(run("scan", tmp_path / "a.txt", "--json", *options[:6], "--type", "c=skip").stdout)
+    assert list(skipped["skipped"]) == ["c"]
+
+
+def test_missing_reaches_the_table(file):
+    pairwise, listwise = (run("scan", file, "--json", "--missing", way).stdout for way in ("pairwise", "listwise"))
+    assert json.loads(pairwise)["rows"] == 200 > json.loads(listwise)["rows"]
+    with pytest.raises(InputError, match="missing"):
+        run("scan", file, "--missing", "raise")
+
+
+# For other programs.
+
+
+def test_json_is_strict_and_in_order(file, frame):
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    record = json.loads(run("scan", file, "--json", "--fdr", "0.01").stdout, parse_constant=refuse)
+    assert list(record) == [
+        "file", "measure", "rows", "columns", "skipped", "pooled", "target", "given", "tests", "fdr", "found", "pairs",
+    ]  # fmt: skip
+    assert (record["file"], record["rows"], record["tests"], record["fdr"]) == (file, 200, 21, 0.01)
+    pairs = record["pairs"]
+    assert len(pairs) == record["found"] == matrix(frame).n_found(0.01)
+    assert max(pair["q"] for pair in pairs) <= 0.01
+    strengths = [pair["debiased"] for pair in pairs]
+    assert strengths == sorted(strengths, reverse=True)
+    assert set(pairs[0]) == {
+        "x", "y", "coefficient", "debiased", "pearson", "spearman", "nonlinear", "p", "log10_p", "q", "n",
+    }  # fmt: skip
+    assert len(json.loads(run("scan", file, "--json", "--top", 3).stdout)["pairs"]) == 3
+
+
+def test_unknown_numbers_are_null_in_json(tmp_path):
+    pl.DataFrame({"kind": ["a", "b", "c"] * 30, "x": [1, 2, 3] * 30}).write_csv(tmp_path / "a.csv")
+    (pair,) = json.loads(run("scan", tmp_path / "a.csv", "--json").stdout)["pairs"]
+    assert pair["pearson"] is pair["spearman"] is None
+
+
+def test_csv_has_all_pairs(file, tmp_path):
+    target = tmp_path / "pairs.csv"
+    done = run("scan", file, "--csv", target)
+    assert "debiased" in done.stdout
+    rows = list(csv.DictReader(io.StringIO(target.read_text(encoding="utf-8"))))
+    assert len(rows) == 21
+    assert "NaN" not in target.read_text()
+    assert sorted(os.listdir(tmp_path)) == ["pairs.csv", "table.csv"]
+    printed = run("scan", file, "--csv", "-").stdout
+    assert list(csv.DictReader(io.StringIO(printed))) == rows
+    screened = list(csv.DictReader(io.StringIO(run("scan", file, "--target", "x", "--csv", "-").stdout)))
+    assert {row["y"] for row in screened} == {"x"}
+
+
+def test_csv_and_json_do_not_mix(file):
+    with pytest.raises(InputError, match="--csv - and --json"):
+        run("scan", file, "--csv", "-", "--json")
+
+
+def test_csv_does_not_replace_what_is_read(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n" + "\n".join(f"{i},{i * i % 7}" for i in range(50)))
+    before = path.read_text()
+    with pytest.raises(InputError, match="the file that is read"):
+        CliRunner().invoke(app, ["scan", str(path), "--csv", str(path)], catch_exceptions=False)
+    assert path.read_text() == before
+
+
+def test_standard_input(file):
+    done = command("scan", "-", "--json", input=Path(file).read_bytes())
+    record = json.loads(done.stdout)
+    assert (done.returncode, record["file"], record["rows"]) == (0, "-", 200)
+
+
+# Bad input, each one line and exit code 2.
+
+
+BAD_FILES = {
+    "empty": (b"", "is empty"),
+    "header only": (b"a,b\n", "no rows"),
+    "ragged": (b"a,b\n1,2\n3\n", "row 2"),
+    "binary": (bytes(range(256)) * 20, "NUL byte"),
+    "twice": (b"a,a\n1,2\n2,3\n", "same name"),
+    "one column": (b"a\n1\n2\n3\n", "1 column to compare"),
+    "nothing left": (b"a,b\n1,2\n1,2\n1,2\n", "0 columns to compare"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_files_are_one_line(name, tmp_path):
+    content, message = BAD_FILES[name]
+    (tmp_path / "bad.csv").write_bytes(content)
+    done = command("scan", tmp_path / "bad.csv")
+    assert (done.returncode, done.stdout) == (2, b"")
+    *notes, line = done.stderr.decode().splitlines()
+    assert line.startswith("renyi: ")
+    assert message in line
+    assert not any("Traceback" in note for note in notes)
+
+
+def test_files_that_are_none(tmp_path):
+    assert "does not exist" in refused("scan", tmp_path / "none.csv")
+    assert "is a folder" in refused("scan", tmp_path)
+
+
+def test_parquet_cut_short(frame, tmp_path):
+    frame.write_parquet(tmp_path / "whole.parquet")
+    content = (tmp_path / "whole.parquet").read_bytes()
+    assert run("scan", tmp_path / "whole.parquet").exit_code == 0
+    (tmp_path / "cut.parquet").write_bytes(content[: len(content) // 2])
+    assert "cut.parquet" in refused("scan", tmp_path / "cut.parquet")
+
+
+def test_wrong_encoding(file):
+    assert "encoding klingon" in refused("scan", file, "--encoding", "klingon")
+    Path(file).write_bytes("ä,b\n1,2\n".encode("latin-1"))
+    assert "encoding utf-8" in refused("scan", file, "--encoding", "utf-8")
+
+
+class TestCommand:
+    @pytest.fixture
+    def file(self, tmp_path):
+        x = np.linspace(-1, 1, 200)
+        pl.DataFrame({"x": x, "square": x**2, "kind": np.where(x > 0, "up", "down")}).write_csv(tmp_path / "table.csv")
+        return tmp_path / "table.csv"
+
+    def run(self, *arguments):
+        result = CliRunner().invoke(app, ["scan", *map(str, arguments)])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    def test_writes_a_page(self, file, tmp_path):
+        result = self.run(file, "--html", tmp_path / "report.html", "--fdr", "0.01")
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "table.csv" in page
+        assert "rate of 1 %" in page
+        assert f"Report: {tmp_path / 'report.html'}" in result.stderr
+        assert "square" in result.stdout
+
+    def test_of_one_target(self, file, tmp_path):
+        self.run(file, "--target", "square", "--html", tmp_path / "report.html", "--json")
+        assert 'id="ranking"' in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+    def test_refuses_what_would_be_lost(self, file):
+        before = file.read_bytes()
+        with pytest.raises(InputError, match="which would be lost"):
+            self.run(file, "--html", file)
+        with pytest.raises(InputError, match="name a file"):
+            self.run(file, "--html", "-")
+        assert file.read_bytes() == before

@@ -1,0 +1,62 @@
+"""NumPy and torch, by the operations that they spell differently."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+from command_line import python
+from renyi.compute.arrays import as_places, at_least, gathered, in_memory, is_tensor, joined, like, stacked
+
+has_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+
+
+@pytest.fixture(params=["numpy", pytest.param("torch", marks=has_torch)])
+def made(request):
+    """How an array of a library is made of NumPy's."""
+    return np.asarray if request.param == "numpy" else pytest.importorskip("torch").tensor
+
+
+def test_no_library_is_loaded_to_find_out():
+    run = python(
+        "import sys; from renyi.compute.arrays import is_tensor; print(is_tensor([1.0]), 'torch' in sys.modules)"
+    )
+    assert run.stdout.split() == ["False", "False"], run.stderr
+
+
+def test_arrays_are_put_together_along_their_last_axis(made, rng):
+    planes = rng.random((3, 4, 5))
+    assert np.array_equal(in_memory(stacked([made(plane) for plane in planes])), np.moveaxis(planes, 0, -1))
+    parts = [planes[..., :2], planes[..., 2:]]
+    assert np.array_equal(in_memory(joined([made(part) for part in parts])), planes)
+
+
+@has_torch
+def test_tensors_keep_the_numbers_of_one_plane_together():
+    torch = pytest.importorskip("torch")
+    planes = [torch.zeros(30, 40) for _ in range(3)]
+    together = stacked(planes)
+    assert all(together[..., k].is_contiguous() for k in range(3))
+    assert all(joined([together, together])[..., k].is_contiguous() for k in range(6))
+
+
+@pytest.mark.parametrize("share", [0.4, 1.0])
+def test_pairs_are_gathered_with_all_they_have(made, share, rng):
+    array = rng.random((4, 5, 2, 3))
+    i, j = np.nonzero(rng.random((4, 5)) < share)
+    assert np.array_equal(in_memory(gathered(made(array), made(i), made(j))), array[i, j])
+
+
+def test_bounds_are_numbers_or_arrays(made, rng):
+    values, bounds = rng.standard_normal((2, 50))
+    assert np.array_equal(in_memory(at_least(made(values), 0.2)), np.maximum(values, 0.2))
+    assert np.array_equal(in_memory(at_least(made(values), made(bounds))), np.maximum(values, bounds))
+
+
+def test_numbers_keep_their_type_and_places_are_whole(made):
+    array = made(np.zeros(3, dtype=np.float32))
+    codes = like(np.array([1, 2], dtype=np.int32), array)
+    assert is_tensor(codes) == is_tensor(array)
+    assert in_memory(codes).dtype == np.int32
+    assert in_memory(as_places(made(np.array([0.0, 1.99, 7.5])))).tolist() == [0, 1, 7]
+    assert in_memory(as_places(array)).dtype == np.int64

@@ -1,0 +1,86 @@
+"""Devices of torch, by what the processor can show of them; refusals are in `allpairs/device`."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from renyi.compute.devices import as_operand, device_of, free_bytes, halves, paired, relieved, within_room  # noqa: E402
+from renyi.errors import InputError  # noqa: E402
+
+CPU = torch.device("cpu")
+
+
+class Elsewhere(torch.Tensor):
+    """A tensor that says to be on another device."""
+
+    device = torch.device("meta")
+
+
+def test_data_are_worked_on_where_they_are(rng):
+    values = rng.random(5)
+    assert device_of(None, values, [1.0]) is None
+    assert device_of(None, values, torch.tensor(values)) == CPU
+    assert device_of("cpu", torch.tensor(values)) == CPU
+    with pytest.raises(InputError, match="tensors are on cpu and meta, and one device is needed"):
+        device_of(None, torch.tensor(values), torch.tensor(values).as_subclass(Elsewhere))
+
+
+def test_devices_without_double_precision_are_refused():
+    with pytest.raises(InputError, match="device 'mps' is not supported, which needs float64"):
+        device_of("mps")
+
+
+def test_only_lack_of_memory_is_told_as_such(monkeypatch):
+    class Properties:
+        total_memory = 3 * 2**30
+
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: Properties)
+    with (
+        pytest.raises(InputError, match=r"device 'cpu' \(3 GiB\) has no room for the work: free its memory"),
+        relieved(CPU, "the work"),
+    ):
+        raise torch.OutOfMemoryError
+    with pytest.raises(ZeroDivisionError), relieved(CPU, "the work"):
+        raise ZeroDivisionError
+
+
+def test_pieces_are_halved_until_they_fit(monkeypatch):
+    class Properties:
+        total_memory = 2**30
+
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: Properties)
+    tried = []
+
+    def full(size):
+        tried.append(size)
+        raise torch.OutOfMemoryError
+
+    with pytest.raises(InputError, match="no room for one"):
+        within_room(full, 13, CPU, "one")
+    assert tried == [13, 6, 3, 1]
+    assert within_room(lambda size: size, 13, CPU, "one") == 13
+
+
+def test_the_processor_multiplies_numbers_as_they_are(rng):
+    assert free_bytes(CPU) > 0
+    single = torch.tensor(rng.random((4, 3)), dtype=torch.float32)
+    assert as_operand(single)[0] is single
+    assert len(as_operand(single)) == 1
+
+
+def test_halves_hold_22_bits_of_a_number(rng):
+    numbers = torch.tensor(rng.uniform(-1000, 1000, 5000), dtype=torch.float32)
+    leading, following = halves(numbers)
+    rest = numbers.double() - leading.double() - following.double()
+    assert {part.dtype for part in (leading, following)} == {torch.float16}
+    assert float((rest / numbers.double()).abs().max()) < 2.0**-21
+    assert float(((numbers.double() - leading.double()) / numbers.double()).abs().max()) > 2.0**-13
+
+
+def test_the_product_of_halves_leaves_out_that_of_the_rests_alone(rng):
+    x, y = (halves(torch.tensor(rng.standard_normal((50, 2)), dtype=torch.float32)) for _ in range(2))
+    left, right = paired(x, y)
+    expected = x[0].double().T @ y[0].double() + x[1].double().T @ y[0].double() + x[0].double().T @ y[1].double()
+    assert left.shape == right.shape == (150, 2)
+    assert np.abs((left.double().T @ right.double() - expected).numpy()).max() < 1e-12

@@ -1,0 +1,81 @@
+"""Matrices that are filled block by block, where the processor is the device."""
+
+import threading
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from renyi.compute import fetching  # noqa: E402
+from renyi.compute.fetching import Fetching  # noqa: E402
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(params=["on the device", "in memory", "in small pieces"])
+def _way(request, monkeypatch):
+    if request.param == "in memory":
+        monkeypatch.setattr(fetching, "_SHARE_OF_MATRICES", 0.0)
+    if request.param == "in small pieces":
+        monkeypatch.setattr(fetching, "_PIECE", 7)
+
+
+@pytest.mark.usefixtures("_way")
+def test_rows_that_were_fetched_are_in_memory(rng):
+    expected = {name: rng.random((9, 6)) for name in ("one", "two")}
+    with Fetching(["one", "two"], (9, 6), CPU) as matrices:
+        for rows in (np.array([0, 1, 2, 5]), np.array([3, 4, 6, 7, 8])):
+            for columns in (np.array([0, 3]), np.array([1, 2, 4, 5])):
+                for name, whole in expected.items():
+                    block = torch.tensor(whole[np.ix_(rows, columns)])
+                    matrices.put(name, rows, columns, block, both_ways=False)
+            matrices.fetch(rows)
+    for name, whole in expected.items():
+        assert np.array_equal(matrices.matrices[name], whole)
+
+
+@pytest.mark.usefixtures("_way")
+def test_blocks_of_symmetric_matrices_are_written_both_ways(rng):
+    whole = rng.random((7, 7))
+    whole += whole.T
+    parts = [np.array([0, 1, 2]), np.array([3, 5]), np.array([4, 6])]
+    with Fetching(["m"], (7, 7), CPU) as matrices:
+        for k, rows in enumerate(parts):
+            for columns in parts[k:]:
+                matrices.put("m", rows, columns, torch.tensor(whole[np.ix_(rows, columns)]), both_ways=True)
+        matrices.fetch(np.arange(7))
+    assert np.array_equal(matrices.matrices["m"], whole)
+
+
+@pytest.mark.usefixtures("_way")
+def test_the_diagonal_of_a_group_with_itself_is_not_turned(rng):
+    # A block of rows with the same rows has both halves already, whatever they are.
+    block = rng.random((3, 3))
+    rows = np.arange(3)
+    with Fetching(["m"], (3, 3), CPU) as matrices:
+        matrices.put("m", rows, rows, torch.tensor(block), both_ways=True)
+        matrices.fetch(rows)
+    assert np.array_equal(matrices.matrices["m"], block)
+
+
+def test_an_error_comes_out_as_itself_and_ends_the_threads():
+    before, matrices = threading.active_count(), Fetching(["m"], (100, 100), CPU)
+
+    def fail():
+        with matrices:
+            matrices.fetch(np.arange(100))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert threading.active_count() == before
+
+
+def test_what_fails_while_rows_are_brought_is_heard(monkeypatch):
+    def fail(*_):
+        raise OSError("no bus")
+
+    monkeypatch.setattr(Fetching, "_bring", fail)
+    with pytest.raises(OSError, match="no bus"), Fetching(["m"], (4, 4), CPU) as matrices:
+        matrices.fetch(np.arange(4))

@@ -1,0 +1,111 @@
+"""What a column of a table is, what it can be turned into, and which of its levels remain."""
+
+import datetime
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from renyi.data.column import Column
+from renyi.data.types import SkipError, as_vector, check_varies, convert, pool_levels, read
+from renyi.errors import InputError
+
+OBJECTS = {
+    "number": [1, 2.5, None],
+    "boolean": [True, None, False],
+    "category": ["b", 3, None],
+    "date": [datetime.date(2020, 1, 2), None, datetime.date(2019, 1, 1)],
+    "duration": [datetime.timedelta(days=2), datetime.timedelta(seconds=1), None],
+    "time": [datetime.time(1), None, datetime.time(0, 59)],
+}
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_objects_have_the_type_of_all_of_them(kind):
+    cells = np.array(OBJECTS[kind], dtype=object)
+    column, found = read(cells, "x", None)
+    assert found == kind
+    assert column.missing.tolist() == [cell is None for cell in cells]
+    known = [cell for cell in cells if cell is not None]
+    if kind not in ("category", "boolean"):
+        # Values have the order of the cells, whatever they are measured in.
+        assert np.array_equal(np.argsort(column.values[~column.missing]), np.argsort(np.array(known, dtype=object)))
+
+
+def test_values_of_a_table_are_its_own():
+    cells = pd.Series([1.0, 2.0, 3.0])
+    column, _ = read(nw.from_native(cells, series_only=True), "x", None)
+    cells[0] = 9.0
+    assert column.values.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_numbers_become_categories_and_come_back():
+    cells = np.array([3.0, np.nan, -1.0, 3.0, 20.0])
+    number = read(cells, "x", None)
+    category, kind = convert(*number, "category")
+    assert kind == "category"
+    # Beside missing cells whole numbers are floats, and as labels they are whole again.
+    assert list(map(repr, category.levels)) == ["-1", "3", "20"]
+    back, kind = convert(category, "category", "number")
+    assert kind == "number"
+    assert back.missing.tolist() == np.isnan(cells).tolist()
+    assert back.values[~back.missing].tolist() == cells[~np.isnan(cells)].tolist()
+
+
+def test_text_that_spells_no_number_is_told_with_its_row():
+    column, kind = read(np.array(["1", "1_0", "x"]), "code", None)
+    with pytest.raises(InputError, match=r"numbers in 'code', and row 1 holds '1_0': make such cells missing"):
+        convert(column, kind, "number")
+
+
+@given(
+    rows=st.lists(st.integers(1, 12), min_size=2, max_size=40) | st.lists(st.integers(5, 9), min_size=29, max_size=40),
+    other=st.none() | st.integers(0, 39),
+)
+def test_no_level_is_rare_or_one_too_many(rows, other):
+    levels = [f"level {k:02}" for k in range(len(rows))]
+    if other is not None and other < len(levels):
+        levels[other] = "(other)"
+    try:
+        moved, kept, n_pooled = pool_levels(tuple(levels), np.array(rows), requested=True)
+    except SkipError:
+        assert all(n < 5 for n, level in zip(rows, levels, strict=True) if level != "(other)")
+        return
+    after = np.bincount(moved, weights=rows, minlength=len(kept))
+    assert after.sum() == sum(rows)
+    assert len(kept) <= 2 or after.min() >= 5
+    assert len(kept) <= 31
+    assert len(set(kept)) == len(kept)
+    gone = [level for level, place in zip(levels, moved, strict=True) if kept[place] != level]
+    assert len(gone) == n_pooled
+    assert all(kept[place] in (level, "(other)") for level, place in zip(levels, moved, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [
+        (Column("x", "number", np.full(200, 2.5)), r"constant \(always 2\.5\)"),
+        (Column("x", "category", np.zeros(3, dtype=int), None, ("a", "b")), r"constant \(always 'a'\)"),
+        (Column("x", "number", np.arange(3.0), np.array([True, False, True])), "a single observed value"),
+        (Column("x", "number", np.arange(2.0), np.ones(2, dtype=bool)), "no observed value"),
+        (Column("x", "number", np.arange(3.0), np.array([False, True, True])), "a single observed value"),
+    ],
+)
+def test_what_does_not_vary_is_left_out(column, reason):
+    with pytest.raises(SkipError, match=reason):
+        check_varies(column)
+    # A difference beyond the first rows, where one looks first, is one.
+    check_varies(Column("x", "number", np.append(np.zeros(500), 1.0)))
+
+
+def test_vectors_lack_the_rows_that_a_part_lacks():
+    parts = {"a": np.array([1.0, np.nan, 3.0, 4.0]), "b": np.array([1.0, 2.0, np.nan, 4.0])}
+    column, kind = as_vector("v", parts, {})
+    assert (kind, column.coordinates) == ("vector", ("a", "b"))
+    assert column.missing.tolist() == [False, True, True, False]
+    assert column.values[[0, 3]].tolist() == [[1.0, 1.0], [4.0, 4.0]]
+    with pytest.raises(SkipError, match="its part 'b': left out by types"):
+        as_vector("v", parts, {"b": "skip"})

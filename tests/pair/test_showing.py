@@ -1,0 +1,20 @@
+"""The way from a result to what shows it, which is taken when it is asked for."""
+
+from command_line import python
+from renyi import report
+from renyi.pair import showing
+
+
+def test_testing_loads_nothing_that_shows_results():
+    run = python(
+        "import sys, renyi\n"
+        "found = renyi.independence_test(range(50), [i * i for i in range(50)])\n"
+        "print([name for name in sys.modules if name.startswith('renyi.report')])"
+    )
+    assert run.stdout == "[]\n", run.stderr
+
+
+def test_all_that_results_ask_for_is_there():
+    assert showing.report() is report
+    for name in report.__all__:
+        assert callable(getattr(showing.report(), name))

@@ -1,0 +1,74 @@
+"""Products of the functions of candidates with others, wherever the functions are held."""
+
+import numpy as np
+import pytest
+
+from renyi.data.column import Column
+from renyi.selection import products
+from renyi.selection.candidates import as_candidates
+from renyi.selection.products import ProductsInMemory, ProductsOnDevice
+
+N = 200
+
+
+@pytest.fixture
+def candidates(rng):
+    gaps = rng.random(N) < 0.2
+    numbers = [Column(f"x{k}", "number", rng.standard_normal(N), gaps if k == 2 else None) for k in range(5)]
+    return as_candidates([*numbers, Column("c", "category", rng.integers(0, 3, N), None, ("a", "b", "c"))])
+
+
+@pytest.fixture(params=["in memory", "in batches", "on a device", "on a device in blocks"])
+def held(request, candidates, monkeypatch):
+    if "device" not in request.param:
+        if request.param == "in batches":
+            monkeypatch.setattr(products, "_BATCH", N)
+            monkeypatch.setattr(products, "_MOST_BYTES", 0)
+        return ProductsInMemory(candidates, N, n_threads=2)
+    torch = pytest.importorskip("torch")
+    if "blocks" in request.param:
+        monkeypatch.setattr(products, "_SHARE_AT_ONCE", 0.0)
+        monkeypatch.setattr(products, "_SHARE_KEPT", 0.0)
+    return ProductsOnDevice(candidates, N, torch.device("cpu"))
+
+
+def test_functions_are_those_of_the_candidates(held, candidates):
+    for k, one in enumerate(candidates):
+        np.testing.assert_array_equal(np.asarray(held.functions(k)), one.functions())
+
+
+@pytest.mark.parametrize("members", [[0, 1, 2, 3, 4], [3, 0], [5]])
+def test_products_are_sums_over_the_rows(held, candidates, members, rng):
+    # Of any size, as residuals are that are nearly explained.
+    sizes = np.array([1.0, 1e-12, 1e3, 1.0])
+    others = rng.standard_normal((4, N)) * sizes[:, None]
+    found = held.products(members, held.placed(others))
+    for one, k in zip(found, members, strict=True):
+        np.testing.assert_allclose(one / sizes, candidates[k].functions() @ others.T / sizes, atol=1e-9)
+
+
+def test_pairs_are_scored_by_the_products_of_their_functions(held, candidates, rng):
+    residuals, which = rng.standard_normal((2, N)), [0, 2, 3, 5]
+    found = held.pair_scores(which, held.placed(residuals), 2)
+    for a, i in enumerate(which):
+        for b, j in enumerate(which[a + 1 :], a + 1):
+            x, y = candidates[i].functions(2), candidates[j].functions(2)
+            expected = (np.einsum("an,bn,rn->rab", x, y, residuals) ** 2).sum()
+            assert found[a, b] == pytest.approx(expected, rel=1e-4)
+
+
+def test_what_was_chosen_is_let_go_and_can_be_read_again(held, candidates, rng):
+    others = held.placed(rng.standard_normal((2, N)))
+    before = held.products([0, 1], others)
+    held.forget(0)
+    np.testing.assert_allclose(held.products([0, 1], others), before, atol=1e-12)
+
+
+def test_functions_are_kept_where_there_is_room_for_all(candidates, rng, monkeypatch):
+    others = rng.standard_normal((2, N))
+    for most, n_kept in ((2**30, 2), (100, 0)):
+        monkeypatch.setattr(products, "_MOST_BYTES", most)
+        held = ProductsInMemory(candidates, N)
+        held.products([0, 1], others)
+        assert len(held._kept) == n_kept
+    assert ProductsInMemory(candidates, products._MANY_ROWS)._dtype == np.float32

@@ -1,0 +1,10 @@
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from renyi.sklearn import RandomCopulaFeatures, RDCSelector
+
+
+@pytest.mark.filterwarnings("ignore:No features were selected")
+@parametrize_with_checks([RDCSelector(), RDCSelector(n_features_to_select=1), RandomCopulaFeatures()])
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)

@@ -1,0 +1,93 @@
+"""One target: a screening says what the matrix says of its column."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import renyi
+from sample_tables import SOME, VECTORS, columns_of, mixed, parabola
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.3])
+@pytest.mark.parametrize("target", ["plain", "five"])
+def test_a_screening_is_a_column_of_the_matrix(target, gaps, rng):
+    frame = mixed(150, rng, gaps=gaps)[SOME]
+    found, whole = renyi.screen(frame, target), renyi.matrix(frame)
+    order = [whole.names.index(name) for name in found.names]
+    column = whole.names.index(target)
+    assert sorted((*found.names, target)) == sorted(whole.names)
+    for name in ("values", "debiased", "pvalues", "n_samples", "pearson", "spearman"):
+        expected = getattr(whole, name)[order, column]
+        np.testing.assert_allclose(getattr(found, name), expected, atol=1e-12, err_msg=name)
+    np.testing.assert_allclose(found.qvalues, renyi.adjust(found.pvalues))
+    strength = found.debiased[np.isfinite(found.debiased)]
+    assert (np.diff(strength) <= 0).all()
+
+
+def test_several_targets_are_one_vector(rng):
+    frame = mixed(150, rng)
+    found = renyi.screen(frame, ["lat", "lon"])
+    whole = renyi.matrix(frame, vectors=VECTORS)
+    assert found.target == "lat & lon"
+    assert "lat" not in found.names
+    order = [whole.names.index(name) for name in found.names]
+    np.testing.assert_allclose(found.pvalues, whole.pvalues[order, whole.names.index("place")], atol=1e-12)
+
+
+def test_given_what_is_held_fixed_a_screening_is_the_conditional_test(rng):
+    frame = mixed(150, rng, gaps=0.1)[[*SOME, "twelve"]]
+    by_name = {column.name: column for column in columns_of(frame)}
+    found = renyi.screen(frame, "plain", given=["five", "lat"])
+    assert found.given == ("five", "lat")
+    assert set(found.names) == set(by_name) - {"plain", "five", "lat"}
+    for k, name in enumerate(found.names):
+        try:
+            test = renyi.conditional_test(
+                by_name[name], by_name["plain"], [by_name["five"], by_name["lat"]], missing="listwise"
+            )
+        except renyi.InputError:
+            assert name == found.names[-1] == "twelve"
+            assert np.isnan([found.pvalues[k], found.values[k], found.debiased[k], found.qvalues[k]]).all()
+            continue
+        assert found.pvalues[k] == pytest.approx(test.pvalue, rel=1e-9), name
+        assert found.values[k] == pytest.approx(test.coefficient), name
+        assert found.debiased[k] == pytest.approx(test.debiased), name
+        assert found.n_samples[k] == test.n_samples, name
+    assert np.isnan(found.pearson).all()
+    np.testing.assert_allclose(found.qvalues, renyi.adjust(found.pvalues))
+
+
+def test_names_that_are_numbers_are_found_as_numbers_or_text(rng):
+    frame = pd.DataFrame(rng.random((50, 3)))
+    assert renyi.screen(frame, 1).target == renyi.screen(frame, "1").target == "1"
+    assert renyi.screen(frame, 1, given=[0]).names == ("2",)
+
+
+def test_what_is_held_fixed_explains_away(rng):
+    common = rng.standard_normal(400)
+    frame = {"x": common + 0.3 * rng.standard_normal(400), "y": common + 0.3 * rng.standard_normal(400), "z": common}
+    assert renyi.screen(frame, "y").pvalues[0] < 1e-9
+    assert renyi.screen(frame, "y", given="z").pvalues[0] > 1e-3
+
+
+def test_what_is_given_and_leaves_nothing_is_said(rng):
+    x = rng.standard_normal(200)
+    table = {"x": x, "double": 2 * x, "y": x + rng.standard_normal(200), "z": rng.standard_normal(200)}
+    with pytest.raises(renyi.InputError, match=r"no column can be tested given x: .*determines"):
+        renyi.screen(table, "double", given="x")
+    found = renyi.screen(table, "y", given="x")
+    assert found.names == ("z",)
+    assert "determines" in found.skipped["double"]
+
+
+def test_a_screening_has_its_columns_strongest_first(rng):
+    found = renyi.screen(parabola(rng), "x")
+    frame = found.to_frame()
+    assert frame["x"].tolist() == list(found.names)
+    assert frame["y"].tolist() == ["x"] * 3
+    assert found.names[-1] == "noise"
+    for column, name in (("coefficient", "values"), ("debiased", "debiased"), ("p", "pvalues"), ("q", "qvalues")):
+        np.testing.assert_array_equal(frame[column], getattr(found, name))
+    assert found.top(1)["x"].tolist() == [found.names[0]]
+    assert found.top()["x"].tolist() == list(found.names[:2])
+    assert (found.target, found.given, found.n_tests) == ("x", (), 3)
