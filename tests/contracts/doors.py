@@ -18,9 +18,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pytest
 
 import renyi
-from contracts.answers import EXACT, Answer, Rounding
+from contracts.answers import EXACT, HALVES, SINGLE, Answer, Rounding
 from contracts.tables import Column, Table
 from contracts.thresholds import as_if_large, lowered
 
@@ -273,6 +274,7 @@ class Door:
     is_key: bool = False
     needs: str = ""
     rounding: Rounding = EXACT
+    single: Rounding = SINGLE
 
     def __str__(self) -> str:
         return self.name
@@ -292,9 +294,17 @@ class Door:
         return answer if self.has_names else answer.renamed({f"x{j}": name for j, name in enumerate(table.columns)})
 
 
-def _door(name: str, hold: Callable[[Table], Any], ask: Callable[..., Any] = asked, **rest: Any) -> Door:
-    """A door that needs no folder."""
-    return Door(name, lambda table, _: hold(table), ask, **rest)
+def _door(
+    name: str, hold: Callable[[Table], Any], ask: Callable[..., Any] = asked, *, needs: str = "", **rest: Any
+) -> Door:
+    """A door that needs no folder, but may need a library; without it, tests of the door are skipped."""
+
+    def build(table: Table, _: Path) -> Any:
+        if needs:
+            pytest.importorskip(needs, reason=f"needs {needs}")
+        return hold(table)
+
+    return Door(name, build, ask, needs=needs, **rest)
 
 
 # What containers cannot hold.
@@ -381,6 +391,7 @@ ON_DEVICES = tuple(
             needs="torch",
             is_key=True,
             rounding=_OWN_DRAWS,
+            single=SINGLE if device == "cpu" else HALVES,
         ),
         _door(
             f"tensor on {device}",
@@ -390,6 +401,7 @@ ON_DEVICES = tuple(
             needs="torch",
             is_key=True,
             rounding=_OWN_DRAWS,
+            single=SINGLE if device == "cpu" else HALVES,
         ),
     )
 )

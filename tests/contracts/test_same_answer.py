@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import renyi
-from contracts.answers import SINGLE, Answer, check_same
+from contracts.answers import Answer, check_same
 from contracts.doors import (
     BATCHES,
     DOORS,
@@ -34,7 +34,7 @@ def expected(name: str) -> Answer:
 
 
 def rounding(door: Door, table: Table):
-    return door.rounding if table.n_rows < SINGLE_FROM else SINGLE
+    return door.rounding if table.n_rows < SINGLE_FROM else door.single
 
 
 def cases(doors, tables, *, reading=True):

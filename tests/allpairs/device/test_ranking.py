@@ -72,14 +72,15 @@ def test_whole_numbers_beyond_floats_are_ranked_exactly(rng):
 
 def test_whole_numbers_that_floats_would_round_are_refused_beside_floats(rng, as_on_card):
     x, whole = rng.standard_normal(N), 2**62 + np.arange(N)
-    refusal = "'b' has whole numbers that floats beside it would round: leave such columns out, or pass NumPy arrays"
-    assert refusal in said(lambda: renyi.matrix({"a": torch.tensor(x), "b": torch.tensor(whole)}))
-    spread = np.concatenate((whole, [0]))
-    assert refusal in said(lambda: renyi.matrix({"a": np.append(x, 0.0), "b": spread}))
-    # Those that floats hold are not.
+    spread, longer = np.append(whole, 0), np.append(x, 0.0)
+    refusal = "has whole numbers that floats beside it would round: leave such columns out, or pass NumPy arrays"
+    assert refusal in said(lambda: renyi.matrix({"a": torch.tensor(longer), "b": torch.tensor(spread)}))
+    refusal = "has numbers that 64-bit floats cannot keep apart, and these are ranked on a device: pass device=None"
+    assert refusal in said(lambda: renyi.matrix({"a": longer, "b": spread}))
+    # Those that floats hold, if need be without the smallest, are not.
     for fine in (np.arange(N) << 54, whole):
-        found = renyi.matrix({"a": x, "b": fine})
-        assert found.values[0, 1] == pytest.approx(renyi.rdc(x, fine))
+        for found in (renyi.matrix({"a": x, "b": fine}), renyi.matrix({"a": torch.tensor(x), "b": torch.tensor(fine)})):
+            assert found.values[0, 1] == pytest.approx(renyi.rdc(x, fine))
 
 
 def test_numbers_of_several_types_are_one_table(rng):
@@ -300,7 +301,7 @@ def test_functions_of_tables_without_a_device_read_tensors_too(rng):
     assert str(found) == str(expected)
     # Beside arrays a tensor is one of them.
     both = renyi.matrix({"x0": tensors[:, 0], "x1": arrays[:, 1]})
-    assert both.values[0, 1] == renyi.rdc(arrays[:, 0], arrays[:, 1])
+    assert both.values[0, 1] == pytest.approx(renyi.rdc(arrays[:, 0], arrays[:, 1]), rel=1e-12)
     accumulated = renyi.Accumulator()
     accumulated.update(tensors)
 
