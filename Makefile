@@ -21,7 +21,7 @@ help:
 	@echo "make demo      a made-up table is scanned, then the paper's fourteen associations as a table and a picture"
 	@echo "make check     format, lint, types, layers and the tests that are not marked slow: meant to take less than 90 s on two cores"
 	@echo "make test      the tests"
-	@echo "make test-devices  the tests of torch and GPUs, with torch, which may take gigabytes"
+	@echo "make test-devices  the tests of torch and GPUs, and of all doors, with torch, which may take gigabytes"
 	@echo "make test-all  the tests on every supported Python that is installed, and on the oldest NumPy and SciPy"
 	@echo "make lint      format, lint, types, layers"
 	@echo "make docs      the documentation, in docs/_build/html/index.html"
@@ -45,7 +45,7 @@ test: $(VENV)/.test
 
 test-devices: $(VENV)/.test
 	@$(PIP) -e "$(ROOT)[all,test,gpu]"
-	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/allpairs/device
+	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/allpairs/device tests/compute tests/selection tests/contracts
 
 test-all: $(VENV)/.test
 	@$(PIP) "nox>=2024.4"

@@ -6,15 +6,15 @@ import pytest
 
 import renyi
 from renyi.allpairs.column_group import Variable
-from renyi.basis import random_features as features
+from renyi.basis import random_features
 from renyi.data.column import Column
 from renyi.data.table import as_table
-from renyi.pair.independence import prepare
+from renyi.pair.prepare import prepare
 
 VECTORS = {"place": ["lat", "lon"]}
 # One of every kind, for tests in which many shuffles would take long.
 SOME = ["plain", "curve", "rounded", "zeros", "flag", "five", "grade", "lat", "lon"]
-(SEED,) = features.seeds(None, n_draws=1)
+(SEED,) = random_features.seeds(None, n_draws=1)
 
 
 def mixed(n, rng, *, gaps=0.0):

@@ -21,10 +21,8 @@ import numpy as np
 import torch
 
 import renyi
-from renyi.allpairs.common_rows import CompletePairs
-from renyi.allpairs.device import compare as devicewise
-from renyi.allpairs.device import ranking as tensors
-from renyi.allpairs.device import stack as resident
+from renyi.allpairs.complete import CompletePairs
+from renyi.allpairs.device import compare, ranking, stack
 from renyi.allpairs.sums import Sums
 from renyi.basis.random_features import DEFAULT_SCALE
 from renyi.compute.arrays import gathered
@@ -32,7 +30,7 @@ from renyi.compute.devices import halves, multiplied, paired
 from renyi.compute.threads import available_cores
 from renyi.inference.multiscale import NestedProducts, family, largest_root
 from renyi.inference.permutation import orders_on_device
-from renyi.pair.rdc import Settings
+from renyi.pair.settings import Settings
 from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, Step, forward
 from renyi.selection.gain import Gains
@@ -251,14 +249,14 @@ class Bench:
             seconds[name] = time.perf_counter() - start
             return outcome
 
-        table = timed("reading", lambda: tensors.read_tensors(values, self.device))
-        ranked = timed("ranks", lambda: tensors.ranked(table, settings, missing="pairwise"))
+        table = timed("reading", lambda: ranking.read_tensors(values, self.device))
+        ranked = timed("ranks", lambda: ranking.ranked(table, settings, missing="pairwise"))
         group = max(timed("groups", ranked.groups), key=lambda group: len(group.positions))
         seconds["columns with ties"] = len(ranked.variables) - len(group.positions)
-        most = min(devicewise._MOST_COLUMNS, len(group.positions) // 2)
+        most = min(compare._MOST_COLUMNS, len(group.positions) // 2)
         x, y = group.part(slice(0, most)), group.part(slice(most, 2 * most))
         seconds["columns of the tile"] = most
-        timed("functions of one chunk", lambda: x.coefficient.operand(slice(0, min(x.n_rows, resident._MOST_ROWS))))
+        timed("functions of one chunk", lambda: x.coefficient.operand(slice(0, min(x.n_rows, stack._MOST_ROWS))))
         timed("products of the coefficient", lambda: x.coefficient.products(y.coefficient))
         timed("products of the coefficient, diagonal", lambda: x.coefficient.products(x.coefficient))
         timed("products of values", lambda: x.values.products(y.values))
@@ -270,8 +268,8 @@ class Bench:
         nested = NestedProducts(*(gathered(part, i, j) / x.n_rows for part in sums.nested))
         timed("roots of all blocks", lambda: nested.roots(family(x.scales, y.scales)))
         timed("pairs from sums", lambda: CompletePairs(x, y, i, j, sums))
-        timed("the tile", lambda: devicewise._compare(x, y))
-        timed("the tile, diagonal", lambda: devicewise._compare(x, x))
+        timed("the tile", lambda: compare._compare(x, y))
+        timed("the tile, diagonal", lambda: compare._compare(x, x))
         if self.is_cuda:
             # cuSOLVER refuses larger batches.
             sample = torch.randn((20_000, 8, 8), device=self.device)
@@ -410,9 +408,9 @@ def main() -> None:
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--parts", nargs="*", default=PARTS)
-    wishes = parser.parse_args()
-    bench, found = Bench(wishes.device, small=wishes.small), {}
-    for name in wishes.parts:
+    overrides = parser.parse_args()
+    bench, found = Bench(overrides.device, small=overrides.small), {}
+    for name in overrides.parts:
         start = time.perf_counter()
         try:
             found[name] = getattr(bench, name)()
@@ -421,8 +419,8 @@ def main() -> None:
         if bench.is_cuda:
             torch.cuda.empty_cache()
         print(f"{name}: {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
-        wishes.out.parent.mkdir(parents=True, exist_ok=True)
-        wishes.out.write_text(json.dumps(found, indent=1) + "\n")
+        overrides.out.parent.mkdir(parents=True, exist_ok=True)
+        overrides.out.write_text(json.dumps(found, indent=1) + "\n")
         if name != "profile":
             print(json.dumps({name: found[name]}, indent=1), flush=True)
 

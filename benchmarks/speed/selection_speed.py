@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import record
-from renyi.basis import random_features as features
+from renyi.basis import random_features
 from renyi.basis.basis import vector_basis
 from renyi.basis.canonical import canonical_correlations, cross_products
 from renyi.basis.random_features import DEFAULT_SCALE
 from renyi.coefficients.rdc import Rdc
 from renyi.data.column import Column
-from renyi.pair.rdc import Settings
+from renyi.pair.settings import Settings
 from renyi.sklearn import RDCSelector
 
 CHOSEN = 10
@@ -39,7 +39,7 @@ def best(call: Any) -> float:
 
 def bare(X: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     """One evaluation of features and spectrum of a set with its default k, summed over the steps."""
-    (seed,) = features.seeds(None, n_draws=1)
+    (seed,) = random_features.seeds(None, n_draws=1)
     (target,) = Rdc().prepare(y)
 
     def evaluate(size: int) -> None:

@@ -16,12 +16,12 @@ from harness import record
 from renyi.basis.basis import rank_column
 from renyi.basis.nested import Scales, number_scales
 from renyi.basis.random_features import DEFAULT_SCALE, draw, seeds
-from renyi.inference import multiscale as scale_blocks
+from renyi.inference import multiscale
 from renyi.inference.multiscale import Block
 
 Array: TypeAlias = NDArray[np.float64]
 
-NUMBERS = scale_blocks.OF_NUMBERS
+NUMBERS = multiscale.OF_NUMBERS
 SETS: dict[str, Sequence[Block]] = {
     "two numbers": NUMBERS,
     "two numbers, 50 rows": [block for block in NUMBERS if block != (8, 8)],
@@ -44,8 +44,8 @@ TAIL_LEVELS = np.array([0.2, 0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5
 
 
 def log_means(cross: Array, blocks: Sequence[Block], n: int) -> Array:
-    evidence = scale_blocks.log_evidence(scale_blocks.block_roots(cross, blocks), blocks, n)
-    return scale_blocks.log_harmonic_mean(evidence)
+    evidence = multiscale.log_evidence(multiscale.block_roots(cross, blocks), blocks, n)
+    return multiscale.log_harmonic_mean(evidence)
 
 
 def limit(name: str) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def limit(name: str) -> dict[str, Any]:
     )
     row = {
         "blocks": name,
-        "effective number": scale_blocks.effective_number(blocks),
+        "effective number": multiscale.effective_number(blocks),
         "draws": n_draws,
         "log ratio": list(np.log(LEVELS) - np.quantile(means, LEVELS)),
     }
@@ -103,7 +103,7 @@ def tie_free(n: int) -> Scales:
 def few_rows(n: int) -> dict[str, Any]:
     """How often p-values fall below given levels for columns without ties: of the law for many rows, and corrected."""
     scales = tie_free(n)
-    blocks = scale_blocks.trusted(scale_blocks.family(scales, scales), scales, scales)
+    blocks = multiscale.trusted(multiscale.family(scales, scales), scales, scales)
     if not blocks:
         return {"n": n, "blocks": []}
     rng = np.random.default_rng(n)
@@ -114,8 +114,8 @@ def few_rows(n: int) -> dict[str, Any]:
         m = max(1, 2_000_000 // n)
         order = rng.permuted(np.tile(np.arange(n), (m, 1)), axis=1)
         means = log_means(table.T / n @ table[order], blocks, n)
-        counts += below(scale_blocks.log_pvalue_of_many_rows(means, blocks))
-        corrected += below(scale_blocks.log_pvalue_of_pair(means, blocks, scales, scales))
+        counts += below(multiscale.log_pvalue_of_many_rows(means, blocks))
+        corrected += below(multiscale.log_pvalue_of_pair(means, blocks, scales, scales))
         drawn += m
     row = {"n": n, "blocks": list(blocks), "draws": drawn, "levels": list(TAIL_LEVELS), "counts": counts.tolist()}
     row["curvature"], row["error"] = curvature(counts / drawn, counts)

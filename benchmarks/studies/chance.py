@@ -17,7 +17,7 @@ from renyi.data.column import Column
 from renyi.data.reader import as_column
 from renyi.inference.debias import debias, null_level
 from renyi.inference.roy import null_median
-from renyi.pair.independence import prepare
+from renyi.pair.prepare import prepare
 
 Make: TypeAlias = Callable[[int, np.random.Generator], Column]
 N_PAIRS = 400

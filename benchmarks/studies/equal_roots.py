@@ -19,7 +19,7 @@ from renyi.basis.random_features import seeds
 from renyi.data.column import Column
 from renyi.data.reader import as_column
 from renyi.inference.debias import debias, null_level
-from renyi.pair.independence import prepare
+from renyi.pair.prepare import prepare
 
 Array: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = tuple[Array, Array]

@@ -18,7 +18,7 @@ from calibration import TAIL_LEVELS, below, log_means
 from harness import record
 from renyi.basis.nested import Scales, number_scales
 from renyi.basis.ranks import quantise
-from renyi.inference import multiscale as scale_blocks
+from renyi.inference import multiscale
 
 Rng: TypeAlias = np.random.Generator
 Kind: TypeAlias = Callable[[int, Rng], Scales]
@@ -125,12 +125,12 @@ def size(kind: str, n: int) -> dict[str, Any]:
     of_percent, n_shuffles = list(TAIL_LEVELS).index(0.01), N_SHUFFLES_FOR_TAILS.get(n, N_SHUFFLES)
     for _ in range(N_PAIRS):
         x, y = (make(n, rng) for make in kinds[kind])
-        blocks = scale_blocks.trusted(scale_blocks.family(x, y), x, y)
+        blocks = multiscale.trusted(multiscale.family(x, y), x, y)
         if not blocks:
             continue
         order = rng.permuted(np.tile(np.arange(n), (n_shuffles, 1)), axis=1)
         means = log_means(x.basis.rows(0, n).T / n @ y.basis.rows(0, n)[order], blocks, n)
-        found = below(scale_blocks.log_pvalue_of_pair(means, blocks, x, y))
+        found = below(multiscale.log_pvalue_of_pair(means, blocks, x, y))
         counts, n_drawn, n_blocks = counts + found, n_drawn + len(order), n_blocks + len(blocks)
         worst = max(worst, found[of_percent] / len(order))
     row = {

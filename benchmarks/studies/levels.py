@@ -17,7 +17,7 @@ from scipy.stats import random_table
 
 from harness import record
 from renyi.basis.nested import Scales, category_scales
-from renyi.inference import multiscale as scale_blocks
+from renyi.inference import multiscale
 from renyi.inference.multiscale import Block
 
 Array: TypeAlias = NDArray[np.float64]
@@ -71,9 +71,9 @@ def drawn(x: Scales, y: Scales, rng: Rng) -> Array:
 
 def without_limit(blocks: tuple[Block, ...], x: Scales, y: Scales) -> tuple[Block, ...]:
     """The blocks that the share of the critical correlation alone would let pass."""
-    n, share = x.basis.n_samples, scale_blocks.share_of(x, y)
+    n, share = x.basis.n_samples, multiscale.share_of(x, y)
     products = {(a, b): float(x.leverages[a - 1] * y.leverages[b - 1]) for a, b in blocks}
-    return tuple(block for block in blocks if scale_blocks.is_trusted(products[block], block, n, share=share))
+    return tuple(block for block in blocks if multiscale.is_trusted(products[block], block, n, share=share))
 
 
 def size(kind: str, n: int) -> dict[str, Any]:
@@ -84,16 +84,16 @@ def size(kind: str, n: int) -> dict[str, Any]:
         row[rule] = {"pairs by law": 0, "draws": 0, "counts": [0] * len(LEVELS)}
     for _ in range(N_PAIRS):
         x, y = (category(shares, n, rng) for shares in KINDS[kind])
-        family = scale_blocks.family(x, y)
+        family = multiscale.family(x, y)
         products = drawn(x, y, rng)
         for rule, blocks in (
-            ("as it is", scale_blocks.trusted(family, x, y)),
+            ("as it is", multiscale.trusted(family, x, y)),
             ("without the limit", without_limit(family, x, y)),
         ):
             if not blocks:
                 continue
-            evidence = scale_blocks.log_evidence(scale_blocks.block_roots(products, blocks), blocks, n)
-            log_p = scale_blocks.log_pvalue_of_pair(scale_blocks.log_harmonic_mean(evidence), blocks, x, y)
+            evidence = multiscale.log_evidence(multiscale.block_roots(products, blocks), blocks, n)
+            log_p = multiscale.log_pvalue_of_pair(multiscale.log_harmonic_mean(evidence), blocks, x, y)
             cell = row[rule]
             cell["pairs by law"] += 1
             cell["draws"] += len(log_p)

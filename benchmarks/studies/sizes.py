@@ -21,7 +21,8 @@ import renyi
 from harness import record
 from renyi.basis.random_features import seeds
 from renyi.data.reader import as_column
-from renyi.pair.independence import Method, Prepared, Shuffles, on_every_scale, on_the_coefficient, prepare
+from renyi.pair.independence import Method, Shuffles, on_every_scale, on_the_coefficient
+from renyi.pair.prepare import Prepared, prepare
 
 Rng: TypeAlias = np.random.Generator
 Column: TypeAlias = Callable[[int, Rng], Any]

@@ -13,9 +13,9 @@ from .inference.false_discovery import adjust as adjust
 from .pair.conditional import conditional_test as conditional_test
 from .pair.independence import independence_test as independence_test
 from .pair.rdc import rdc as rdc
-from .pair.rdc import transformations as transformations
 from .pair.result import TestResult as TestResult
 from .pair.result import Transformations as Transformations
+from .pair.transformations import transformations as transformations
 from .tables.accumulator import Accumulator as Accumulator
 from .tables.api import matrix as matrix
 from .tables.api import pairs as pairs

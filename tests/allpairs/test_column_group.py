@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from renyi.allpairs.column_group import Alike
+from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.tiles import groups
 from renyi.inference.multiscale import CORNER
 from sample_tables import category, mixed, number, variables_of
@@ -37,7 +37,7 @@ def test_a_rare_event_is_in_no_group_with_other_numbers(rng):
 def test_a_group_stacks_what_its_columns_have(rng):
     gaps = rng.random(100) < 0.2
     variables = [number(rng.standard_normal(100)), number(np.round(rng.standard_normal(100), 2), gaps)]
-    group = Alike.of([4, 7], variables)
+    group = ColumnGroup.of([4, 7], variables)
     assert group.positions.tolist() == [4, 7]
     assert not group.is_complete
     assert (group.corner.rank, group.rest.rank) == (CORNER, 20 - CORNER)
@@ -52,7 +52,7 @@ def test_a_group_stacks_what_its_columns_have(rng):
 
 def test_a_part_of_a_group_is_the_group_of_its_columns(rng):
     variables = [number(rng.standard_normal(80), rng.random(80) < 0.2) for _ in range(4)]
-    whole, alone = Alike.of(range(4), variables), Alike.of([1, 2], variables[1:3])
+    whole, alone = ColumnGroup.of(range(4), variables), ColumnGroup.of([1, 2], variables[1:3])
     part = whole.part(slice(1, 3))
     assert part.positions.tolist() == [1, 2]
     assert part.variables == alone.variables
@@ -63,7 +63,7 @@ def test_a_part_of_a_group_is_the_group_of_its_columns(rng):
 
 
 def test_categories_have_all_their_levels_in_the_corner(rng):
-    group = Alike.of([0], [category(rng.integers(0, 12, 400))])
+    group = ColumnGroup.of([0], [category(rng.integers(0, 12, 400))])
     assert group.corner.rank == 11 > CORNER
     assert group.rest is None
     assert group.nested is group.corner

@@ -6,13 +6,14 @@ from scipy import stats
 from scipy.special import gammaln
 
 import renyi
-from renyi.allpairs.column_group import Alike
-from renyi.allpairs.common_rows import CommonPairs, CompletePairs, _Side
+from renyi.allpairs.column_group import ColumnGroup
+from renyi.allpairs.common_rows import CommonPairs, _Side
+from renyi.allpairs.complete import CompletePairs
 from renyi.allpairs.sums import reaches_beyond_corner
 from renyi.allpairs.tiles import groups
 from renyi.basis.canonical import canonical_correlations, cross_products
-from renyi.inference import multiscale as blocks
-from renyi.pair.independence import together
+from renyi.inference import multiscale
+from renyi.pair.prepare import together
 from sample_tables import category, mixed, number, variables_of
 
 FIRST, SECOND = np.triu_indices(3, 1)
@@ -28,7 +29,7 @@ def whole_groups(variables):
 
 def test_complete_and_common_pairs_agree_where_nothing_is_missing(rng):
     variables = [number(rng.standard_normal(150)) for _ in range(3)]
-    group = Alike.of(range(3), variables)
+    group = ColumnGroup.of(range(3), variables)
     complete, common = CompletePairs(group, group, FIRST, SECOND), CommonPairs(group, group, FIRST, SECOND)
     for name in ("coefficient", "log_pvalue", "first", "n", "ranks"):
         np.testing.assert_allclose(getattr(common, name), getattr(complete, name), atol=1e-9, err_msg=name)
@@ -40,7 +41,7 @@ def test_coefficients_and_ranks_are_those_of_the_restricted_bases(decimals, rng)
     for x in variables:
         for y in variables:
             if x is not y:
-                a, b = Alike.of([0], [x]), Alike.of([1], [y])
+                a, b = ColumnGroup.of([0], [x]), ColumnGroup.of([1], [y])
                 found = CommonPairs(a, b, np.array([0]), np.array([0]))
                 bases = [side.basis for side in together((x.column, y.column), (x.prepared, y.prepared))]
                 assert found.ranks.tolist() == [[basis.rank for basis in bases]]
@@ -50,17 +51,17 @@ def test_coefficients_and_ranks_are_those_of_the_restricted_bases(decimals, rng)
 def test_ranks_fall_with_the_levels_that_are_left(rng):
     codes = np.repeat([0, 1, 2, 3], 25)
     x, y = category(codes), number(rng.standard_normal(100), codes >= 2)
-    found = CommonPairs(Alike.of([0], [x]), Alike.of([1], [y]), np.array([0]), np.array([0]))
+    found = CommonPairs(ColumnGroup.of([0], [x]), ColumnGroup.of([1], [y]), np.array([0]), np.array([0]))
     assert found.n.tolist() == [50]
     assert found.ranks[0, 0] == 1
     nothing = number(rng.standard_normal(100), codes >= 1)
-    found = CommonPairs(Alike.of([0], [x]), Alike.of([1], [nothing]), np.array([0]), np.array([0]))
+    found = CommonPairs(ColumnGroup.of([0], [x]), ColumnGroup.of([1], [nothing]), np.array([0]), np.array([0]))
     assert np.isnan(found.coefficient[0])
 
 
 def test_spearmans_coefficient_stands_beside(rng):
     variables = with_gaps(200, rng)
-    group = Alike.of(range(3), variables)
+    group = ColumnGroup.of(range(3), variables)
     found = CommonPairs(group, group, FIRST, SECOND)
     for k, (i, j) in enumerate(zip(FIRST, SECOND, strict=True)):
         rows = ~(variables[i].column.missing | variables[j].column.missing)
@@ -92,16 +93,16 @@ def test_roots_of_all_blocks_are_those_of_one_pair(gaps, rng):
         for y in variables:
             if x is y:
                 continue
-            found = way(Alike.of([0], [x]), Alike.of([1], [y]), np.array([0]), np.array([0]))
+            found = way(ColumnGroup.of([0], [x]), ColumnGroup.of([1], [y]), np.array([0]), np.array([0]))
             if np.isnan(found.log_pvalue[0]):
                 continue
             n_compared += 1
             a, b = (side.scales for side in together((x.column, y.column), (x.prepared, y.prepared)))
-            kept = blocks.trusted(blocks.family(a, b), a, b)
+            kept = multiscale.trusted(multiscale.family(a, b), a, b)
             n = a.basis.n_samples
-            evidence = blocks.log_evidence(blocks.block_roots(blocks.products(a, b), kept), kept, n)
-            expected = blocks.log_pvalue(
-                blocks.log_harmonic_mean(evidence),
+            evidence = multiscale.log_evidence(multiscale.block_roots(multiscale.products(a, b), kept), kept, n)
+            expected = multiscale.log_pvalue(
+                multiscale.log_harmonic_mean(evidence),
                 kept,
                 n=n,
                 are_numbers=a.kind == b.kind == "number",
@@ -114,11 +115,11 @@ def test_roots_of_all_blocks_are_those_of_one_pair(gaps, rng):
 def test_ties_on_few_rows_are_looked_at_one_by_one(rng):
     n = 40
     tied, free = np.round(rng.standard_normal(n)), rng.standard_normal(n)
-    a, b = Alike.of([0], [number(tied)]), Alike.of([1], [number(free)])
+    a, b = ColumnGroup.of([0], [number(tied)]), ColumnGroup.of([1], [number(free)])
     one = np.array([0])
     assert np.isnan(CompletePairs(a, b, one, one).log_pvalue[0])
     assert np.isfinite(CompletePairs(b, b, one, one).log_pvalue[0])
-    many = Alike.of([0], [number(np.tile(tied, 3))]), Alike.of([1], [number(np.tile(free, 3))])
+    many = ColumnGroup.of([0], [number(np.tile(tied, 3))]), ColumnGroup.of([1], [number(np.tile(free, 3))])
     assert np.isfinite(CompletePairs(*many, one, one).log_pvalue[0])
 
 
@@ -126,7 +127,7 @@ def test_arrangements_of_common_rows_are_counted_and_bounded(rng):
     n = 80
     x = number(np.round(rng.standard_normal(n)), rng.random(n) < 0.2)
     y = number(rng.standard_normal(n), rng.random(n) < 0.4)
-    side, other = _Side.both(Alike.of([0], [x]), Alike.of([1], [y]), np.array([0]), np.array([0]))
+    side, other = _Side.both(ColumnGroup.of([0], [x]), ColumnGroup.of([1], [y]), np.array([0]), np.array([0]))
     rows = ~(x.column.missing | y.column.missing)
     counts = np.unique(x.column.values[rows], return_counts=True)[1]
     expected = gammaln(rows.sum() + 1) - gammaln(counts + 1).sum()
@@ -138,11 +139,14 @@ def test_arrangements_of_common_rows_are_counted_and_bounded(rng):
 def test_no_pvalue_is_below_one_over_the_arrangements():
     # 100 events in 1,000 common rows, all of them where x is large: 1000!/(100!·900!) arrangements.
     gaps = np.arange(2000) % 2 == 1
-    x, y = Alike.of([0], [number(np.arange(2000.0))]), Alike.of([1], [category(np.arange(2000) >= 1800, gaps)])
+    x, y = (
+        ColumnGroup.of([0], [number(np.arange(2000.0))]),
+        ColumnGroup.of([1], [category(np.arange(2000) >= 1800, gaps)]),
+    )
     one = np.array([0])
     floor = -(gammaln(1001) - gammaln(101) - gammaln(901))
     found = [CommonPairs(x, y, one, one), CommonPairs(y, x, one, one)]
-    complete = Alike.of([0], [number(np.arange(1000.0))]), Alike.of([1], [category(np.arange(1000) >= 900)])
+    complete = ColumnGroup.of([0], [number(np.arange(1000.0))]), ColumnGroup.of([1], [category(np.arange(1000) >= 900)])
     for pairs in (*found, CompletePairs(*complete, one, one)):
         assert pairs.n.tolist() == [1000]
         assert pairs.log_pvalue[0] == pytest.approx(floor)

@@ -3,8 +3,9 @@ import pandas as pd
 import pytest
 
 import renyi
+from renyi.allpairs.compare import Found, compare
 from renyi.allpairs.edges import Edges
-from renyi.allpairs.tiles import Found, compare, groups, tiles_of
+from renyi.allpairs.tiles import groups, tiles_of
 from renyi.inference.debias import null_level
 from renyi.inference.roy import null_median
 from renyi.pair.independence import Shuffles

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from renyi.allpairs.masked_gram import (
-    Restricted,
+    MaskedGram,
     Whitened,
     exact_leverages,
     forward,
@@ -43,7 +43,7 @@ def on_common_rows(variable, mask):
 def restricted(variables, masks, *, columns=slice(None)):
     n = len(masks)
     stack = Stack.of([v.scales.basis for v in variables], [v.column.missing for v in variables], n, columns=columns)
-    return Restricted.of(stack, masks, counts(variables, masks), place="test")
+    return MaskedGram.of(stack, masks, counts(variables, masks), place="test")
 
 
 def test_masks_are_told_apart_once(rng):
@@ -64,7 +64,7 @@ def test_means_and_products_are_those_of_the_common_rows(n, rng):
     own = np.array([observed(v, n) for v in variables])
     moments = moments_of(variables[0].prepared.basis.feature_map.projection)
     means = means_of_moments(moments, smooth, stack.codes, observed=own, masks=masks, n=counts(variables, masks))
-    by_moments = Restricted.of_smooth(moments, means, smooth, place="moments")
+    by_moments = MaskedGram.of_smooth(moments, means, smooth, place="moments")
     # What moments leave of a product is 1e-8 at most.
     error = 1e-8 if n < ROWS_FOR_FLOAT32 else 1e-5
     for i, variable in enumerate(variables):
@@ -123,7 +123,7 @@ def test_full_rank_is_decided_by_the_smallest_direction(rng):
     # Each function leaves more than the cut of the next, but a mixture of all falls below it.
     mixed = np.full((3, 3), 1.0) + np.diag([0.0, 1.6, 1.6]) * RESTRICTED_CUT**2
     gram = np.concatenate((gram, mixed[:, :, np.newaxis]), axis=-1)[:, :, np.newaxis]
-    all_of_them = Whitened.of(Restricted(np.zeros((3, 1, 4)), gram), place="test")
+    all_of_them = Whitened.of(MaskedGram(np.zeros((3, 1, 4)), gram), place="test")
     white = all_of_them.at(np.zeros(4, dtype=int), np.arange(4), place="test")
     assert white.is_regular.tolist() == [True, True, False, True]
     assert white.is_of_full_rank().tolist() == [True, True, False, False]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import renyi
-from renyi.allpairs import masked_moments as averages
+from renyi.allpairs import masked_moments
 from renyi.allpairs.masked_moments import means_of_moments, observed_rows
 from renyi.allpairs.tiles import groups
 from sample_tables import number
@@ -21,12 +21,12 @@ def test_means_of_a_part_over_the_masks_of_another_are_those_taken_for_them_alon
     own = observed_rows([variable.column.missing for variable in part.variables], 150)
     n = own.astype(float) @ masks
     expected = means_of_moments(part.moments, part.smooth, part.codes, observed=own, masks=masks, n=n)
-    kept = part.averages.over(other.averages, np.arange(5))
+    kept = part.masked_moments.over(other.masked_moments, np.arange(5))
     assert kept == pytest.approx(expected, abs=1e-14)
 
 
 def test_means_are_shared_within_a_group_alone(rng):
-    one, another = (groups(columns_with_gaps(3, rng))[0].averaged().averages for _ in range(2))
+    one, another = (groups(columns_with_gaps(3, rng))[0].averaged().masked_moments for _ in range(2))
     assert one.over(another, np.arange(3)) is None
 
 
@@ -39,7 +39,7 @@ def test_without_memory_for_all_means_the_same_is_found(monkeypatch, rng):
     table = rng.standard_normal((200, 6))
     table[rng.random(table.shape) < 0.3] = np.nan
     kept = renyi.matrix(table)
-    monkeypatch.setattr(averages, "_MOST_BYTES", 0)
+    monkeypatch.setattr(masked_moments, "_MOST_BYTES", 0)
     taken = renyi.matrix(table)
     np.testing.assert_allclose(taken.values, kept.values, atol=1e-12)
     np.testing.assert_allclose(taken.pvalues, kept.pvalues, rtol=1e-9)

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from renyi.allpairs import pearson as linear
+from renyi.allpairs import pearson
 from renyi.allpairs.pearson import pearson_of, standardised
 from renyi.data.column import Column
 from sample_tables import category, number
@@ -51,7 +51,7 @@ def test_missing_cells_are_zero_and_levels_without_order_nan(rng):
 @pytest.mark.parametrize("most", [1, 3, 512])
 @pytest.mark.parametrize("gaps", [0.0, 0.4])
 def test_correlations_of_any_pairs_are_those_of_pandas(most, gaps, rng, monkeypatch):
-    monkeypatch.setattr(linear, "_MOST_COLUMNS", most)
+    monkeypatch.setattr(pearson, "_MOST_COLUMNS", most)
     frame = pd.DataFrame(rng.standard_normal((150, 7)) @ rng.standard_normal((7, 7)))
     frame = frame.mask(rng.random(frame.shape) < gaps)
     variables = [number(column.fillna(0.0).to_numpy(), column.isna().to_numpy()) for _, column in frame.items()]

@@ -128,8 +128,8 @@ def test_what_was_found_stays_when_memory_is_used_again(rng):
     # A place of its own for every stack that is looked at together with another, and for every thread.
     left, right = stack.rows(slice(0, 100), place="left"), other.rows(slice(0, 100), place="right")
     assert not np.shares_memory(left, right)
-    elsewhere = []
-    thread = threading.Thread(target=lambda: elsewhere.append(other.rows(slice(0, 100), place="left")))
+    of_batches = []
+    thread = threading.Thread(target=lambda: of_batches.append(other.rows(slice(0, 100), place="left")))
     thread.start()
     thread.join()
-    assert not np.shares_memory(left, elsewhere[0])
+    assert not np.shares_memory(left, of_batches[0])

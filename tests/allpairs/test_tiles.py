@@ -5,7 +5,8 @@ import pytest
 
 import renyi
 from renyi.allpairs import tiles
-from renyi.allpairs.tiles import compare, groups, shared_tiles, tiles_of
+from renyi.allpairs.compare import compare
+from renyi.allpairs.tiles import groups, shared_tiles, tiles_of
 from renyi.inference.multiscale import CORNER
 from renyi.pair.independence import Shuffles
 from sample_tables import SEED, VECTORS, mixed, number, variables_of

@@ -5,7 +5,7 @@ from renyi.basis.basis import scalar_basis
 from renyi.basis.cosine import functions
 from renyi.basis.product_moments import moments_of, recipes_of, recipes_of_smooth
 from renyi.data.reader import as_column
-from renyi.pair.rdc import Settings
+from renyi.pair.settings import Settings
 from sample_tables import SEED
 
 

@@ -156,7 +156,8 @@ def test_repeats_take_the_median_over_draws(rng):
     x, y = rng.standard_normal((2, 300))
     draws = seeds(4, n_draws=3)
     from renyi.data.align import as_pair
-    from renyi.pair.rdc import Settings, _coefficient
+    from renyi.pair.rdc import _coefficient
+    from renyi.pair.settings import Settings
 
     pair = as_pair(x, y, missing="raise")
     values = [_coefficient(pair, Settings(None, 3.0, "auto"), seed, False) for seed in draws]

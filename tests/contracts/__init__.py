@@ -1,1 +1,12 @@
-"""One suite for every door into the package: the same tables must give the same answers, and the same refusals."""
+"""One suite for every door into the package: the same tables must give the same answers, and the same refusals.
+
+- `tables` says how a table is described, `zoo` has the tables: one function each.
+- `doors` has every way into the package, and what it cannot do yet, with the words in which it refuses that: one entry
+  each.
+- `answers` has what comes out, as plain dicts, and how far two of them may lie apart.
+- `thresholds` has every size from which the package computes in another way, with a lower one.
+- `test_same_answer`, `test_same_refusals` and `test_thresholds` compare all doors with the first, a frame of pandas.
+- `mutations` is a program: it makes deliberate mistakes, and says whether the suite notices.
+
+Doors on a GPU are there where torch sees one, and on devices that RENYI_DEVICES names.
+"""

@@ -33,6 +33,7 @@ _NUMPY = {
     "flag": "?",
     "label": "O",
     "moment": "M8[us]",
+    "nanosecond": "M8[ns]",
     "span": "m8[us]",
 }
 _ARROW = {
@@ -42,6 +43,7 @@ _ARROW = {
     "flag": pa.bool_(),
     "label": pa.string(),
     "moment": pa.timestamp("us"),
+    "nanosecond": pa.timestamp("ns"),
     "span": pa.duration("us"),
 }
 
@@ -164,7 +166,7 @@ def asked_on_cluster(data: Any, **options: Any) -> Any:
         return asked(data, **options)
 
 
-MOST_PAIRS = 200
+MOST_PAIRS = 120
 
 
 def asked_by_pairs(table: Table, *, target: str | None = None, correction: str = "bh", **options: Any) -> Answer:
@@ -225,15 +227,15 @@ def columns_alone(table: Table, types: Mapping[str, str] = {}, vectors: Mapping[
     within = {name: vector for vector, parts in vectors.items() for name in parts}
     columns = {}
     for name, column in table.columns.items():
-        wish = types.get(name)
+        override = types.get(name)
         if name in within:
             parts = vectors[within[name]]
             columns.setdefault(within[name], as_array(table.only(*parts)))
-        elif wish == "number":
+        elif override == "number":
             columns[name] = np.array(column.cells, dtype=float)
-        elif wish == "category" or column.kind == "label":
+        elif override == "category" or column.kind == "label":
             columns[name] = renyi.categorical(pooled(column.cells))
-        elif wish is None:
+        elif override is None:
             columns[name] = as_series(column)
     return columns
 
@@ -247,7 +249,8 @@ def pooled(cells: list[Any]) -> list[Any]:
     n_rare = sum(rows.values()) - sum(rows[label] for label in frequent)
     if 0 < n_rare < 5:
         frequent.pop()
-    return [cell if cell is None or cell in frequent else "(other)" for cell in cells]
+    # Tables have the others as their last level, and rows are permuted in the order of levels.
+    return [cell if cell is None or cell in frequent else "~others" for cell in cells]
 
 
 # The doors.
@@ -296,12 +299,12 @@ def _door(name: str, hold: Callable[[Table], Any], ask: Callable[..., Any] = ask
 
 # What containers cannot hold.
 _WITHOUT_ORDER = {"ordered": None}
-_TEXT = {"ordered": None, "single": None, "span": None, "infinite": None}
+_TEXT = {"ordered": None, "single": None, "span": None, "infinities": None}
 # A line of a CSV without any cell is no row.
-_CSV = _TEXT | {"empty row": None}
-_NUMBERS = {"label": None, "moment": None, "span": None, "ordered": None}
-_ARRAY = _NUMBERS | {"flag": None, "mixed": None, "whole gaps": None}
-_RECORDS = {"ordered": None, "whole gaps": None, "label gaps": None}
+_CSV = _TEXT | {"an empty row": None}
+_NUMBERS = {"label": None, "moment": None, "nanosecond": None, "span": None, "ordered": None}
+_ARRAY = _NUMBERS | {"flag": None, "several kinds": None, "gaps in whole numbers": None}
+_RECORDS = {"ordered": None, "gaps in whole numbers": None, "gaps in labels": None}
 
 # What is not done yet.
 _IN_BATCHES = {
@@ -315,7 +318,7 @@ _ON_DEVICE = {
     "types": "types and vectors are for columns that have types, and tensors have none",
     "vectors": "types and vectors are for columns that have types, and tensors have none",
     "measure=dcor": "measure='dcor' is not for a device",
-    "apart beyond floats": "whole numbers that floats beside it would round",
+    "wide numbers beside floats": "whole numbers that floats beside it would round",
 }
 _OWN_DRAWS = Rounding(permuted=0.5)
 
@@ -374,7 +377,7 @@ ON_DEVICES = tuple(
         _door(
             f"tensors on {device}",
             lambda table, device=device: as_tensors(table, device),
-            lacks=_NUMBERS | {"whole gaps": None} | _ON_DEVICE,
+            lacks=_NUMBERS | {"gaps in whole numbers": None} | _ON_DEVICE,
             needs="torch",
             is_key=True,
             rounding=_OWN_DRAWS,

@@ -23,7 +23,7 @@ MISTAKES = {
     "the reverse products of strips on a device are left out": (
         "allpairs.device.stack",
         """
-def _without_reverse(self, other, /, _whole=Resident.products):
+def _without_reverse(self, other, /, _whole=DeviceFunctions.products):
     found = _whole(self, other)
     if other is self:
         n_strips = max(1, min(_N_STRIPS, len(self) // _FEWEST_OF_STRIP)) if self.blocks == 1 else 1
@@ -31,7 +31,7 @@ def _without_reverse(self, other, /, _whole=Resident.products):
         for start, stop in pairwise(edges):
             found[start:stop, :start] = 0
     return found
-Resident.products = _without_reverse
+DeviceFunctions.products = _without_reverse
 """,
     ),
     "batches lose a row where they are cut": (
@@ -85,25 +85,25 @@ def is_exact(bases, n_rows, /):
     "merged accumulators forget how often a value was there": (
         "allpairs.streaming.rank_sketch",
         """
-def _forgetful(self, other, /, _whole=Summary.merge):
+def _forgetful(self, other, /, _whole=RankSketch.merge):
     other.settle()
     once = np.minimum(other.counts, 1)
-    _whole(self, Summary(other.capacity, other.shift, other.parts, once, other.first, other.is_mixed))
-Summary.merge = _forgetful
+    _whole(self, RankSketch(other.capacity, other.shift, other.parts, once, other.first, other.is_mixed))
+RankSketch.merge = _forgetful
 """,
     ),
     "batches permute by other draws": (
         "tables.accumulator",
         """
-_SHUFFLES = Shuffles(9999, features.seeds(7, n_draws=1)[0], None, are_many=True)
+_SHUFFLES = Shuffles(9999, random_features.seeds(7, n_draws=1)[0], None, are_many=True)
 """,
     ),
     "a device asks nobody about missing cells": (
-        "tables.api",
+        "tables.on_device",
         """
-def _unasked(self, data, argument, _whole=_OnDevice._read):
+def _unasked(self, data, argument, _whole=TableOnDevice._read):
     return read_tensors(data, self.place, argument) if has_tensors(data) else _whole(self, data, argument)
-_OnDevice._read = _unasked
+TableOnDevice._read = _unasked
 """,
     ),
 }

@@ -1,7 +1,4 @@
-"""The tables that go through every door: small, seeded, and in plain Python, so that any library can hold them.
-
-To add a table, write a function of a random generator that returns its columns, and decorate it with `@table`.
-"""
+"""How a table is described: in plain Python, so that any library can hold it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -14,16 +11,15 @@ from zlib import crc32
 
 import numpy as np
 
-import sample_tables as shared
-
 TABLES: dict[str, "Table"] = {}
 
 
 @dataclass(frozen=True)
 class Column:
-    """Cells of one kind: number, single (float32), whole, flag, label, moment (a date), span (a duration), ordered.
+    """Cells of one kind: number, single (float32), whole, flag, label, ordered, moment, nanosecond, span.
 
-    A missing cell is None.
+    Moments are dates with a time, as whole numbers where they have nanoseconds; spans are durations. A missing cell is
+    None.
     """
 
     kind: str
@@ -52,33 +48,23 @@ class Table:
     def n_rows(self) -> int:
         return max((len(column.cells) for column in self.columns.values()), default=0)
 
+    @property
+    def cells(self) -> list[list[Any]]:
+        return [column.cells for column in self.columns.values()]
+
+    @property
+    def kinds(self) -> set[str]:
+        return {column.kind for column in self.columns.values()}
+
     @cached_property
     def needs(self) -> frozenset[str]:
-        """What a door must be able to hold and to do for this table."""
-        columns = self.columns.values()
-        kinds = {column.kind for column in columns}
-        needs = kinds - {"number"}
-        needs |= {f"{name}={value}" if isinstance(value, str) else name for name, value in self.options.items()}
-        needs |= {
-            "label gaps" if c.kind == "label" else "whole gaps"
-            for c in columns
-            if c.has_gaps and c.kind in ("label", "whole", "flag")
-        }
-        if any(column.has_gaps for column in columns) and self.options.get("missing") != "listwise":
-            needs.add("gaps")
-        if len(kinds) > 1:
-            needs.add("mixed")
-            if any(
-                max(column.cells) - min(column.cells) > 2**53
-                for column in columns
-                if column.kind == "whole" and not column.has_gaps
-            ):
-                needs.add("apart beyond floats")
-        if any(isinstance(cell, float) and isinf(cell) for column in columns for cell in column.cells):
-            needs.add("infinite")
-        if any(all(cell is None for cell in row) for row in zip(*(c.cells for c in columns), strict=False)):
-            needs.add("empty row")
-        return frozenset(needs)
+        """What a door must be able to hold and to do for this table: kinds of columns, options, and some of `NEEDS`."""
+        options = {f"{name}={value}" if isinstance(value, str) else name for name, value in self.options.items()}
+        return frozenset(self.kinds | options | {name for name, is_needed in NEEDS.items() if is_needed(self)})
+
+    def with_gaps(self, *kinds: str) -> list[Column]:
+        """Columns of these kinds, of all where none is named, that lack cells."""
+        return [c for c in self.columns.values() if c.has_gaps and (not kinds or c.kind in kinds)]
 
     def only(self, *names: str) -> "Table":
         """Some of the columns, in the order given."""
@@ -90,23 +76,40 @@ class Table:
 
     def complete(self) -> "Table":
         """The rows that lack nothing."""
-        whole = [None not in row for row in zip(*(column.cells for column in self.columns.values()), strict=True)]
+        whole = [None not in row for row in zip(*self.cells, strict=True)]
         return replace(
             self,
             columns={name: replace(c, cells=list(compress(c.cells, whole))) for name, c in self.columns.items()},
         )
 
 
+def _lies_apart(column: Column) -> bool:
+    """Whether no shift makes floats of whole numbers."""
+    known = [cell for cell in column.cells if cell is not None]
+    return column.kind == "whole" and max(known) - min(known) > 2**53
+
+
+NEEDS: dict[str, Callable[[Table], bool]] = {
+    "gaps": lambda table: bool(table.with_gaps()) and table.options.get("missing") != "listwise",
+    "gaps in whole numbers": lambda table: bool(table.with_gaps("whole", "flag")),
+    "gaps in labels": lambda table: bool(table.with_gaps("label")),
+    "an empty row": lambda table: any(set(row) == {None} for row in zip(*table.cells, strict=False)),
+    "infinities": lambda table: any(isinstance(cell, float) and isinf(cell) for cells in table.cells for cell in cells),
+    "several kinds": lambda table: len(table.kinds) > 1,
+    "wide numbers beside floats": lambda table: len(table.kinds) > 1 and any(map(_lies_apart, table.columns.values())),
+}
+
+
 def table(
-    *, slow: bool = False, reading: bool = False, **options: Any
+    *, name: str = "", slow: bool = False, reading: bool = False, **options: Any
 ) -> Callable[[Callable[..., dict[str, Any]]], Callable[..., Any]]:
-    """Enter a table; its columns are `Column`s, or arrays and lists that say themselves what they are."""
+    """Enter a table into `TABLES`; its columns are `Column`s, or arrays that say themselves what they are."""
 
     def enter(make: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-        name = make.__name__
-        columns = make(np.random.default_rng(crc32(name.encode())))
+        known = name or make.__name__
+        columns = make(np.random.default_rng(crc32(known.encode())))
         described = {key: cells if isinstance(cells, Column) else column(cells) for key, cells in columns.items()}
-        TABLES[name] = Table(name, described, options, slow, reading)
+        TABLES[known] = Table(known, described, options, slow, reading)
         return make
 
     return enter
@@ -156,440 +159,3 @@ def of_pandas(series: Any) -> Column:
     first = next(cell for cell in cells if cell is not None)
     kind = next(kind for type_, kind in kinds.items() if isinstance(first, type_))
     return Column(kind, [cell.to_pydatetime() if kind == "moment" and cell is not None else cell for cell in cells])
-
-
-# Numbers.
-
-
-@table()
-def complete(rng):
-    return numbers(rng)
-
-
-@table(reading=True)
-def gaps(rng):
-    some = numbers(rng)
-    return {name: cells if name == "noise" else with_gaps(cells, rng) for name, cells in some.items()}
-
-
-@table()
-def gaps_of_one_pattern(rng):
-    """Columns that lack the same rows, and some that lack others."""
-    some = numbers(rng)
-    gone = rng.random(240) < 0.3
-    for name in ("x", "parabola", "wave"):
-        some[name] = np.where(gone, np.nan, some[name])
-    return some | {"copy": with_gaps(some["copy"], rng, 0.5)}
-
-
-@table()
-def ties(rng):
-    some = numbers(rng)
-    return {
-        "x": np.round(some["x"], 1),
-        "parabola": np.round(some["parabola"]),
-        "five values": rng.integers(0, 5, 240) + (some["x"] > 0),
-        "once": np.where(np.arange(240) == 17, some["noise"][3], some["noise"]),
-        "two values": np.where(some["x"] > 0.4, 2.5, -1.0),
-    }
-
-
-@table()
-def ties_and_gaps(rng):
-    some = numbers(rng)
-    return {
-        "x": with_gaps(np.round(some["x"], 1), rng),
-        "parabola": with_gaps(np.round(some["parabola"]), rng),
-        "wave": with_gaps(some["wave"], rng, 0.1),
-        "whole": with_gaps(rng.integers(0, 5, 240), rng, 0.1),
-    }
-
-
-@table()
-def zero_inflated(rng):
-    x = rng.standard_normal(300)
-    return {
-        "x": x,
-        "most": np.where(rng.random(300) < 0.85, 0.0, rng.exponential(size=300)),
-        "many": np.where(x < 0.3, 0.0, x + 0.1 * rng.standard_normal(300)),
-        "few": np.where(rng.random(300) < 0.25, 0.0, rng.exponential(size=300)),
-    }
-
-
-@table(reading=True)
-def single_precision(rng):
-    """Rounded to 24 bits: equal to other numbers in the type that they have, not in float64."""
-    x = rng.standard_normal(240)
-    return {
-        "x": x.astype(np.float32),
-        "fine": (1 + 1e-7 * np.round(20 * x)).astype(np.float32),
-        "noise": rng.standard_normal(240).astype(np.float32),
-    }
-
-
-@table(reading=True)
-def whole_numbers(rng):
-    x = rng.integers(-1000, 1000, 240)
-    return {"x": x, "square": x**2, "counts": rng.poisson(3, 240), "noise": rng.permutation(240)}
-
-
-@table(reading=True)
-def beyond_floats(rng):
-    """Whole numbers that float64 would round to a few: x = 2⁶² + k and y a wave of k."""
-    k = rng.permutation(400)
-    return {"x": 2**62 + k, "wave": np.cos(k / 60), "negative": -(2**60) - k, "noise": rng.standard_normal(400)}
-
-
-@table(reading=True)
-def apart_beyond_floats(rng):
-    """Whole numbers so far apart that no shift makes floats of them."""
-    k = rng.permutation(400)
-    return {"x": np.where(k % 2, 2**62, -(2**62)) + k, "wave": np.cos(k / 60), "noise": rng.standard_normal(400)}
-
-
-@table(reading=True)
-def only_beyond_floats(rng):
-    """The same without floats beside them, which some containers would convert them to."""
-    k = rng.permutation(400)
-    return {"x": 2**62 + k, "square": (k - 200) ** 2, "negative": -(2**60) - k // 7}
-
-
-# Labels.
-
-
-@table(reading=True)
-def categories(rng):
-    x = rng.standard_normal(300)
-    return {
-        "x": x,
-        "two": np.where(x + rng.standard_normal(300) > 0, "yes", "no"),
-        "four": np.array(list("abcd"))[np.digitize(x + rng.standard_normal(300), [-1, 0, 1])],
-        "seven": labels(rng, [1] * 7, 300),
-        "renamed": np.array(list("wxyz"))[np.digitize(x, [-1, 0, 1])],
-        "cut": np.array(list("abcd"))[np.digitize(x, [-1, 0, 1])],
-    }
-
-
-@table(reading=True)
-def rare_levels(rng):
-    """Levels of fewer than five rows, which are pooled."""
-    x = rng.standard_normal(300)
-    many = np.array([f"town {k:02}" for k in rng.geometric(0.12, 300)])
-    return {"x": x, "towns": many, "six": with_gaps(labels(rng, [40, 30, 20, 3, 1, 1], 300), rng, 0.1), "y": x**2}
-
-
-@table()
-def many_levels(rng):
-    """More levels than are kept, and blocks that reach beyond the corner of the nested bases."""
-    return {
-        "fifty": np.array([f"{k:02}" for k in rng.integers(0, 50, 600)]),
-        "twenty": labels(rng, [1] * 20, 600),
-        "x": rng.standard_normal(600),
-        "y": rng.standard_normal(600),
-    }
-
-
-@table(reading=True)
-def flags(rng):
-    x = rng.standard_normal(300)
-    return {
-        "x": x,
-        "above": x > 0,
-        "noisy": x + rng.standard_normal(300) > 0.5,
-        "with gaps": with_gaps(rng.random(300) < 0.5, rng),
-    }
-
-
-@table()
-def rare_events(rng):
-    """Single rows weigh too much for a law: p-values come from permutations."""
-    first = rng.permutation(400) < 4
-    return {
-        "first": first,
-        "second": rng.permutation(400) < 3,
-        "both": first & (rng.random(400) < 0.8),
-        "zeros": np.where(rng.permutation(400) < 6, rng.exponential(size=400), 0.0),
-        "x": rng.standard_normal(400),
-    }
-
-
-@table()
-def rare_numbers(rng):
-    """The same with numbers alone."""
-    return {
-        "first": np.where(rng.permutation(300) < 4, rng.exponential(size=300), 0.0),
-        "second": np.where(rng.permutation(300) < 3, rng.exponential(size=300), 0.0),
-        "third": np.where(rng.permutation(300) < 5, 1.0, 2.0),
-        "x": rng.standard_normal(300),
-    }
-
-
-@table()
-def no_association(rng):
-    """Two flags whose table has equal rows: the p-value is 1, whatever the order of the rows."""
-    a, b = np.repeat([True, False, True, False], [3, 3, 5, 5]), np.repeat([True, False], [6, 10])
-    order = rng.permutation(16)
-    return {"a": a[order], "b": b[order], "x": rng.standard_normal(16)}
-
-
-@table(reading=True)
-def labels_and_gaps(rng):
-    x = rng.standard_normal(240)
-    return {
-        "x": with_gaps(x, rng),
-        "flag": with_gaps(x > 0.3, rng),
-        "label": with_gaps(labels(rng, [3, 2, 1], 240), rng, 0.3),
-        "again": with_gaps(np.where(x > 0, "up", "down"), rng),
-    }
-
-
-# Dates, vectors, and whatever else has a type.
-
-
-@table(reading=True)
-def dates(rng):
-    days = rng.integers(0, 3000, 240)
-    start = np.datetime64("2019-11-03T05:06:07", "us")
-    return {
-        "moment": start + days * np.timedelta64(86_400_000_000, "us"),
-        "fine": start + rng.permutation(240) * np.timedelta64(1, "us"),
-        "gap": with_gaps(start + (days // 400) * np.timedelta64(400, "D"), rng),
-        "season": np.cos(days / 58) + 0.3 * rng.standard_normal(240),
-    }
-
-
-@table(reading=True)
-def durations(rng):
-    hours = rng.exponential(size=240) * 100
-    return {"span": (3600 * hours).astype("m8[s]"), "hours": np.round(hours), "noise": rng.standard_normal(240)}
-
-
-@table(reading=True, vectors={"place": ["lat", "lon"]})
-def vectors(rng):
-    some = numbers(rng)
-    return {"lat": some["x"], "lon": rng.standard_normal(240), "wave": some["wave"], "flag": some["parabola"] > 1}
-
-
-@table(reading=True)
-def ordered(rng):
-    grades = ("low", "fair", "good", "top")
-    x = rng.standard_normal(240)
-    cells = [grades[k] for k in np.digitize(x + rng.standard_normal(240), [-1, 0, 1])]
-    return {"x": x, "grade": Column("ordered", cells, grades), "noise": rng.standard_normal(240)}
-
-
-# Columns that say nothing.
-
-
-@table(reading=True)
-def constants(rng):
-    n = 60
-    return {
-        "x": rng.standard_normal(n),
-        "y": rng.standard_normal(n),
-        "float": np.full(n, 2.5),
-        "float like a whole number": np.full(n, 3.0),
-        "whole": np.full(n, 7),
-        "beyond floats": np.full(n, 2**62 + 1),
-        "text": np.full(n, "same"),
-        "flag": np.full(n, True),
-        "day": np.full(n, np.datetime64("2020-02-29T12:00:00", "us")),
-        "but for gaps": Column("number", [1.5 if k % 3 else None for k in range(n)]),
-        "empty": Column("number", [None] * n),
-        "one value": Column("number", [None] * (n - 1) + [1.0]),
-    }
-
-
-@table()
-def constant_on_common_rows(rng):
-    """Two columns vary only where the other is missing; two have no row in common."""
-    half = np.arange(120) < 60
-    x = rng.standard_normal(120)
-    return {
-        "early": np.where(half, x, 1.0),
-        "late": np.where(half, np.nan, x),
-        "before": np.where(half, x, np.nan),
-        "flag early": Column("flag", [bool(k % 2) if k < 60 else True for k in range(120)]),
-        "label late": Column("label", [None if k < 60 else "abc"[k % 3] for k in range(120)]),
-    }
-
-
-@table(reading=True)
-def identifiers(rng):
-    """Text that names its rows, and text that hardly does."""
-    return {
-        "id": np.array([f"row {k}" for k in rng.permutation(80)]),
-        "half": np.array([f"pair {k // 2}" for k in range(80)]),
-        "x": rng.standard_normal(80),
-        "y": rng.standard_normal(80),
-        "spelled": np.array([f"n{k % 4}" for k in range(80)]),
-    }
-
-
-@table(reading=True)
-def infinities(rng):
-    x = rng.standard_normal(60)
-    return {
-        "x": x,
-        "y": x + rng.standard_normal(60),
-        "above": np.where(x > 1, np.inf, x),
-        "below": np.where(np.arange(60) == 7, -np.inf, x),
-    }
-
-
-# Few rows, and few common ones.
-
-
-def _few(rng, n):
-    x = rng.standard_normal(n)
-    return {
-        "x": x,
-        "y": x + 0.3 * rng.standard_normal(n),
-        "tied": np.round(x),
-        "flag": np.arange(n) % 2 == 0,
-        "gap": Column("number", [None if k == 3 else float(k % 5) for k in range(n)]),
-    }
-
-
-@table(reading=True)
-def eight_rows(rng):
-    return _few(rng, 8)
-
-
-@table()
-def twelve_rows(rng):
-    return _few(rng, 12)
-
-
-@table()
-def thirty_rows(rng):
-    return _few(rng, 30)
-
-
-@table()
-def mostly_gaps(rng):
-    """From hundreds of common rows to a handful."""
-    x = rng.standard_normal(260)
-    return {
-        f"{share:.0%}": with_gaps(x + rng.standard_normal(260), rng, share) for share in (0.0, 0.3, 0.6, 0.85, 0.93)
-    }
-
-
-# Options.
-
-
-@table(reading=True, missing="listwise")
-def listwise(rng):
-    some = numbers(rng)
-    return {name: with_gaps(cells, rng, 0.1) for name, cells in some.items()} | {
-        "label": with_gaps(labels(rng, [20, 10, 1], 240), rng, 0.1)
-    }
-
-
-@table(reading=True, missing="raise")
-def nothing_missing(rng):
-    return numbers(rng, 60)
-
-
-@table(reading=True, types={"code": "category", "text": "number", "left out": "skip"})
-def typed_by_hand(rng):
-    codes = rng.integers(0, 4, 200)
-    return {
-        "code": codes,
-        "text": np.array([f"{value:.3f}" for value in codes + rng.standard_normal(200)]),
-        "left out": rng.standard_normal(200),
-        "x": rng.standard_normal(200),
-    }
-
-
-@table(reading=True, correction="by")
-def corrected(rng):
-    return numbers(rng, 100)
-
-
-@table(correction="holm")
-def corrected_in_steps(rng):
-    return numbers(rng, 100)
-
-
-@table(reading=True, measure="dcor")
-def measured(rng):
-    some = numbers(rng, 40)
-    return {name: some[name] for name in ("x", "parabola", "noise")} | {"gap": with_gaps(some["wave"], rng)}
-
-
-# Many columns, and many rows.
-
-
-@table()
-def wide(rng):
-    """Sixty columns of numbers, most without ties."""
-    hidden = rng.standard_normal((90, 6))
-    values = hidden @ rng.standard_normal((6, 60)) + 3 * rng.standard_normal((90, 60))
-    return {f"x{j:02}": np.round(values[:, j], 0 if j % 7 == 3 else 12) for j in range(60)}
-
-
-@table()
-def wide_and_mixed(rng):
-    """Many columns of every kind, most with gaps, so that groups of several columns meet one another."""
-    hidden = rng.standard_normal((110, 5))
-    found: dict[str, Any] = {}
-    for j in range(26):
-        signal = hidden[:, j % 5] + rng.standard_normal(110)
-        kinds = [signal, np.round(signal, 1), signal > 0, np.array(list("abc"))[np.digitize(signal, [-0.5, 0.5])]]
-        found[f"c{j:02}"] = with_gaps(kinds[j % 4], rng, 0.15) if j % 3 else kinds[j % 4]
-    return found
-
-
-@table()
-def dozen(rng):
-    """Fourteen columns of few rows, two of them with ties: enough for tiles, strips and chunks that are small."""
-    values = rng.standard_normal((70, 3)) @ rng.standard_normal((3, 14)) + 2 * rng.standard_normal((70, 14))
-    return {f"x{j:02}": np.round(values[:, j], 0 if j % 7 == 3 else 12) for j in range(14)}
-
-
-@table()
-def dozen_with_gaps(rng):
-    """The same with gaps in most of them, a flag and labels."""
-    values = rng.standard_normal((90, 3)) @ rng.standard_normal((3, 12)) + 2 * rng.standard_normal((90, 12))
-    found: dict[str, Any] = {f"x{j:02}": with_gaps(values[:, j], rng, 0.03 * j) for j in range(10)}
-    return found | {"flag": with_gaps(values[:, 10] > 0, rng), "label": labels(rng, [3, 2, 1], 90)}
-
-
-@table()
-def copies(rng):
-    """Pairs so strong that their p-values are no numbers any more."""
-    x = rng.standard_normal(800)
-    return {f"x{j}": x + 1e-3 * j * rng.standard_normal(800) for j in range(6)}
-
-
-@table(slow=True)
-def everything(rng):
-    """The table of the other tests, without what one library alone has."""
-    frame = shared.mixed(200, rng, gaps=0.05).drop(columns=["grade"])
-    return {name: of_pandas(frame[name]) for name in frame}
-
-
-@table(slow=True)
-def long(rng):
-    """Beyond the rows from which products are taken in float32, and columns are prepared in threads."""
-    some = numbers(rng, 5000)
-    return some | {
-        "tied": np.round(some["x"], 1),
-        "gap": with_gaps(some["wave"], rng),
-        "label": labels(rng, [5, 3, 1], 5000),
-    }
-
-
-@table(slow=True)
-def on_a_grid(rng):
-    """Beyond the rows from which ranks are put into cells."""
-    some = numbers(rng, 33_000)
-    return {name: some[name] for name in ("x", "parabola", "noise")} | {"tied": np.round(some["wave"], 2)}
-
-
-@table(slow=True)
-def sketched(rng):
-    """More different values than a small summary has room for."""
-    some = numbers(rng, 4000)
-    return {"x": some["x"], "parabola": some["parabola"], "tied": np.round(some["wave"], 2)}

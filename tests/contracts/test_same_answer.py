@@ -21,7 +21,8 @@ from contracts.doors import (
     as_pandas,
     columns_alone,
 )
-from contracts.tables import TABLES, Table
+from contracts.tables import Table
+from contracts.zoo import TABLES
 
 # From so many rows on products are taken in float32.
 SINGLE_FROM = 4096
@@ -69,6 +70,13 @@ def test_all_pairs(door, table):
         assert len(found.pairs) > MOST_PAIRS / 2
         wanted = wanted.among(found.pairs.__contains__)
     check_same(found, wanted, rounding(door, table))
+
+
+@pytest.mark.parametrize("door", [door for door in DOORS if door.holds(TABLES["no_association"])], ids=str)
+def test_no_association_at_all_has_a_p_value_of_one(door):
+    if door.refusal(TABLES["no_association"]):
+        pytest.skip("not done by this door yet")
+    assert door.answer(TABLES["no_association"]).pairs["a", "b"]["log p"] == 0.0
 
 
 SCREENED = some("ties", "gaps", "labels_and_gaps", "rare_levels", "infinities", "whole_numbers")

@@ -13,9 +13,9 @@ import pytest
 import renyi
 from contracts.answers import SINGLE, check_same
 from contracts.doors import BATCHES, DOORS, ON_DEVICES, PAIR_BY_PAIR, REFERENCE, STRONGEST
-from contracts.tables import TABLES
 from contracts.test_same_answer import cases, expected, some
 from contracts.thresholds import THRESHOLDS, lowered
+from contracts.zoo import TABLES
 
 ACCUMULATORS = next(door for door in BATCHES if str(door) == "accumulators")
 BY_NAME = {str(door): door for door in (*DOORS, STRONGEST)}

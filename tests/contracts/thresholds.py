@@ -124,7 +124,7 @@ THRESHOLDS = (
     ),
     Threshold(
         "two columns are prepared at the same time",
-        {"renyi.pair.rdc:_ROWS_FOR_THREADS": 1},
+        {"renyi.pair.bases:_ROWS_FOR_THREADS": 1},
         "pair by pair",
         "complete",
     ),

@@ -272,9 +272,9 @@ def test_types_can_be_said(rng):
          "id": [f"i{i}" for i in range(60)], "twice": [f"i{i % 30}" for i in range(60)],
          "day": pd.date_range("2026-01-01", periods=3).repeat(20)}
     )  # fmt: skip
-    wishes = {"zip": "category", "n": "number", "x": "skip", "b": "number", "id": "category", "day": "category"}
+    overrides = {"zip": "category", "n": "number", "x": "skip", "b": "number", "id": "category", "day": "category"}
     for data in (frame, pl.from_pandas(frame)):
-        table = as_table(data, types=wishes)
+        table = as_table(data, types=overrides)
         assert table.types == {"zip": "category", "n": "number", "b": "number", "day": "category"}
         assert table.columns[0].levels == (10, 20)
         assert table.columns[1].complete().values.tolist() == [1.5, 2.0] * 20
@@ -286,10 +286,10 @@ def test_types_can_be_said(rng):
         }
 
 
-@pytest.mark.parametrize("wish", ["number", "category"])
-def test_wishes_for_columns_without_values(wish):
+@pytest.mark.parametrize("override", ["number", "category"])
+def test_wishes_for_columns_without_values(override):
     for data in (pl.DataFrame({"a": [None, None]}, schema={"a": pl.String}), {"a": [None, None]}):
-        assert as_table(data, types={"a": wish}).skipped == {"a": "no observed value"}
+        assert as_table(data, types={"a": override}).skipped == {"a": "no observed value"}
 
 
 @pytest.mark.parametrize(

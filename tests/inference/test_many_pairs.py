@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from renyi.inference import multiscale as blocks
+from renyi.inference import multiscale
 from renyi.inference.many_pairs import log_pvalues
 from renyi.inference.roy import MANY_ROOTS
 from sample_tables import category, number
@@ -9,20 +9,20 @@ from sample_tables import category, number
 
 def one_by_one(x, y):
     """Roots and the p-value of one pair by `blocks`; None where no block is trusted."""
-    family = blocks.family(x, y)
-    cross, n = blocks.products(x, y), x.basis.n_samples
-    kept = blocks.trusted(family, x, y)
+    family = multiscale.family(x, y)
+    cross, n = multiscale.products(x, y), x.basis.n_samples
+    kept = multiscale.trusted(family, x, y)
     if not kept:
-        return blocks.block_roots(cross, family), np.nan
-    evidence = blocks.log_evidence(blocks.block_roots(cross, kept), kept, n)
-    found = blocks.log_pvalue(
-        blocks.log_harmonic_mean(evidence),
+        return multiscale.block_roots(cross, family), np.nan
+    evidence = multiscale.log_evidence(multiscale.block_roots(cross, kept), kept, n)
+    found = multiscale.log_pvalue(
+        multiscale.log_harmonic_mean(evidence),
         kept,
         n=n,
         are_numbers=x.kind == y.kind == "number",
         log_arrangements=min(x.log_arrangements, y.log_arrangements),
     )
-    return blocks.block_roots(cross, family), float(found)
+    return multiscale.block_roots(cross, family), float(found)
 
 
 def in_a_batch(pairs, family):
@@ -35,8 +35,8 @@ def in_a_batch(pairs, family):
         leverages=tuple(np.array([pair[side].leverages for pair in pairs]).T for side in (0, 1)),
         log_arrangements=np.array([min(a.log_arrangements, b.log_arrangements) for a, b in pairs]),
         are_numbers=x.kind == y.kind == "number",
-        share=blocks.share_of(x, y),
-        largest=blocks.largest_leverages(x, y, np.array([pair[0].basis.n_samples for pair in pairs])),
+        share=multiscale.share_of(x, y),
+        largest=multiscale.largest_leverages(x, y, np.array([pair[0].basis.n_samples for pair in pairs])),
     )
 
 
@@ -52,7 +52,7 @@ def test_numbers_have_the_pvalues_of_one_pair_whatever_their_rows(n, rng):
         y = strength * x**2 + rng.standard_normal(n)
         rows = rng.permutation(n) < rng.integers(0.8 * n, n)
         pairs += [(scales(x, rows), scales(y, rows))]
-    found, _ = in_a_batch(pairs, blocks.family(*pairs[0], n=n))
+    found, _ = in_a_batch(pairs, multiscale.family(*pairs[0], n=n))
     expected = [one_by_one(*pair)[1] for pair in pairs]
     assert found == pytest.approx(expected, rel=1e-9)
     assert found[0] > -10 > found[-1]
@@ -66,16 +66,16 @@ def test_blocks_are_trusted_as_those_of_one_pair(share, rng):
     ]
     ranks = [pair[0].basis.rank for pair in pairs]
     pairs = [pair for pair, rank in zip(pairs, ranks, strict=True) if rank == ranks[0]]
-    family = blocks.family(*pairs[0])
+    family = multiscale.family(*pairs[0])
     found, are_all = in_a_batch(pairs, family)
     assert found == pytest.approx([one_by_one(*pair)[1] for pair in pairs], rel=1e-9, nan_ok=True)
-    assert are_all.tolist() == [blocks.trusted(family, *pair) == family for pair in pairs]
+    assert are_all.tolist() == [multiscale.trusted(family, *pair) == family for pair in pairs]
 
 
 def test_rare_levels_on_both_sides_have_no_law(rng):
     rare = [category(rng.permutation(400) < 4).scales for _ in range(2)]
     frequent = [category(rng.permutation(400) < 150).scales for _ in range(2)]
-    found, are_all = in_a_batch([tuple(rare), tuple(frequent)], blocks.family(*rare))
+    found, are_all = in_a_batch([tuple(rare), tuple(frequent)], multiscale.family(*rare))
     assert np.isnan(found[0])
     assert found[1] == pytest.approx(one_by_one(*frequent)[1])
     assert are_all.tolist() == [False, True]
@@ -83,7 +83,7 @@ def test_rare_levels_on_both_sides_have_no_law(rng):
 
 def test_very_many_pairs_are_looked_up_in_a_table_of_the_law(rng):
     x, y = number(rng.random(100)).scales, number(rng.random(100)).scales
-    family, m = blocks.family(x, y), MANY_ROOTS
+    family, m = multiscale.family(x, y), MANY_ROOTS
     roots = np.sort(rng.random((m, len(family))) * 0.4, axis=1)
     leverages = tuple(np.tile(side.leverages[:, np.newaxis], m) for side in (x, y))
 

@@ -11,7 +11,7 @@ from renyi.basis.nested import number_scales
 from renyi.basis.random_features import draw, seeds
 from renyi.basis.ranks import quantise
 from renyi.compute.threads import ahead
-from renyi.inference import permutation as shuffles
+from renyi.inference import permutation
 from renyi.inference.permutation import ROUNDING, Groups, Shuffled, reaches, shuffled_pvalue
 
 (FIXED,) = seeds(None, n_draws=1)
@@ -93,10 +93,10 @@ def test_neither_row_order_nor_sides_matter(kind, rng):
 def test_batches_change_nothing(monkeypatch, rng):
     x, y = scalar_basis(rng.standard_normal(80), LINE), scalar_basis(rng.standard_normal(80), LINE)
     found = pvalue(x, y)
-    monkeypatch.setattr(shuffles, "_MOST_IN_A_BATCH", 7)
+    monkeypatch.setattr(permutation, "_MOST_IN_A_BATCH", 7)
     assert pvalue(x, y) == found
     # Single shuffles are drawn by another function of NumPy, which is why they need not be the same.
-    monkeypatch.setattr(shuffles, "_BATCH_BYTES", 1)
+    monkeypatch.setattr(permutation, "_BATCH_BYTES", 1)
     assert pvalue(x, y).pvalue == pytest.approx(found.pvalue, abs=0.05)
 
 
@@ -111,8 +111,8 @@ def test_items_made_ahead_come_in_order_and_may_be_left(rng):
 
 def test_random_tables_have_the_law_of_shuffles(monkeypatch, rng):
     x, y = category_basis(rng.integers(0, 3, 400)), category_basis(rng.integers(0, 4, 400))
-    by_tables = np.concatenate(list(shuffles._products_of_tables(x, y, 4000, rng)))
-    by_rows = np.concatenate(list(shuffles._products_of_rows(x, y, 4000, rng, None)))
+    by_tables = np.concatenate(list(permutation._products_of_tables(x, y, 4000, rng)))
+    by_rows = np.concatenate(list(permutation._products_of_rows(x, y, 4000, rng, None)))
     for a, b in np.ndindex(2, 3):
         moments = [np.mean(products[:, a, b] ** 2) * 400 for products in (by_tables, by_rows)]
         # Variance of a correlation of independent rows, (n − 1)⁻¹, to 4 Monte Carlo errors.
@@ -164,11 +164,11 @@ def test_products_of_exceptional_rows_have_the_law_of_shuffles(kind, is_turned, 
     n, m = 400, 4000
     x, y = number_scales(quantise(rng.standard_normal(n))).basis.leading(3), rare(kind, n, rng).leading(2)
     x, y = (y, x) if is_turned else (x, y)
-    monkeypatch.setattr(shuffles, "_ROWS_PER_CELL", np.inf)
+    monkeypatch.setattr(permutation, "_ROWS_PER_CELL", np.inf)
     with monkeypatch.context() as without:
-        without.setattr(shuffles, "_products_of_rows", lambda *_: pytest.fail("all rows were shuffled"))
-        by_exceptions = np.concatenate(list(shuffles._shuffled_products(x, y, m, (1,), None)))
-    by_rows = np.concatenate(list(shuffles._products_of_rows(x, y, m, rng, None)))
+        without.setattr(permutation, "_products_of_rows", lambda *_: pytest.fail("all rows were shuffled"))
+        by_exceptions = np.concatenate(list(permutation._shuffled_products(x, y, m, (1,), None)))
+    by_rows = np.concatenate(list(permutation._products_of_rows(x, y, m, rng, None)))
     assert by_exceptions.shape == by_rows.shape == (m, x.rank, y.rank)
     for a, b in np.ndindex(by_rows.shape[1:]):
         one, other = (products[:, a, b] * np.sqrt(n) for products in (by_exceptions, by_rows))
@@ -180,10 +180,10 @@ def test_products_of_exceptional_rows_have_the_law_of_shuffles(kind, is_turned, 
 def test_exceptional_rows_at_given_places_are_a_shuffle_of_all_rows(kind, monkeypatch, rng):
     n = 400
     x, y = number_scales(quantise(rng.standard_normal(n))).basis, rare(kind, n, rng)
-    rows = shuffles._exceptional_rows(y)
+    rows = permutation._exceptional_rows(y)
     places = np.array([rng.permutation(n)[: len(rows)] for _ in range(3)])
-    monkeypatch.setattr(shuffles, "_distinct_places", lambda *_: places)
-    (found,) = shuffles._products_of_exceptions(x, y, rows, 3, rng)
+    monkeypatch.setattr(permutation, "_distinct_places", lambda *_: places)
+    (found,) = permutation._products_of_exceptions(x, y, rows, 3, rng)
     for products, here in zip(found, places, strict=True):
         received = np.empty(n, dtype=int)
         received[here] = rows
@@ -197,7 +197,7 @@ def test_pvalues_by_exceptional_rows_are_those_of_all_rows(kind, monkeypatch, rn
     x = number_scales(quantise(rng.standard_normal(n))).basis.leading(4)
     y = rare(kind, n, rng)
     found = pvalue(x, y, n_resamples=20_000)
-    monkeypatch.setattr(shuffles, "_exceptional_rows", lambda basis: np.arange(basis.n_samples))
+    monkeypatch.setattr(permutation, "_exceptional_rows", lambda basis: np.arange(basis.n_samples))
     expected = pvalue(x, y, n_resamples=20_000)
     assert found != expected
     # Drawing stops at the hundredth, which leaves a tenth either way.
@@ -205,7 +205,7 @@ def test_pvalues_by_exceptional_rows_are_those_of_all_rows(kind, monkeypatch, rn
 
 
 def test_places_are_distinct_and_each_as_likely_as_another(rng):
-    places = shuffles._distinct_places(9, (30_000, 3), rng)
+    places = permutation._distinct_places(9, (30_000, 3), rng)
     assert places.shape == (30_000, 3)
     assert (np.diff(np.sort(places, axis=1), axis=1) > 0).all()
     assert (places.min(), places.max()) == (0, 8)
@@ -216,12 +216,12 @@ def test_places_are_distinct_and_each_as_likely_as_another(rng):
 
 
 def test_all_places_at_once_are_a_permutation(rng):
-    places = shuffles._distinct_places(4, (200, 4), rng)
+    places = permutation._distinct_places(4, (200, 4), rng)
     assert (np.sort(places, axis=1) == np.arange(4)).all()
 
 
 def test_exceptional_rows_are_those_outside_the_most_frequent_cell():
     basis = category_basis(np.array([1, 0, 1, 2, 1, 0]))
-    assert shuffles._exceptional_rows(basis).tolist() == [1, 3, 5]
+    assert permutation._exceptional_rows(basis).tolist() == [1, 3, 5]
     vectors = vector_basis(np.eye(4)[:, :2], draw(2, 2, 3.0, kind="auto", seed=FIXED))
-    assert shuffles._exceptional_rows(vectors).tolist() == [0, 1, 2, 3]
+    assert permutation._exceptional_rows(vectors).tolist() == [0, 1, 2, 3]

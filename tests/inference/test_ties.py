@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import renyi
-from renyi.coefficients import base as protocol
+from renyi.coefficients import base
 from renyi.data.column import Column
-from renyi.inference import permutation as shuffles
+from renyi.inference import permutation
 from renyi.inference.correlation_null import log_of_overlap
 from renyi.inference.roy import log_sf, log_sf_of_many
 from renyi.selection.candidates import as_candidates
@@ -127,8 +127,8 @@ def test_statistics_that_are_hardly_apart_are_no_ties(method):
 def test_the_law_and_its_tables_are_one_statistic(a, b, n):
     roots = np.concatenate(([0.0], np.geomspace(1e-30, 0.99, 500)))
     for one, many in zip(-log_sf(roots, a, b, n), -log_sf_of_many(roots, a, b, n), strict=True):
-        assert shuffles.reaches(one, many, rounding=shuffles.ROUNDING_OF_LOGARITHMS)
-        assert shuffles.reaches(many, one, rounding=shuffles.ROUNDING_OF_LOGARITHMS)
+        assert permutation.reaches(one, many, rounding=permutation.ROUNDING_OF_LOGARITHMS)
+        assert permutation.reaches(many, one, rounding=permutation.ROUNDING_OF_LOGARITHMS)
 
 
 # Against all orders of few rows, in exact arithmetic.
@@ -226,9 +226,9 @@ def every_order(monkeypatch):
     def orders(n, n_resamples, seed, /):
         yield np.array(list(permutations(range(n))))
 
-    for module in (shuffles, protocol):
+    for module in (permutation, base):
         monkeypatch.setattr(module, "random_orders", orders)
-    monkeypatch.setattr(shuffles, "_ENOUGH", np.inf)
+    monkeypatch.setattr(permutation, "_ENOUGH", np.inf)
 
 
 EXACT = {
@@ -246,7 +246,7 @@ EXACT = {
 def test_ties_are_those_of_exact_arithmetic_in_any_row_order(key, every_order, rng):
     measure = renyi.measure("dcor", unbiased=True) if key == "dcor unbiased" else renyi.measure(key)
     for x, y in small_tables():
-        expected = shuffles.Shuffled(factorial(len(x)), n_reached(EXACT[key], x, y))
+        expected = permutation.Shuffled(factorial(len(x)), n_reached(EXACT[key], x, y))
         for order in (np.arange(len(x)), rng.permutation(len(x))):
             found = shuffled(measure, np.array(x, float)[order], np.array(y, float)[order])
             assert found == expected, (x, y)
@@ -272,7 +272,7 @@ def test_ties_of_flags_are_those_of_exact_arithmetic(name, every_order, rng):
     flags = [(x, y) for x, y in small_tables() if len(set(x)) == len(set(y)) == 2]
     assert len(flags) > 4
     for x, y in flags[:3] if name == "mutual_info" else flags:
-        expected = shuffles.Shuffled(factorial(len(x)), n_reached(exact, x, y))
+        expected = permutation.Shuffled(factorial(len(x)), n_reached(exact, x, y))
         order = rng.permutation(len(x))
         assert shuffled(renyi.measure(name), np.array(x, float)[order], np.array(y, float)[order]) == expected
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from renyi.report.document import Wishes, document_of
+from renyi.report.document import ReportOptions, document_of
 from renyi.tables.api import matrix
 from sample_tables import VECTORS, mixed
 
@@ -19,4 +19,4 @@ def found(table):
 
 @pytest.fixture(scope="module")
 def document(found):
-    return document_of(found, Wishes(pairs=[("noise", "plain")]))
+    return document_of(found, ReportOptions(pairs=[("noise", "plain")]))

@@ -10,7 +10,7 @@ import pytest
 
 import renyi
 from renyi.errors import InputError
-from renyi.report.document import SCHEMA, Wishes, document_of
+from renyi.report.document import SCHEMA, ReportOptions, document_of
 from renyi.report.html.page import page_of
 from renyi.tables.api import matrix, screen
 from sample_tables import VECTORS
@@ -114,13 +114,13 @@ class TestDocument:
 
     def test_unknown_pairs_are_refused(self, found):
         with pytest.raises(InputError, match="was not compared"):
-            document_of(found, Wishes(pairs=[("plain", "nothing")]))
+            document_of(found, ReportOptions(pairs=[("plain", "nothing")]))
 
     def test_many_rows_are_counted_and_sampled(self):
         rng = np.random.default_rng(0)
         x = rng.standard_normal(3000)
         table = {"x": x, "y": x**2, "group": renyi.categorical(np.where(x > 0, "up", "down"))}
-        document = document_of(matrix(table), Wishes(rows=100))
+        document = document_of(matrix(table), ReportOptions(rows=100))
         assert document["sampled"] == len(document["columns"][0]["sample"]) == 100
         detail = detail_of(document, "x", "y")
         for view in ("data", "ranks", "cloud"):
@@ -133,19 +133,19 @@ class TestDocument:
         assert sum(detail_of(document, "x", "group")["data"]["counts"]) == 3000
 
     def test_no_rows_if_none_are_wanted(self, found):
-        document = document_of(found, Wishes(rows=0))
+        document = document_of(found, ReportOptions(rows=0))
         assert document["sampled"] == 0
         assert all(column["sample"] is None for column in document["columns"])
 
-    @pytest.mark.parametrize("wishes", [{"rows": -1}, {"rows": 1.5}, {"pairs": "ab"}, {"pairs": [("a",)]}])
-    def test_wishes_that_make_no_sense(self, wishes):
+    @pytest.mark.parametrize("options", [{"rows": -1}, {"rows": 1.5}, {"pairs": "ab"}, {"pairs": [("a",)]}])
+    def test_wishes_that_make_no_sense(self, options):
         with pytest.raises(InputError):
-            Wishes(**wishes)
+            ReportOptions(**options)
 
 
 class TestOtherResults:
     def test_screening(self, table):
-        document = document_of(screen(table, "plain", vectors=VECTORS), Wishes())
+        document = document_of(screen(table, "plain", vectors=VECTORS), ReportOptions())
         assert document["kind"] == "screening"
         assert document["heatmap"] is None
         assert document["network"] is None
@@ -154,14 +154,14 @@ class TestOtherResults:
         assert "plain" in page_of(document)
 
     def test_screening_given_others(self, table):
-        document = document_of(screen(table, "plain", given="date", vectors=VECTORS), Wishes())
+        document = document_of(screen(table, "plain", given="date", vectors=VECTORS), ReportOptions())
         assert document["given"] == ["date"]
         assert "holding date fixed" in document["summary"][0]
 
     def test_two_tables(self):
         rng = np.random.default_rng(1)
         x = rng.standard_normal((100, 2))
-        document = document_of(matrix({"a": x[:, 0], "b": x[:, 1]}, {"a": x[:, 0] ** 2, "c": x[:, 1]}), Wishes())
+        document = document_of(matrix({"a": x[:, 0], "b": x[:, 1]}, {"a": x[:, 0] ** 2, "c": x[:, 1]}), ReportOptions())
         assert document["kind"] == "two tables"
         assert [column["name"] for column in document["columns"]] == ["a", "b", "a", "c"]
         assert document["heatmap"]["rows"] != document["heatmap"]["columns"]
@@ -172,7 +172,7 @@ class TestOtherResults:
         rng = np.random.default_rng(2)
         x = rng.standard_normal(120)
         found = matrix({"x": x, "y": x**3 + rng.standard_normal(120), "z": rng.random(120)}, measure=measure)
-        document = document_of(found, Wishes())
+        document = document_of(found, ReportOptions())
         assert document["pairs"]["debiased"] is None
         assert document["pairs"]["strength"] is not None
         assert (document["pairs"]["log10_p"] is not None) == document["has_tests"]
@@ -181,7 +181,7 @@ class TestOtherResults:
 
     def test_nothing_found(self):
         rng = np.random.default_rng(3)
-        document = document_of(matrix({name: rng.random(60) for name in "abc"}), Wishes())
+        document = document_of(matrix({name: rng.random(60) for name in "abc"}), ReportOptions())
         assert document["found"] == 0
         assert document["network"] is None
         assert any("none shows a dependence" in sentence for sentence in document["summary"])
@@ -200,14 +200,14 @@ class TestOtherResults:
     )
     def test_extreme_numbers(self, x):
         y = np.random.default_rng(4).random(len(x)) + (np.arange(len(x)) % 3)
-        document = document_of(matrix({"x": x, "y": y}), Wishes())
+        document = document_of(matrix({"x": x, "y": y}), ReportOptions())
         assert json.loads(json.dumps(document, allow_nan=False)) == document
         low, high = document["columns"][0]["limits"]
         assert low <= high
         assert np.isfinite(high - low)
 
     def test_two_rows_more_than_nothing(self):
-        document = document_of(matrix({"x": [1.0, 2.0, 4.0], "y": [1.0, 3.0, 2.0]}), Wishes())
+        document = document_of(matrix({"x": [1.0, 2.0, 4.0], "y": [1.0, 3.0, 2.0]}), ReportOptions())
         assert page_of(document)
 
 
@@ -216,7 +216,7 @@ def test_findings_come_before_strong_pairs_of_few_rows(rng):
     table = {"x": x, "y": x**2 + 0.3 * rng.standard_normal(300)}
     for k in range(12):
         table[f"few{k}"] = np.where(np.arange(300) < 7, rng.standard_normal(300), np.nan)
-    pairs = document_of(renyi.matrix(table), Wishes())["pairs"]
+    pairs = document_of(renyi.matrix(table), ReportOptions())["pairs"]
     assert (pairs["x"][0], pairs["y"][0]) == (0, 1)
     assert pairs["found"] == sorted(pairs["found"], reverse=True)
     assert 0 < sum(pairs["found"]) < len(pairs["found"])

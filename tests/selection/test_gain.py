@@ -3,7 +3,7 @@ import pytest
 from scipy.linalg import qr
 
 from renyi.data.column import Column
-from renyi.inference import multiscale as scale_blocks
+from renyi.inference import multiscale
 from renyi.inference.roy import log_sf
 from renyi.selection import products as held
 from renyi.selection.candidates import as_candidates
@@ -43,8 +43,8 @@ def naive_log_pvalue(candidate, target, span, partners, n):
         log_sf(np.linalg.svd(cross, compute_uv=False)[0] ** 2, *shape, freedom)
         for (_, cross), shape in zip(looks, blocks, strict=True)
     ]
-    log_mean = scale_blocks.log_harmonic_mean(scale_blocks.log_weights(blocks) - np.array(log_p))
-    return scale_blocks.log_pvalue(log_mean, blocks, n=freedom, are_numbers=True, log_arrangements=np.inf)
+    log_mean = multiscale.log_harmonic_mean(multiscale.log_weights(blocks) - np.array(log_p))
+    return multiscale.log_pvalue(log_mean, blocks, n=freedom, are_numbers=True, log_arrangements=np.inf)
 
 
 @pytest.mark.parametrize("n_chosen", [0, 1, 2])

@@ -6,7 +6,7 @@ import pytest
 from renyi.data.column import Column
 from renyi.selection import products
 from renyi.selection.candidates import as_candidates
-from renyi.selection.products import HeldInMemory, HeldOnDevice
+from renyi.selection.products import ProductsInMemory, ProductsOnDevice
 
 N = 200
 
@@ -24,12 +24,12 @@ def held(request, candidates, monkeypatch):
         if request.param == "in batches":
             monkeypatch.setattr(products, "_BATCH", N)
             monkeypatch.setattr(products, "_MOST_BYTES", 0)
-        return HeldInMemory(candidates, N, n_threads=2)
+        return ProductsInMemory(candidates, N, n_threads=2)
     torch = pytest.importorskip("torch")
     if "blocks" in request.param:
         monkeypatch.setattr(products, "_SHARE_AT_ONCE", 0.0)
         monkeypatch.setattr(products, "_SHARE_KEPT", 0.0)
-    return HeldOnDevice(candidates, N, torch.device("cpu"))
+    return ProductsOnDevice(candidates, N, torch.device("cpu"))
 
 
 def test_functions_are_those_of_the_candidates(held, candidates):
@@ -68,7 +68,7 @@ def test_functions_are_kept_where_there_is_room_for_all(candidates, rng, monkeyp
     others = rng.standard_normal((2, N))
     for most, n_kept in ((2**30, 2), (100, 0)):
         monkeypatch.setattr(products, "_MOST_BYTES", most)
-        held = HeldInMemory(candidates, N)
+        held = ProductsInMemory(candidates, N)
         held.products([0, 1], others)
         assert len(held._kept) == n_kept
-    assert HeldInMemory(candidates, products._MANY_ROWS)._dtype == np.float32
+    assert ProductsInMemory(candidates, products._MANY_ROWS)._dtype == np.float32

@@ -11,7 +11,7 @@ from scipy import stats
 
 import renyi
 from renyi.allpairs.stack import ROWS_FOR_FLOAT32
-from renyi.tables import in_memory as comparing
+from renyi.tables import in_memory
 from sample_tables import SOME, VECTORS, columns_of, mixed, of_pair
 
 N_LONG = ROWS_FOR_FLOAT32 + 900
@@ -295,7 +295,7 @@ def test_what_makes_no_sense_is_refused_with_a_reason(call, message, rng):
 
 
 def test_settings_are_refused_before_any_work_is_done(monkeypatch, rng):
-    monkeypatch.setattr(comparing, "prepare", lambda *_: pytest.fail("a column was prepared"))
+    monkeypatch.setattr(in_memory, "prepare", lambda *_: pytest.fail("a column was prepared"))
     with pytest.raises(renyi.InputError, match="q=2"):
         renyi.pairs(small(rng), q=2)
     with pytest.raises(renyi.InputError, match="target"):

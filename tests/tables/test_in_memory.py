@@ -3,9 +3,9 @@ import threading
 import pytest
 
 import renyi
-from renyi.allpairs import tiles
+from renyi.allpairs import compare
 from renyi.pair import independence
-from renyi.tables import in_memory as comparing
+from renyi.tables import in_memory
 from sample_tables import SOME, VECTORS, mixed
 
 
@@ -17,7 +17,7 @@ def test_an_error_within_a_tile_comes_out_as_itself_and_leaves_no_thread(error, 
         seen.append(tile)
         raise error("within a tile")
 
-    monkeypatch.setattr(comparing, "compare", fail)
+    monkeypatch.setattr(in_memory, "compare", fail)
     with pytest.raises(error, match="within a tile"):
         renyi.matrix(mixed(60, rng), vectors=VECTORS)
     assert seen
@@ -28,7 +28,7 @@ def test_an_error_of_one_pair_is_no_missing_answer(monkeypatch, rng):
     def fail(*_, **__):
         raise ArithmeticError("of one pair")
 
-    monkeypatch.setattr(tiles, "on_every_scale", fail)
+    monkeypatch.setattr(compare, "on_every_scale", fail)
     with pytest.raises(ArithmeticError, match="of one pair"):
         renyi.matrix(mixed(23, rng, gaps=0.2))
 
@@ -40,6 +40,6 @@ def test_every_column_is_prepared_once(monkeypatch, rng):
         prepared.append(column.name)
         return independence.prepare(column, seed, settings)
 
-    monkeypatch.setattr(comparing, "prepare", prepare)
+    monkeypatch.setattr(in_memory, "prepare", prepare)
     found = renyi.matrix(mixed(80, rng, gaps=0.2)[SOME])
     assert sorted(prepared) == sorted(found.names)

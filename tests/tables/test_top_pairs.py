@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 
 import renyi
-from renyi.allpairs.tiles import Found
-from renyi.tables import top_pairs as strongest
-from renyi.tables.top_pairs import Strongest
+from renyi.allpairs.compare import Found
+from renyi.tables import top_pairs
+from renyi.tables.top_pairs import TopPairs
 from sample_tables import SOME, VECTORS, mixed, number
 
 # What the pairs are of does not matter to what is kept.
@@ -35,7 +35,7 @@ def many(m, rng):
 
 def kept(parts, **settings):
     settings = {"top": None, "threshold": None, "q": 1.0, "correction": "bh", **settings}
-    collector = Strongest(VARIABLES, **settings)
+    collector = TopPairs(VARIABLES, **settings)
     for part in parts:
         collector.update(part)
     return collector.result()
@@ -81,7 +81,7 @@ def test_tests_that_were_not_made_do_not_count():
 
 
 def test_what_is_dropped_on_the_way_could_not_have_been_in_the_end(monkeypatch, rng):
-    monkeypatch.setattr(strongest, "_LEAST_TO_SORT", 50)
+    monkeypatch.setattr(top_pairs, "_LEAST_TO_SORT", 50)
     coefficient, p = many(3000, rng)
     # The largest coefficients have p-values that miss the rate, and must not crowd out those that do not.
     coefficient[:200], p[:200] = rng.uniform(0.95, 0.99, 200), rng.uniform(0.03, 0.05, 200)
@@ -91,7 +91,7 @@ def test_what_is_dropped_on_the_way_could_not_have_been_in_the_end(monkeypatch, 
     expected = np.sort(coefficient[rate <= 0.05 / 1.002])[::-1][:10]
     assert edges.found.coefficient.tolist() == expected.tolist()
     assert expected[0] < 0.95
-    collector = Strongest(VARIABLES, top=10, threshold=None, q=1.0, correction="bh")
+    collector = TopPairs(VARIABLES, top=10, threshold=None, q=1.0, correction="bh")
     for part in parts:
         collector.update(part)
     assert collector._n_kept < 2500

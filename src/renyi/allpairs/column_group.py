@@ -8,16 +8,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.masked_moments import Averages
+from renyi.allpairs.masked_moments import MaskedMoments
 from renyi.allpairs.stack import Joined, Stack, Values
 from renyi.basis.cosine import Smooth
 from renyi.basis.nested import Scales
 from renyi.basis.product_moments import Moments, moments_of, recipes_of
 from renyi.data.column import Column
 from renyi.inference.multiscale import CORNER
-from renyi.pair.independence import Prepared
+from renyi.pair.prepare import Prepared
 
-__all__ = ["Alike", "Variable", "ready"]
+__all__ = ["ColumnGroup", "Variable", "ready"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -107,7 +107,7 @@ def _same(prepared: Prepared, _: Column) -> Prepared:
 
 
 @dataclass(frozen=True, eq=False)
-class Alike:
+class ColumnGroup:
     """Columns of one group: where they stand in the table, and their stacked bases.
 
     `values` are standardised ones, where Pearson's correlation has to be found together with the rest since the rows
@@ -121,21 +121,21 @@ class Alike:
     rest: Stack | None
     codes: tuple[NDArray[Any], ...]
     values: Values | None = None
-    averages: Averages | None = None
+    masked_moments: MaskedMoments | None = None
 
     @classmethod
-    def of(cls, positions: Sequence[int], variables: Sequence[Variable], /) -> "Alike":
+    def of(cls, positions: Sequence[int], variables: Sequence[Variable], /) -> "ColumnGroup":
         missing = [variable.column.missing for variable in variables]
         return cls._of(positions, variables, missing)
 
     @classmethod
-    def elsewhere(cls, position: int, variable: Variable, /) -> "Alike":
-        """A column whose rows are elsewhere: `over` has them a batch at a time."""
+    def of_batches(cls, position: int, variable: Variable, /) -> "ColumnGroup":
+        """A column whose rows are read in batches: `over` has them a batch at a time."""
         return cls._of([position], [variable], [None])
 
     @classmethod
-    def joined(cls, groups: Sequence["Alike"], /) -> "Alike":
-        """The columns of several groups that have the same signature, and whose rows are elsewhere."""
+    def joined(cls, groups: Sequence["ColumnGroup"], /) -> "ColumnGroup":
+        """The columns of several groups that have the same signature, and whose rows are read in batches."""
         variables = tuple(variable for group in groups for variable in group.variables)
         rests = [group.rest for group in groups if group.rest is not None]
         return cls(
@@ -153,7 +153,7 @@ class Alike:
         positions: Sequence[int],
         variables: Sequence[Variable],
         missing: Sequence[NDArray[np.bool_] | None],
-    ) -> "Alike":
+    ) -> "ColumnGroup":
         n_rows = variables[0].n_rows
         bases, nested = [v.prepared.basis for v in variables], [v.scales.basis for v in variables]
         edge = CORNER if variables[0].scales.kind == "number" else nested[0].rank
@@ -168,7 +168,7 @@ class Alike:
             corner.codes,
         )
 
-    def over(self, codes: Sequence[NDArray[Any]], values: Values, /) -> "Alike":
+    def over(self, codes: Sequence[NDArray[Any]], values: Values, /) -> "ColumnGroup":
         """The same columns over a batch of rows: the cell of every row, and roughly standardised values."""
         places = self.coefficient.packed_places(codes)
         return replace(
@@ -210,8 +210,8 @@ class Alike:
     @cached_property
     def moments(self) -> Moments | None:
         """What means of products of functions are made of, if anything serves."""
-        if self.averages is not None:
-            return self.averages.moments
+        if self.masked_moments is not None:
+            return self.masked_moments.moments
         feature_map = self.variables[0].prepared.basis.feature_map
         return moments_of(feature_map.projection) if self.smooth and feature_map is not None else None
 
@@ -235,10 +235,10 @@ class Alike:
         """Observed rows of each column."""
         return np.array([variable.scales.basis.n_samples for variable in self.variables])
 
-    def part(self, columns: slice, /) -> "Alike":
+    def part(self, columns: slice, /) -> "ColumnGroup":
         """Some of the columns."""
         rest = None if self.rest is None else self.rest.part(columns)
-        return Alike(
+        return ColumnGroup(
             self.positions[columns],
             self.variables[columns],
             self.coefficient.part(columns),
@@ -246,12 +246,14 @@ class Alike:
             rest,
             self.codes[columns],
             None if self.values is None else self.values.part(columns),
-            None if self.averages is None else self.averages.part(columns),
+            None if self.masked_moments is None else self.masked_moments.part(columns),
         )
 
-    def averaged(self) -> "Alike":
+    def averaged(self) -> "ColumnGroup":
         """The same, with means over the rows of one another at hand, where cells are missing and these serve."""
         if self.is_complete or self.moments is None:
             return self
         missing = [variable.column.missing for variable in self.variables]
-        return replace(self, averages=Averages.of(self.moments, self.smooth, self.codes, missing, self.n_rows))
+        return replace(
+            self, masked_moments=MaskedMoments.of(self.moments, self.smooth, self.codes, missing, self.n_rows)
+        )

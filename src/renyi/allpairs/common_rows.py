@@ -1,4 +1,4 @@
-"""Coefficients and p-values of all pairs of two groups of alike columns, each on the rows that both columns have."""
+"""Coefficients and p-values of all pairs of two column groups with gaps, each on the rows that both columns have."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from renyi.allpairs.column_group import Alike, Variable
+from renyi.allpairs.column_group import ColumnGroup, Variable
+from renyi.allpairs.complete import log_pvalues_of_pairs
 from renyi.allpairs.masked_gram import (
+    MaskedGram,
     Pairs,
-    Restricted,
     Whitened,
     exact_leverages,
     leverage_bounds,
@@ -21,105 +22,21 @@ from renyi.allpairs.masked_moments import distinct_masks, means_of_moments, obse
 from renyi.allpairs.stack import Joined, Stack, Values, precision
 from renyi.allpairs.sums import Sums, correlation
 from renyi.basis.basis import RESTRICTED_CUT, most_functions
-from renyi.basis.nested import FEW_TIES, TIES_OF_LEVELS, Scales
-from renyi.compute.arrays import at_least, gathered, like, namespace
+from renyi.basis.nested import FEW_TIES, TIES_OF_LEVELS
 from renyi.compute.threads import keep_going
-from renyi.inference import multiscale as scale_blocks
-from renyi.inference.many_pairs import log_pvalues
+from renyi.inference import multiscale
 from renyi.inference.multiscale import Block, NestedProducts, largest_root
 
-__all__ = ["CommonPairs", "CompletePairs"]
+__all__ = ["CommonPairs"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
-
-# By how much whitening may magnify what rounding leaves of products, by their type: p-values move by less than 10⁻⁵.
-_MOST_MAGNIFIED = {np.float64: 1e5, np.float32: 1e3}
-
 # Of both sides (pairs, 2).
 Ranks: TypeAlias = NDArray[np.int32]
 
-
-class CompletePairs:
-    """Pairs of columns without missing cells."""
-
-    def __init__(self, x: Alike, y: Alike, i: Index, j: Index, sums: Sums | None = None, /) -> None:
-        sums = sums or Sums.of(x, y)
-        self._n_pairs, self._n = len(i), sums.n_rows
-        self._ranks = x.coefficient.rank, y.coefficient.rank
-        cross = gathered(sums.coefficient, i, j) / self._n
-        xp = namespace(cross)
-        self.coefficient: Array = xp.sqrt(xp.clip(largest_root(cross), 0.0, 1.0))
-        if sum(self._ranks) >= self._n:
-            self.coefficient[:] = np.nan
-        nested = NestedProducts(*(gathered(part, i, j) / self._n for part in sums.nested))
-        self.first = nested.corner[:, 0, 0]
-        self.pearson = sums.pearson(i, j, self._n)
-        family = scale_blocks.family(x.scales, y.scales)
-        fewest = _of_pairs((-_arrangements(x), -_arrangements(y)), (i, j), cross)
-        self.log_pvalue, _ = _log_pvalues(
-            x.scales,
-            y.scales,
-            nested.roots(family),
-            family,
-            n=self._n,
-            leverages=_of_pairs((x.leverages, y.leverages), (i, j), cross),
-            log_arrangements=-at_least(*fewest),
-        )
-        if self._n < scale_blocks.FEW_ROWS:
-            few = [np.array([variable.scales.has_few_ties for variable in side.variables]) for side in (x, y)]
-            self.log_pvalue[~(like(few[0], cross)[i] & like(few[1], cross)[j])] = np.nan
-
-    @property
-    def n(self) -> Index:
-        """Rows of every pair."""
-        return np.full(self._n_pairs, self._n)
-
-    @property
-    def ranks(self) -> Ranks:
-        """Those of both sides."""
-        return np.full((self._n_pairs, 2), self._ranks, dtype=np.int32)
-
-
-def _of_pairs(values: tuple[Array, Array], index: tuple[Index, Index], array: Array) -> tuple[Array, Array]:
-    """What columns (…, columns) of both sides have, for every pair, beside an array; once where all have the same."""
-    are_same = [bool((side == side[..., :1]).all()) for side in values]
-    once = [side[..., :1] if same else side for side, same in zip(values, are_same, strict=True)]
-    if all(are_same):
-        return once[0], once[1]
-    x, y = (
-        like(side, array) if same else like(side, array)[..., columns]
-        for side, same, columns in zip(once, are_same, index, strict=True)
-    )
-    return x, y
-
-
-def _arrangements(group: Alike) -> Array:
-    return np.array([variable.scales.log_arrangements for variable in group.variables])
-
-
-def _log_pvalues(
-    x: Scales,
-    y: Scales,
-    roots: Array,
-    family: Sequence[Block],
-    *,
-    n: Index | int,
-    leverages: tuple[Array, Array],
-    log_arrangements: Array,
-) -> tuple[Array, Mask]:
-    """By the law; NaN where it does not hold, and whether all blocks were trusted."""
-    return log_pvalues(
-        roots,
-        family,
-        n=n,
-        leverages=leverages,
-        log_arrangements=log_arrangements,
-        are_numbers=x.kind == y.kind == "number",
-        share=scale_blocks.share_of(x, y),
-        largest=scale_blocks.largest_leverages(x, y, n),
-    )
+# By how much whitening may magnify what rounding leaves of products, by their type: p-values move by less than 10⁻⁵.
+_MOST_MAGNIFIED = {np.float64: 1e5, np.float32: 1e3}
 
 
 class CommonPairs:
@@ -129,19 +46,20 @@ class CommonPairs:
     as NaN: such a pair is looked at by itself. The coefficient is NaN where too few rows are left for it.
     """
 
-    def __init__(self, x: Alike, y: Alike, i: Index, j: Index, sums: Sums | None = None, /) -> None:
+    def __init__(self, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, sums: Sums | None = None, /) -> None:
         self._sides = _Side.both(x, y, i, j) if sums is None else _CountedSide.of_sums(x, y, i, j, sums)
         self._sums = sums or Sums.of(x, y)
         self._index = i, j
         self.n = self._sides[0].n
-        self.coefficient, self.ranks = self._coefficients()
+        self.coefficient, self.ranks, self.heavier = self._coefficients()
         self.pearson = self._sums.pearson(i, j, self.n)
         of_x, of_y = _both_whitened(self._sides, lambda side, place: side.whitened_nested(place))
         nested = self._nested(of_x, of_y)
         self.first = self._first(of_x, of_y)
         self.log_pvalue = self._log_pvalues(nested, of_x, of_y)
 
-    def _coefficients(self) -> tuple[Array, Ranks]:
+    def _coefficients(self) -> tuple[Array, Ranks, Array]:
+        """Coefficients, dimensions of both sides, and by how much single rows may weigh more than on all rows."""
         x, y = _both_whitened(self._sides, lambda side, place: side.whitened_coefficient(place))
         i, j = self._index
         sums = self._sums.coefficient[i, j]
@@ -149,12 +67,13 @@ class CommonPairs:
         found = np.sqrt(np.clip(largest_root(np.ascontiguousarray(np.moveaxis(white, -1, 0))), 0.0, 1.0))
         ranks = np.column_stack([side.most_functions() for side in self._sides])
         is_low = (ranks < sums.shape[1:]).any(axis=1) | ~(x.is_of_full_rank() & y.is_of_full_rank())
+        heavier = np.where(is_low, np.inf, self._sides[0].heavier(x) * self._sides[1].heavier(y))
         for a, b in np.unique(ranks[is_low], axis=0).tolist():
             low = np.flatnonzero(is_low & (ranks == (a, b)).all(axis=1))
             found[low], ranks[low] = _of_low_rank(sums[low, :a, :b], x, y, low, self.n[low])
         # A side that is left with nothing shows nothing.
         has_freedom = (ranks > 0).all(axis=1) & (ranks.sum(axis=1) < self.n)
-        return np.where(has_freedom, found, np.nan), ranks
+        return np.where(has_freedom, found, np.nan), ranks, heavier
 
     def _first(self, x: Pairs, y: Pairs) -> Array:
         """Correlations of the first functions, whether or not the others are all there."""
@@ -172,7 +91,7 @@ class CommonPairs:
 
     def _log_pvalues(self, nested: NestedProducts, x: Pairs, y: Pairs) -> Array:
         groups = [side.group for side in self._sides]
-        family = scale_blocks.family(groups[0].scales, groups[1].scales, n=groups[0].n_rows)
+        family = multiscale.family(groups[0].scales, groups[1].scales, n=groups[0].n_rows)
         roots = nested.roots(family)
         bounds = [side.leverage_bounds(white) for side, white in zip(self._sides, (x, y), strict=True)]
         most = _MOST_MAGNIFIED[precision(groups[0].n_rows)]
@@ -191,7 +110,7 @@ class CommonPairs:
         """P-values of some pairs, and whether every block within reach was trusted with these leverages."""
         x, y = (side.group.scales for side in self._sides)
         found, is_clear = np.full(len(roots), np.nan), np.zeros(len(roots), dtype=bool)
-        found[rows], is_clear[rows] = _log_pvalues(
+        found[rows], is_clear[rows] = log_pvalues_of_pairs(
             x,
             y,
             roots[rows],
@@ -240,7 +159,7 @@ class _Side:
 
     def __init__(
         self,
-        group: Alike,
+        group: ColumnGroup,
         columns: Index,
         masks: NDArray[np.bool_],
         which: Index,
@@ -257,7 +176,7 @@ class _Side:
         self.n = np.rint(n[columns, which]).astype(np.intp)
 
     @classmethod
-    def both(cls, x: Alike, y: Alike, i: Index, j: Index, /) -> "tuple[_Side, _Side]":
+    def both(cls, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, /) -> "tuple[_Side, _Side]":
         """Both sides of the pairs (i, j)."""
         n_rows = x.coefficient.n_rows
         (of_x, which_x), (of_y, which_y) = (
@@ -288,21 +207,21 @@ class _Side:
 
     def whitened(self, stack: Stack | Values | Joined, place: str, /) -> Whitened:
         """Bases of every column of this side, on the rows of every mask of the other."""
-        return Restricted.of(stack, self._masks, self._n, place=place).whitened(place=place)
+        return MaskedGram.of(stack, self._masks, self._n, place=place).whitened(place=place)
 
     def whitened_coefficient(self, place: str, /) -> Whitened:
         """The bases of the coefficient; from moments where those serve all columns."""
         recipes = self.group.recipes
         if recipes is None:
             return self.whitened(self.group.coefficient, place)
-        return Restricted.of_recipes(self._means, recipes, place=place).whitened(place=place)
+        return MaskedGram.of_recipes(self._means, recipes, place=place).whitened(place=place)
 
     def whitened_nested(self, place: str, /) -> Whitened:
         """The same for nested bases."""
         moments = self.group.moments
         if moments is None:
             return self.whitened(self.group.nested, place)
-        return Restricted.of_smooth(moments, self._means, self.group.smooth, place=place).whitened(place=place)
+        return MaskedGram.of_smooth(moments, self._means, self.group.smooth, place=place).whitened(place=place)
 
     @property
     def _means(self) -> Array:
@@ -326,6 +245,13 @@ class _Side:
         own = self.group.leverages * self.group.lengths
         return leverage_bounds(white, own[:, self._columns], np.maximum(self.n, 1))
 
+    def heavier(self, white: Pairs, /) -> Array:
+        """How many times as much as among all rows of its column a common row weighs in the coefficient, at most."""
+        bases = [variable.prepared.basis for variable in self.group.variables]
+        own = np.array([basis.largest_leverage * basis.n_samples for basis in bases])[self._columns]
+        n = np.maximum(self.n, 1)
+        return np.asarray(leverage_bounds(white, own, n)[-1] * n / own)
+
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
         """Largest leverages (rank, pairs), only of some pairs."""
         largest = np.full((self.group.scales.basis.rank, len(self._columns)), np.nan)
@@ -341,7 +267,7 @@ class _Side:
     @cached_property
     def may_be_tied(self) -> Mask:
         """Whether there may be so many ties on the common rows that they must be counted."""
-        limit = np.where(self.n < scale_blocks.FEW_ROWS, FEW_TIES, TIES_OF_LEVELS)
+        limit = np.where(self.n < multiscale.FEW_ROWS, FEW_TIES, TIES_OF_LEVELS)
         if self.group.scales.kind != "number":
             return np.asarray(limit == FEW_TIES)
         equal = np.array([variable.scales.equal_pairs for variable in self.group.variables])[self._columns]
@@ -363,23 +289,25 @@ class _Side:
         return float(gammaln(self.n[pair] + 1.0) - np.sum(gammaln(np.bincount(codes[own]) + 1.0)))
 
 
-def _kept_means(side: Alike, other: Alike, which: Index) -> Array | None:
+def _kept_means(side: ColumnGroup, other: ColumnGroup, which: Index) -> Array | None:
     """Means of the moments of a side over the rows of the masks of the other, where they were taken beforehand."""
-    if side.averages is None or other.averages is None:
+    if side.masked_moments is None or other.masked_moments is None:
         return None
-    return side.averages.over(other.averages, np.unique(which, return_index=True)[1])
+    return side.masked_moments.over(other.masked_moments, np.unique(which, return_index=True)[1])
 
 
 class _CountedSide(_Side):
-    """The same where the rows are elsewhere, and what is known is how many of every cell the other side leaves."""
+    """The same for rows in batches: what is known is how many of every cell the other side leaves."""
 
-    def __init__(self, group: Alike, columns: Index, others: Index, counts: Sequence[NDArray[np.int64]], /) -> None:
+    def __init__(
+        self, group: ColumnGroup, columns: Index, others: Index, counts: Sequence[NDArray[np.int64]], /
+    ) -> None:
         n = np.stack([left.sum(axis=0) for left in counts]).astype(np.float64)
         super().__init__(group, columns, np.empty((0, n.shape[1]), dtype=bool), others, n)
         self._counts = counts
 
     @classmethod
-    def of_sums(cls, x: Alike, y: Alike, i: Index, j: Index, sums: Sums, /) -> "tuple[_Side, _Side]":
+    def of_sums(cls, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, sums: Sums, /) -> "tuple[_Side, _Side]":
         """Both sides of the pairs (i, j)."""
         if sums.counts is None:
             raise ValueError("cells are missing, and nothing says where")
@@ -387,11 +315,11 @@ class _CountedSide(_Side):
 
     def whitened_coefficient(self, place: str, /) -> Whitened:
         tables = [variable.prepared.basis.table for variable in self.group.variables]
-        return Restricted.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
+        return MaskedGram.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
 
     def whitened_nested(self, place: str, /) -> Whitened:
         tables = [variable.scales.basis.table for variable in self.group.variables]
-        return Restricted.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
+        return MaskedGram.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
 
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
         largest = np.full((self.group.scales.basis.rank, len(self._columns)), np.nan)

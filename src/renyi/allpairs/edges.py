@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
+from renyi.allpairs.compare import Found
 from renyi.allpairs.pearson import pearson_of
-from renyi.allpairs.tiles import Found
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products
 from renyi.inference.debias import debias_all, largest_leverage, null_level
 from renyi.inference.roy import null_median
-from renyi.pair.independence import together
+from renyi.pair.prepare import together
 
 __all__ = ["ALIAS", "MISSED", "SMALLEST_PVALUE", "Edges", "traits"]
 
@@ -144,8 +144,9 @@ class Edges:
         limit = largest_leverage(numbers_x.astype(int) + numbers_y, self.found.n)
         n = np.maximum(self.found.n, 1).astype(np.float64)
         is_known = np.isfinite(self.found.coefficient)
-        # What a row weighs among a column's own rows it weighs among those that are left, which are fewer.
-        has_law = is_known & (weights_x * weights_y <= limit * n**2)
+        # What a row weighs among a column's own rows it weighs among those that are left, which are fewer, or more.
+        heavier = 1.0 if self.found.heavier is None else self.found.heavier
+        has_law = is_known & (weights_x * weights_y * heavier <= limit * n**2)
         keys = np.column_stack((np.sort(self.found.ranks, axis=1), self.found.n))[has_law]
         if len(keys):
             distinct, which = np.unique(keys, axis=0, return_inverse=True)

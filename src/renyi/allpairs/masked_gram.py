@@ -19,8 +19,8 @@ from renyi.basis.product_moments import Moments, recipes_of_smooth
 from renyi.compute.memory import workspace
 
 __all__ = [
+    "MaskedGram",
     "Pairs",
-    "Restricted",
     "Whitened",
     "exact_leverages",
     "forward",
@@ -39,14 +39,14 @@ _NEAR_IDENTITY = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Restricted:
+class MaskedGram:
     """Means (rank, columns, masks) and central products (rank, rank, columns, masks) of a stack over rows of masks."""
 
     means: Array
     gram: Array
 
     @classmethod
-    def of(cls, stack: Stack | Values | Joined, masks: Masks, n: Array, /, *, place: str) -> "Restricted":
+    def of(cls, stack: Stack | Values | Joined, masks: Masks, n: Array, /, *, place: str) -> "MaskedGram":
         """For every column and mask; `n` (columns, masks) counts the rows they have in common.
 
         What is large lies in a workspace of this place, until the next call for it.
@@ -74,7 +74,7 @@ class Restricted:
     @classmethod
     def of_counts(
         cls, tables: Sequence[Array], counts: Sequence[NDArray[np.int64]], n: Array, /, *, place: str
-    ) -> "Restricted":
+    ) -> "MaskedGram":
         """The same, from how many rows (cells, masks) of every cell of a column the masks leave."""
         rank = tables[0].shape[1]
         lower = np.tril_indices(rank)
@@ -87,7 +87,7 @@ class Restricted:
         return cls._made(sums, place)
 
     @classmethod
-    def of_smooth(cls, moments: Moments, means: Array, smooth: Sequence[Smooth], /, *, place: str) -> "Restricted":
+    def of_smooth(cls, moments: Moments, means: Array, smooth: Sequence[Smooth], /, *, place: str) -> "MaskedGram":
         """The same for whole bases of smooth functions, from the means (1 + moments, columns, masks) of moments."""
         recipes = recipes_of_smooth(moments)
         found = cls._made((recipes @ means.reshape(len(means), -1)).reshape(-1, *means.shape[1:]), place)
@@ -99,12 +99,12 @@ class Restricted:
         return found
 
     @classmethod
-    def of_recipes(cls, means: Array, recipes: Sequence[Array], /, *, place: str) -> "Restricted":
+    def of_recipes(cls, means: Array, recipes: Sequence[Array], /, *, place: str) -> "MaskedGram":
         """The same for bases of which every column has its own recipe."""
         return cls._made(np.stack([recipe @ means[:, k] for k, recipe in enumerate(recipes)], axis=1), place)
 
     @classmethod
-    def _made(cls, sums: Array, place: str) -> "Restricted":
+    def _made(cls, sums: Array, place: str) -> "MaskedGram":
         """From means of functions, and of their products on and below the diagonal."""
         rank = _rank_of(len(sums))
         means, lower = sums[:rank], np.tril_indices(rank)
@@ -134,7 +134,7 @@ class Whitened:
     is_regular: Mask
 
     @classmethod
-    def of(cls, restricted: Restricted, /, *, place: str) -> "Whitened":
+    def of(cls, restricted: MaskedGram, /, *, place: str) -> "Whitened":
         gram = restricted.gram
         factor = workspace(f"factor {place}", gram.shape)
         # Where two columns have no row in common there is nothing at all.

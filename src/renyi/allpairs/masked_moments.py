@@ -16,7 +16,7 @@ from renyi.basis.cosine import Smooth
 from renyi.basis.product_moments import Moments
 from renyi.compute.threads import keep_going, stream
 
-__all__ = ["Averages", "distinct_masks", "means_of_moments", "observed_rows"]
+__all__ = ["MaskedMoments", "distinct_masks", "means_of_moments", "observed_rows"]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -30,7 +30,7 @@ _COLUMNS_AT_ONCE = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Averages:
+class MaskedMoments:
     """Means of moments (1 + moments, columns, masks) of all columns of a group over the rows of all of their masks.
 
     `columns` are the places of some columns among all of them, `masks` those of their masks.
@@ -50,7 +50,7 @@ class Averages:
         missing: Sequence[Mask | None],
         n_rows: int,
         /,
-    ) -> "Averages | None":
+    ) -> "MaskedMoments | None":
         """Of all columns, in threads; None where that would take too much memory."""
         masks, which = distinct_masks(missing, n_rows)
         shape = 1 + moments.n_moments, len(smooth), masks.shape[1]
@@ -69,11 +69,11 @@ class Averages:
             pass
         return cls(moments, means, np.arange(len(smooth)), which)
 
-    def part(self, columns: slice, /) -> "Averages":
+    def part(self, columns: slice, /) -> "MaskedMoments":
         """Those of some of the columns."""
         return replace(self, columns=self.columns[columns], masks=self.masks[columns])
 
-    def over(self, other: "Averages", first: Index, /) -> Array | None:
+    def over(self, other: "MaskedMoments", first: Index, /) -> Array | None:
         """Means over the rows of the masks that columns `first` of the other have; None if it is of another group."""
         if other.means is not self.means:
             return None

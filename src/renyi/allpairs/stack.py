@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.device.stack import Resident
+from renyi.allpairs.device.stack import DeviceFunctions
 from renyi.basis.basis import Basis
 from renyi.compute.memory import workspace
 
@@ -47,7 +47,7 @@ class Stack:
     """Bases of one rank: their tables are packed (cells, rank) one after the other, and begin at `starts`.
 
     The last of the `sizes` cells of a table, zeros, is of missing rows. `codes` are the cells of all rows, of every
-    column, and `places` (rows, columns) the same in the packed tables; where the rows are elsewhere there are none.
+    column, and `places` (rows, columns) the same in the packed tables; of rows in batches there are none.
     """
 
     packed: NDArray[Any]
@@ -95,7 +95,7 @@ class Stack:
 
     @classmethod
     def joined(cls, stacks: Sequence["Stack"], /) -> "Stack":
-        """The columns of several, one after the other, whose rows are elsewhere."""
+        """The columns of several, one after the other, whose rows are read in batches."""
         ends = np.cumsum([len(stack.packed) for stack in stacks]).tolist()
         return cls(
             np.concatenate([stack.packed for stack in stacks]),
@@ -136,7 +136,7 @@ class Stack:
     def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
         """All functions of all columns (columns × rank, rows), in a workspace that the next call for it overwrites."""
         if self.places is None:
-            raise ValueError("the rows are elsewhere")
+            raise ValueError("the rows are read in batches")
         # The functions of a cell as one item are gathered four times as fast as one by one.
         item = np.dtype((np.void, self.packed.itemsize * self.rank))
         found = workspace(place, (rows.stop - rows.start, len(self) * self.rank), self.packed.dtype)
@@ -219,7 +219,7 @@ class Joined:
         return np.concatenate(split, axis=2).reshape(parts[0].shape[1], -1).T
 
 
-Stacked: TypeAlias = Stack | Values | Joined | Resident
+Stacked: TypeAlias = Stack | Values | Joined | DeviceFunctions
 
 
 def _chunks(n_rows: int) -> Iterator[slice]:
@@ -244,10 +244,10 @@ def fine_chunks(n_rows: int, bytes_of_row: int, /) -> list[slice]:
 
 def products(x: Stacked, y: Stacked, /) -> Array:
     """Sums of products (columns of x, columns of y, rank of x, rank of y) over the rows; on a device as tensors."""
-    if isinstance(x, Resident) and isinstance(y, Resident):
+    if isinstance(x, DeviceFunctions) and isinstance(y, DeviceFunctions):
         found: Array = x.products(y)
         return found
-    if isinstance(x, Resident) or isinstance(y, Resident):
+    if isinstance(x, DeviceFunctions) or isinstance(y, DeviceFunctions):
         raise ValueError("one side is on a device and the other is not")
     if len(x) * x.rank > len(y) * y.rank:
         # BLAS takes a tenth less time where the narrower factor comes first.

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.column_group import Alike
+from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.stack import Stack, Values, products
 from renyi.compute.arrays import gathered, joined, namespace
 from renyi.inference.multiscale import family
@@ -30,8 +30,8 @@ class Sums:
     """Sums of products of the functions of columns x and y (columns of x, columns of y, …), over some rows.
 
     `nested` has what `NestedProducts` wants, `values` the products of standardised values, where Pearson's correlation
-    cannot wait until it is asked for. Rows that are elsewhere leave more behind: `moments`, for either side sums and
-    sums of squares of values (2, columns, columns of the other side) over the rows that the other has, since those are
+    cannot wait until it is asked for. Rows in batches leave more behind: `moments`, for either side sums and sums of
+    squares of values (2, columns, columns of the other side) over the rows that the other has, since those are
     standardised only roughly; and, where cells are missing, `counts`, for either side and each of its columns the rows
     of every cell that the columns of the other side have.
     """
@@ -44,7 +44,7 @@ class Sums:
     counts: tuple[tuple[NDArray[np.int64], ...], tuple[NDArray[np.int64], ...]] | None = None
 
     @classmethod
-    def of(cls, x: Alike, y: Alike, /) -> "Sums":
+    def of(cls, x: ColumnGroup, y: ColumnGroup, /) -> "Sums":
         """Over all rows of a table."""
         return cls(
             x.coefficient.n_rows,
@@ -54,7 +54,7 @@ class Sums:
         )
 
     @classmethod
-    def of_batch(cls, x: Alike, y: Alike, /) -> "Sums":
+    def of_batch(cls, x: ColumnGroup, y: ColumnGroup, /) -> "Sums":
         """Over some of the rows."""
         if x.values is None or y.values is None:
             raise ValueError("a batch has values")
@@ -145,13 +145,13 @@ def correlation(covariance: Array, variance_x: Array, variance_y: Array, /, *, l
     return np.where(is_there, np.clip(covariance / scale, -1.0, 1.0), np.nan)
 
 
-def reaches_beyond_corner(x: Alike, y: Alike, /) -> bool:
+def reaches_beyond_corner(x: ColumnGroup, y: ColumnGroup, /) -> bool:
     """Whether some block of two columns is wide both ways and ends beyond the corners, as against many levels."""
     blocks = family(x.scales, y.scales, n=x.n_rows)
     return any(min(a, b) > 1 and (a > x.corner.rank or b > y.corner.rank) for a, b in blocks)
 
 
-def _nested_products(x: Alike, y: Alike) -> tuple[Array, Array, Array]:
+def _nested_products(x: ColumnGroup, y: ColumnGroup) -> tuple[Array, Array, Array]:
     """Sums of products of nested bases, as `NestedProducts` wants them, for all columns of x and of y."""
     if reaches_beyond_corner(x, y):
         whole = products(x.nested, y.nested)
@@ -177,7 +177,7 @@ def _moments(values: Values) -> Array:
     return np.stack((numbers.sum(axis=1), np.einsum("ij,ij->i", numbers, numbers)))
 
 
-def _observed(side: Alike) -> Array:
+def _observed(side: ColumnGroup) -> Array:
     """Which rows (rows, columns) the columns of a side have."""
     return np.stack(
         [codes < size - 1 for size, codes in zip(side.corner.sizes, side.codes, strict=True)], axis=1

@@ -318,7 +318,7 @@ def most_functions(basis: Basis, n: int, /) -> int:
 def restrict_cells(
     basis: Basis, left: NDArray[np.intp], /, *, whiten: Whitening = principal_whitening
 ) -> tuple[Basis, Array]:
-    """The same where the rows are elsewhere, given how many of every cell are left; how its columns were mixed."""
+    """The same for rows in batches, given how many of every cell are left; how its columns were mixed."""
     n = int(left.sum())
     mixing, shift = _whitened_again(basis, basis.table, np.sqrt(left / n), n, whiten)
     feature_map = _mixed(basis.feature_map, mixing, shift)

@@ -44,10 +44,10 @@ def kinds_of(types: list[str] | None) -> dict[str, str]:
     from renyi.errors import InputError
 
     kinds = {}
-    for wish in types or []:
-        name, _, kind = wish.rpartition("=")
+    for override in types or []:
+        name, _, kind = override.rpartition("=")
         if not name or kind not in ("number", "category", "skip"):
-            raise InputError(f"--type {wish} is no type of a column: pass NAME=number, NAME=category or NAME=skip")
+            raise InputError(f"--type {override} is no type of a column: pass NAME=number, NAME=category or NAME=skip")
         kinds[name] = kind
     return kinds
 

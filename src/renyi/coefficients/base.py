@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.basis import random_features as features
+from renyi.basis import random_features
 from renyi.basis.nested import FEW_TIES
 from renyi.basis.random_features import Seed
 from renyi.coefficients.rows import Rows, log_pvalue_of_flags
@@ -18,8 +18,8 @@ from renyi.data.exact import EXACT
 from renyi.errors import InputError, count, is_integer
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import ROUNDING, Entropy, Shuffled, random_orders, until_resolved
-from renyi.pair.rdc import Rng
 from renyi.pair.result import TestResult
+from renyi.pair.settings import Rng
 
 __all__ = ["MOST_BYTES", "N_RESAMPLES", "SHUFFLES", "Law", "Measure", "Side", "Statement", "entropy_of"]
 
@@ -195,7 +195,7 @@ class Measure(ABC, Generic[Prepared]):
             raise InputError(
                 f"n_resamples={n_resamples!r} makes no sense: pass a whole number, 1 to {_MOST_RESAMPLES:,}"
             )
-        (seed,) = features.seeds(rng, n_draws=1)
+        (seed,) = random_features.seeds(rng, n_draws=1)
         sides = [self.side(column) for column in self._columns(x, y, missing)]
         value = self.combine(sides[0].prepared, sides[1].prepared)
         result = TestResult(float(self.strength(value)), 1.0, 0.0, str(self), value, n_samples=len(sides[0]))
@@ -319,7 +319,7 @@ class Measure(ABC, Generic[Prepared]):
 
 def entropy_of(n: int, seed: Seed | None, /) -> Entropy:
     """What the draws for n rows are made from; without a seed those of the fixed draw."""
-    (drawn,) = features.seeds(None, n_draws=1) if seed is None else (seed,)
+    (drawn,) = random_features.seeds(None, n_draws=1) if seed is None else (seed,)
     return n, drawn.entropy, drawn.number
 
 

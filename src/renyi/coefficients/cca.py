@@ -15,7 +15,7 @@ from renyi.coefficients.pearson import Scores, log_pvalue_of_correlation, shuffl
 from renyi.inference.multiscale import is_trusted, largest_root, share_of_levels
 from renyi.inference.permutation import Shuffled
 from renyi.inference.roy import LARGEST_RANK, log_sf
-from renyi.pair.rdc import check_ranks
+from renyi.pair.bases import check_ranks
 
 __all__ = ["CCA"]
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.basis import random_features as features
+from renyi.basis import random_features
 from renyi.basis.basis import Basis, scalar_basis, vector_basis
 from renyi.basis.canonical import canonical_correlations, cross_products
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
@@ -15,9 +15,11 @@ from renyi.data.align import Missing, as_pair
 from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.inference.debias import debias, null_level
+from renyi.pair.bases import check_ranks, pair_of_bases
 from renyi.pair.independence import independence_test
-from renyi.pair.rdc import Rng, Scale, Settings, check_draws, check_ranks, pair_of_bases, rdc
+from renyi.pair.rdc import rdc
 from renyi.pair.result import TestResult
+from renyi.pair.settings import Rng, Scale, Settings, check_draws
 
 __all__ = ["Rdc"]
 
@@ -73,7 +75,7 @@ class Rdc(Measure[Bases]):
         values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
         column = Column("a side", "number" if values.ndim == 1 else "vector", values)
         basis = scalar_basis if values.ndim == 1 else vector_basis
-        draws = features.seeds(None, n_draws=int(self.repeats))
+        draws = random_features.seeds(None, n_draws=int(self.repeats))
         bases = tuple(basis(values, self._features.projection(column, seed)) for seed in draws)
         if any(basis.rank == 0 for basis in bases):
             raise InputError(f"with s={self.s!r} a side does not vary enough to be measured: pass a larger s")
@@ -128,7 +130,7 @@ class Rdc(Measure[Bases]):
             return result
         bases = None
         if self.repeats == 1 and not self.debias:
-            (seed,) = features.seeds(None, n_draws=1)
+            (seed,) = random_features.seeds(None, n_draws=1)
             bases = pair_of_bases(as_pair(x, y, missing=missing), self._features, seed)
         return replace(result, coefficient=self(x, y, missing=missing), bases=bases)
 

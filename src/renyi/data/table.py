@@ -15,7 +15,7 @@ from renyi.data.column import Column
 from renyi.data.exact import is_rounded_by_floats, is_wide
 from renyi.data.frames import as_series
 from renyi.data.reader import as_array
-from renyi.data.types import SkipError, Wish, as_vector, check_varies, convert, pool, read
+from renyi.data.types import Override, SkipError, as_vector, check_varies, convert, pool, read
 from renyi.errors import InputError, check_choice, count
 
 __all__ = [
@@ -24,8 +24,8 @@ __all__ = [
     "as_dict",
     "as_table",
     "check_known",
+    "checked_overrides",
     "checked_types",
-    "checked_wishes",
     "names_of",
     "observed",
     "parts_of",
@@ -60,7 +60,7 @@ def as_table(
     argument: str = "the table",
     /,
     *,
-    types: Mapping[Any, Wish] | None = None,
+    types: Mapping[Any, Override] | None = None,
     vectors: Mapping[Any, Sequence[Any]] | None = None,
 ) -> Table:
     """Typed columns from a frame, a dict of columns or a 2-D array.
@@ -93,7 +93,7 @@ def as_table(
     """
     parts, new_frame = _parts(data, argument)
     n_rows = _check_rows(parts, argument)
-    wishes = _check_types(types, parts, argument)
+    overrides = _check_types(types, parts, argument)
     groups = _check_vectors(vectors, parts, argument)
     vector_at = {next(name for name in parts if name in group): vector for vector, group in groups.items()}
     within = {name for group in groups.values() for name in group}
@@ -102,16 +102,16 @@ def as_table(
     for part, cells in parts.items():
         if part in within and part not in vector_at:
             continue
-        name, wish = vector_at.get(part, part), wishes.get(part)
+        name, override = vector_at.get(part, part), overrides.get(part)
         try:
             if part in vector_at:
                 members = {member: parts[member] for member in groups[name]}
-                column, kind = as_vector(name, members, wishes)
+                column, kind = as_vector(name, members, overrides)
             else:
-                column, kind = convert(*read(cells, name, wish), wish)
+                column, kind = convert(*read(cells, name, override), override)
             check_varies(column)
             if kind == "category":
-                column, n_pooled = pool(column, requested=wish is not None)
+                column, n_pooled = pool(column, requested=override is not None)
                 if n_pooled:
                     table.pooled[name] = n_pooled
         except SkipError as error:
@@ -367,21 +367,21 @@ def _length(parts: dict[str, Any], argument: str) -> int:
     return n_rows
 
 
-def checked_types(types: Any, /) -> dict[str, Wish]:
+def checked_types(types: Any, /) -> dict[str, Override]:
     """What is asked of columns, by their names as text, whether or not a table has them."""
     if types is not None and not isinstance(types, Mapping):
         raise InputError(f"types={types!r} is no mapping: pass a dict, such as {{'zip': 'category'}}")
-    wishes = {str(name): wish for name, wish in (types or {}).items()}
-    for name, wish in wishes.items():
-        check_choice(wish, Wish, f"types[{name!r}]")
-    return wishes
+    overrides = {str(name): override for name, override in (types or {}).items()}
+    for name, override in overrides.items():
+        check_choice(override, Override, f"types[{name!r}]")
+    return overrides
 
 
-def _check_types(types: Any, parts: dict[str, Any], argument: str) -> dict[str, Wish]:
-    wishes = checked_types(types)
-    for name in wishes:
+def _check_types(types: Any, parts: dict[str, Any], argument: str) -> dict[str, Override]:
+    overrides = checked_types(types)
+    for name in overrides:
         check_known(name, parts, argument, "types")
-    return wishes
+    return overrides
 
 
 def _check_vectors(vectors: Any, parts: dict[str, Any], argument: str) -> dict[str, list[str]]:
@@ -407,7 +407,9 @@ def _check_vectors(vectors: Any, parts: dict[str, Any], argument: str) -> dict[s
     return groups
 
 
-def checked_wishes(types: Any, vectors: Any, names: Sequence[str], /) -> tuple[dict[str, Wish], dict[str, list[str]]]:
+def checked_overrides(
+    types: Any, vectors: Any, names: Sequence[str], /
+) -> tuple[dict[str, Override], dict[str, list[str]]]:
     """What is asked of columns of these names, their names as text."""
     parts = dict.fromkeys(names)
     return _check_types(types, parts, "the tables"), _check_vectors(vectors, parts, "the tables")

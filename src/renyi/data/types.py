@@ -17,10 +17,21 @@ from renyi.data.labels import encode, encode_array, encode_series, is_missing, t
 from renyi.data.reader import as_column, in_one_array
 from renyi.errors import InputError, count
 
-__all__ = ["SkipError", "Type", "Wish", "as_vector", "check_varies", "convert", "pool", "pool_levels", "read", "shown"]
+__all__ = [
+    "Override",
+    "SkipError",
+    "Type",
+    "as_vector",
+    "check_varies",
+    "convert",
+    "pool",
+    "pool_levels",
+    "read",
+    "shown",
+]
 
 Type = Literal["number", "category", "boolean", "ordered", "date", "time", "duration", "vector"]
-Wish = Literal["number", "category", "skip"]
+Override = Literal["number", "category", "skip"]
 Typed: TypeAlias = tuple[Column, Type]
 
 # A row in a level of m rows has the leverage 1/m, and the laws of the tests fail where leverage is high.
@@ -44,11 +55,11 @@ class SkipError(Exception):
 # Reading: the cells of a column as they are.
 
 
-def read(data: Any, name: str, wish: Wish | None) -> Typed:
+def read(data: Any, name: str, override: Override | None) -> Typed:
     """A column from an array, a Column or a narwhals Series, in the type that its cells have."""
     import narwhals.stable.v2 as nw
 
-    if wish == "skip":
+    if override == "skip":
         raise SkipError("left out by types")
     if isinstance(data, Column):
         kind: Type = "ordered" if data.kind == "number" and data.levels else data.kind
@@ -59,7 +70,7 @@ def read(data: Any, name: str, wish: Wish | None) -> Typed:
     dtype = data.dtype
     try:
         if isinstance(dtype, nw.String):
-            if wish is None:
+            if override is None:
                 # Before they are encoded, which takes long for as many levels as rows.
                 known = data.filter(~data.is_null())
                 _refuse_identifier(known.n_unique() if len(known) else 0, len(known), known.head(_SAMPLE).to_list())
@@ -198,20 +209,22 @@ def _nanoseconds(cell: time) -> int:
 # What the user wants instead.
 
 
-def convert(column: Column, kind: Type, wish: Wish | None) -> Typed:
+def convert(column: Column, kind: Type, override: Override | None) -> Typed:
     """The column as the user wants it, or as it is."""
-    if wish is None or kind == wish:
+    if override is None or kind == override:
         return column, kind
     if kind == "vector":
-        raise InputError(f"types asks for a {wish} and {column.name!r} holds vectors: leave it as it is, or skip it")
-    if wish == "category":
+        raise InputError(
+            f"types asks for a {override} and {column.name!r} holds vectors: leave it as it is, or skip it"
+        )
+    if override == "category":
         if kind == "boolean":
             return column, kind
         missing = np.zeros(len(column), dtype=bool) if column.missing is None else column.missing
         if kind == "ordered":
-            return _category(*tidy(column.values, missing, column.levels), column.name), wish
+            return _category(*tidy(column.values, missing, column.levels), column.name), override
         codes, _, levels = encode_array(_plain(column.values[~missing]))
-        return _category(_spread(codes, missing), missing, levels, column.name), wish
+        return _category(_spread(codes, missing), missing, levels, column.name), override
     if kind in ("category", "boolean", "ordered"):
         return _parsed(column), "number"
     return column, "number"
@@ -254,12 +267,12 @@ def _parsed(column: Column) -> Column:
     return replace(found, values=_spread(exact, ~finite)[column.values], is_rounded=is_rounded)
 
 
-def as_vector(name: str, parts: Mapping[str, Any], wishes: Mapping[str, Wish]) -> Typed:
+def as_vector(name: str, parts: Mapping[str, Any], overrides: Mapping[str, Override]) -> Typed:
     """Several columns of numbers as one of vectors; a row that lacks one is missing."""
     columns = []
     for part, data in parts.items():
         try:
-            column, kind = convert(*read(data, part, wishes.get(part)), wishes.get(part))
+            column, kind = convert(*read(data, part, overrides.get(part)), overrides.get(part))
         except SkipError as error:
             raise SkipError(f"its part {part!r}: {error}") from error
         if kind != "number":

@@ -14,7 +14,7 @@ from renyi.basis.ranks import quantise
 from renyi.data.align import Missing, as_conditional
 from renyi.data.column import Column
 from renyi.errors import InputError, check_choice
-from renyi.inference import multiscale as scale_blocks
+from renyi.inference import multiscale
 from renyi.inference.multiscale import Block
 from renyi.pair.conditioning import Explained, explain, matrix_of, soften, targets_of
 from renyi.pair.result import TestResult
@@ -187,9 +187,9 @@ def _test(x: _Left, y: _Left, z: Array, explained: Explained) -> TestResult:
     """Blocks of what is left, by Roy's law with the rows that z leaves."""
     n = len(z)
     cross = x.basis.T @ y.basis / n
-    family = scale_blocks.within_reach(((x.size(a), y.size(b)) for a, b in _FAMILY), n - explained.freedom + 1)
+    family = multiscale.within_reach(((x.size(a), y.size(b)) for a, b in _FAMILY), n - explained.freedom + 1)
     blocks = _trusted(family, x, y, n - explained.freedom + 1)
-    roots = list(scale_blocks.block_roots(cross / _relative_errors(x.basis, y.basis, explained), blocks))
+    roots = list(multiscale.block_roots(cross / _relative_errors(x.basis, y.basis, explained), blocks))
     leading = x.basis[:, : x.size(1)], y.basis[:, : y.size(1)]
     if max(part.shape[1] for part in leading) * z.shape[1] <= min(_MOST_PRODUCTS, n // _ROWS_PER_PRODUCT):
         for own, other, is_turned in ((*leading, False), (*leading[::-1], True)):
@@ -197,8 +197,8 @@ def _test(x: _Left, y: _Left, z: Array, explained: Explained) -> TestResult:
             blocks.append((other.shape[1], size) if is_turned else (size, other.shape[1]))
             roots.append(root)
     rows = n - explained.freedom + 1
-    evidence = scale_blocks.log_evidence(np.array(roots), blocks, rows)
-    log_mean = float(scale_blocks.log_harmonic_mean(evidence))
+    evidence = multiscale.log_evidence(np.array(roots), blocks, rows)
+    log_mean = float(multiscale.log_harmonic_mean(evidence))
     a, b = _measured(x, y, rows)
     result = TestResult(
         statistic=-log_mean,
@@ -211,7 +211,7 @@ def _test(x: _Left, y: _Left, z: Array, explained: Explained) -> TestResult:
         scale=blocks[int(np.argmax(evidence))],
         n_explained=explained.freedom - 1,
     )
-    return result.by_law(float(scale_blocks.log_pvalue_of_many_rows(log_mean, blocks)))
+    return result.by_law(float(multiscale.log_pvalue_of_many_rows(log_mean, blocks)))
 
 
 def _measured(x: _Left, y: _Left, rows: int) -> Block:
@@ -223,11 +223,11 @@ def _measured(x: _Left, y: _Left, rows: int) -> Block:
 def _trusted(blocks: Iterable[Block], x: _Left, y: _Left, n: int) -> list[Block]:
     """Blocks in which no single row weighs too much, as in `renyi.independence_test`."""
     leverages = [np.cumsum(left.basis**2, axis=1).max(axis=0) / len(left.basis) for left in (x, y)]
-    share = scale_blocks.TRUSTED_SHARE
+    share = multiscale.TRUSTED_SHARE
     kept = [
         (a, b)
         for a, b in blocks
-        if scale_blocks.is_trusted(leverages[0][a - 1] * leverages[1][b - 1], (a, b), n, share=share)
+        if multiscale.is_trusted(leverages[0][a - 1] * leverages[1][b - 1], (a, b), n, share=share)
     ]
     if not kept:
         raise InputError(
@@ -259,4 +259,4 @@ def _root_of_products(own: Array, other: Array, z: Array, explained: Explained) 
     weights, intercept = ordered_whitening(factor, cut=_CUT)
     basis = functions @ weights + intercept
     cross = basis.T @ other / len(z) / _relative_errors(basis, other, explained)
-    return len(cross), float(scale_blocks.block_roots(cross, [(cross.shape[0], cross.shape[1])])[0])
+    return len(cross), float(multiscale.block_roots(cross, [(cross.shape[0], cross.shape[1])])[0])

@@ -8,18 +8,17 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.basis import random_features as features
-from renyi.basis.basis import Basis, copula_basis, rank_column, restrict, vector_basis
+from renyi.basis import random_features
+from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products
-from renyi.basis.nested import Scales, category_scales, number_scales, vector_scales
-from renyi.basis.random_features import DEFAULT_SCALE, Seed
+from renyi.basis.random_features import Seed
 from renyi.compute.arrays import is_tensor, namespace
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing, as_blocks, as_pair
 from renyi.data.column import Column, as_floats_apart
 from renyi.data.reader import as_column
 from renyi.errors import CalibrationWarning, InputError, check_choice, is_integer
-from renyi.inference import multiscale as scale_blocks
+from renyi.inference import multiscale
 from renyi.inference.classical import bartlett, spectral
 from renyi.inference.multiscale import Block, Law
 from renyi.inference.permutation import (
@@ -31,16 +30,16 @@ from renyi.inference.permutation import (
     shuffled_pvalue,
 )
 from renyi.inference.roy import log_sf, log_sf_of_many
-from renyi.pair.rdc import Rng, Settings, check_freedom, for_both, pair_of_bases, rows_in_common
+from renyi.pair.bases import for_both, pair_of_bases
+from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
 from renyi.pair.result import TestResult
+from renyi.pair.settings import Rng
 
 __all__ = ["independence_test"]
 
 Array: TypeAlias = NDArray[np.float64]
-Method = Literal["auto", "roy", "bartlett", "spectral", "permutation"]
-Pair: TypeAlias = tuple[Column, Column]
 
-_SETTINGS = Settings(None, DEFAULT_SCALE, "auto")
+Method = Literal["auto", "roy", "bartlett", "spectral", "permutation"]
 _MOST_RESAMPLES = 10**8
 _DRAWS_WITHOUT_TABLE = 256
 # The whole basis of the coefficient bears more leverage than a block, where tails to 10⁻³ are not asked for.
@@ -145,7 +144,7 @@ def independence_test(
         if blocks is not None:
             raise InputError("blocks are not shuffled on a device yet: pass NumPy arrays and device=None")
         x, y = _on_device(x, "x", place), _on_device(y, "y", place)
-    (seed,) = features.seeds(rng, n_draws=1)
+    (seed,) = random_features.seeds(rng, n_draws=1)
     pair = as_pair(x, y, missing=missing)
     groups = _groups(blocks, exchange, x, y)
     if groups is not None and method not in ("auto", "permutation"):
@@ -153,7 +152,7 @@ def independence_test(
     shuffles = Shuffles(int(n_resamples), seed, groups, device=place)
     if method == "auto":
         return on_every_scale(*together(pair, for_both(lambda column: prepare(column, seed), pair)), shuffles)
-    return on_the_coefficient(pair_of_bases(pair, _SETTINGS, seed), method, shuffles)
+    return on_the_coefficient(pair_of_bases(pair, DEFAULT_SETTINGS, seed), method, shuffles)
 
 
 @dataclass(frozen=True)
@@ -252,43 +251,6 @@ def _groups(blocks: Any, exchange: Exchange, x: Any, y: Any) -> Groups | None:
     return Groups(np.unique(codes if rows is None else codes[rows], return_inverse=True)[1], exchange)
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """A column as the coefficient and as the test see it."""
-
-    basis: Basis
-    scales: Scales
-
-    def on(self, rows: NDArray[np.bool_], /) -> "Prepared":
-        """The same on some of the rows."""
-        return Prepared(restrict(self.basis, rows), self.scales.on(rows))
-
-
-def prepare(column: Column, seed: Seed, /, settings: Settings | None = None) -> Prepared:
-    """A column on its own observed rows."""
-    column = column.complete()
-    if column.kind == "category":
-        scales = category_scales(column.values)
-        return Prepared(scales.basis, scales)
-    settings = settings or _SETTINGS
-    projection = settings.projection(column, seed)
-    if column.kind == "number":
-        copula = rank_column(column.values, projection)
-        return Prepared(settings.of_rows(copula_basis(copula, projection)), number_scales(copula))
-    basis = settings.of_rows(vector_basis(column.values, projection))
-    return Prepared(basis, vector_scales(column.values, basis))
-
-
-def together(pair: Pair, prepared: Sequence[Prepared], /) -> tuple[Prepared, Prepared]:
-    """Two prepared columns on the rows both have, checked for freedom."""
-    x, y = prepared
-    rows = rows_in_common(pair)
-    if rows is not None:
-        x, y = x.on(rows[0]), y.on(rows[1])
-    check_freedom(pair, (x.basis, y.basis))
-    return x, y
-
-
 class Crosses(NamedTuple):
     """Mean products of two columns as the coefficient and as the test see them."""
 
@@ -298,7 +260,7 @@ class Crosses(NamedTuple):
     @classmethod
     def of(cls, x: Prepared, y: Prepared, /, *, device: Any = None) -> "Crosses":
         if device is None:
-            return cls(cross_products(x.basis, y.basis), scale_blocks.products(x.scales, y.scales))
+            return cls(cross_products(x.basis, y.basis), multiscale.products(x.scales, y.scales))
         return cls(
             *(cross_products(*sides, device=device) for sides in ((x.basis, y.basis), (x.scales.basis, y.scales.basis)))
         )
@@ -307,17 +269,17 @@ class Crosses(NamedTuple):
 def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: Crosses | None = None) -> TestResult:
     """The multi-scale test: by its law if a block can be trusted, by shuffles if none can or rows belong together.
 
-    `crosses` are known already where the rows are elsewhere.
+    `crosses` are known already where the rows are read in batches.
     """
     bases, scales, n = (x.basis, y.basis), (x.scales, y.scales), x.basis.n_samples
-    family = scale_blocks.family(*scales)
+    family = multiscale.family(*scales)
     if not family:
         raise InputError(f"{n:,} rows are too few to test independence on: pass more rows")
-    trusted = scale_blocks.trusted(family, *scales) if shuffles.groups is None else ()
-    blocks = trusted or scale_blocks.bearable(family, *scales)
+    trusted = multiscale.trusted(family, *scales) if shuffles.groups is None else ()
+    blocks = trusted or multiscale.bearable(family, *scales)
     crosses = crosses or Crosses.of(x, y, device=shuffles.device)
     evidence = _evidence(crosses.nested, blocks, n)
-    log_mean = float(scale_blocks.log_harmonic_mean(evidence))
+    log_mean = float(multiscale.log_harmonic_mean(evidence))
     result = TestResult(
         statistic=-log_mean,
         pvalue=1.0,
@@ -329,7 +291,7 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
         scale=blocks[int(np.argmax(evidence))],
     )
     if trusted:
-        return result.by_law(float(scale_blocks.log_pvalue_of_pair(log_mean, blocks, *scales)))
+        return result.by_law(float(multiscale.log_pvalue_of_pair(log_mean, blocks, *scales)))
 
     n_drawn = 0
 
@@ -339,13 +301,13 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
         n_drawn += len(cross)
         is_worth_it = shuffles.are_many or shuffles.device is not None or n_drawn > _DRAWS_WITHOUT_TABLE
         law = log_sf_of_many if is_worth_it else log_sf
-        return -scale_blocks.log_harmonic_mean(_evidence(cross, blocks, n, law))
+        return -multiscale.log_harmonic_mean(_evidence(cross, blocks, n, law))
 
     return shuffles.test(result, scales[0].basis, scales[1].basis, statistic, rounding=ROUNDING_OF_LOGARITHMS)
 
 
 def _evidence(cross: Array, blocks: Sequence[Block], n: int, law: Law = log_sf) -> Array:
-    return scale_blocks.log_evidence(scale_blocks.block_roots(cross, blocks), blocks, n, law=law)
+    return multiscale.log_evidence(multiscale.block_roots(cross, blocks), blocks, n, law=law)
 
 
 def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shuffles, /) -> TestResult:
@@ -377,7 +339,7 @@ def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shu
 
 def _largest(cross: Array) -> Array:
     """Largest canonical correlations of a batch of products."""
-    roots = scale_blocks.block_roots(cross, [(cross.shape[1], cross.shape[2])])[:, 0]
+    roots = multiscale.block_roots(cross, [(cross.shape[1], cross.shape[2])])[:, 0]
     found: Array = namespace(roots).sqrt(roots)
     return found
 
@@ -386,7 +348,7 @@ def _warn_of_leverage(x: Basis, y: Basis) -> None:
     leverages = x.largest_leverage * y.largest_leverage
     has_vector = x.codes is None or y.codes is None
     share = _TRUSTED_SHARE_OF_ROY_FOR_VECTORS if has_vector else _TRUSTED_SHARE_OF_ROY
-    if not scale_blocks.is_trusted(leverages, (x.rank, y.rank), x.n_samples, share=share):
+    if not multiscale.is_trusted(leverages, (x.rank, y.rank), x.n_samples, share=share):
         warnings.warn(
             "single rows weigh heavily in both variables, and there the law behind method='roy' finds too much: "
             "use method='auto' or 'permutation'",

@@ -1,4 +1,4 @@
-from .document import Wishes as Wishes
+from .document import ReportOptions as ReportOptions
 from .figures.heatmap import plot_matrix as plot_matrix
 from .figures.transformations import plot_transformations as plot_transformations
 from .html.notebook import html_of_matrix as html_of_matrix
@@ -8,7 +8,7 @@ from .text.terminal import text_of_matrix as text_of_matrix
 from .text.terminal import text_of_screening as text_of_screening
 
 __all__ = [
-    "Wishes",
+    "ReportOptions",
     "html_of_matrix",
     "html_of_screening",
     "plot_matrix",

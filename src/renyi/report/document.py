@@ -20,7 +20,7 @@ from renyi.report.views import Axis, view_of
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
-__all__ = ["SCHEMA", "Wishes", "document_of"]
+__all__ = ["SCHEMA", "ReportOptions", "document_of"]
 
 Index: TypeAlias = NDArray[np.intp]
 
@@ -32,7 +32,7 @@ _N_DETAILED = 200
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ReportOptions:
     """What a report is to have: its rate, title, pairs to show in detail beside the strongest, and rows to show."""
 
     q: float = 0.05
@@ -49,16 +49,16 @@ class Wishes:
             raise InputError(f"pairs={self.pairs!r} are no pairs of columns: pass [('age', 'income'), ...]")
 
 
-def document_of(result: Result, wishes: Wishes, /) -> dict[str, Any]:
+def document_of(result: Result, options: ReportOptions, /) -> dict[str, Any]:
     """The result as dicts, lists, texts and numbers."""
-    return _Summary(result, wishes).document()
+    return _Summary(result, options).document()
 
 
 class _Summary:
     """Columns numbered from 0, those of the other side after the first; pairs strongest first, findings at the top."""
 
-    def __init__(self, result: Result, wishes: Wishes) -> None:
-        self.result, self.wishes, self.edges = result, wishes, result.edges
+    def __init__(self, result: Result, options: ReportOptions) -> None:
+        self.result, self.options, self.edges = result, options, result.edges
         self.is_square = self.edges.y is self.edges.x
         self.shift = 0 if self.is_square else len(self.edges.x)
         self.variables: list[Variable] = [*self.edges.x, *(() if self.is_square else self.edges.y)]
@@ -66,21 +66,21 @@ class _Summary:
         ranked = result.ranked()
         if self.edges.has_law:
             # Few rows make strong pairs that mean nothing.
-            ranked = ranked[np.argsort(~(result.edge_qvalues[ranked] <= wishes.q), kind="stable")]
+            ranked = ranked[np.argsort(~(result.edge_qvalues[ranked] <= options.q), kind="stable")]
         beyond = np.isin(ranked[_MOST_PAIRS:], self.asked)
         self.kept = np.concatenate((ranked[:_MOST_PAIRS], ranked[_MOST_PAIRS:][beyond]))
         self.x, self.y = self.edges.found.i[self.kept], self.edges.found.j[self.kept] + self.shift
         self.is_found = (
-            result.edge_qvalues[self.kept] <= wishes.q if self.edges.has_law else np.ones(len(self.kept), dtype=bool)
+            result.edge_qvalues[self.kept] <= options.q if self.edges.has_law else np.ones(len(self.kept), dtype=bool)
         )
 
     def document(self) -> dict[str, Any]:
-        result, edges, wishes = self.result, self.edges, self.wishes
-        is_missed = missed(result, q=wishes.q)
+        result, edges, options = self.result, self.edges, self.options
+        is_missed = missed(result, q=options.q)
         return {
             "schema": SCHEMA,
             "made_by": f"renyi {__version__}",
-            "title": label_of(wishes.title or "Dependences"),
+            "title": label_of(options.title or "Dependences"),
             "kind": self._kind,
             "measure": edges.measure,
             "value": called(result),
@@ -89,11 +89,11 @@ class _Summary:
             "target": label_of(result.target) if isinstance(result, Screening) else None,
             "given": [label_of(name) for name in result.given] if isinstance(result, Screening) else [],
             "correction": result.correction,
-            "fdr": wishes.q,
+            "fdr": options.q,
             "tests": result.n_tests,
-            "found": result.n_found(wishes.q),
+            "found": result.n_found(options.q),
             "missed": int(np.count_nonzero(is_missed)),
-            "summary": sentences(result, q=wishes.q),
+            "summary": sentences(result, q=options.q),
             "left_out": [{"name": label_of(name), "reason": reason} for name, reason in result.skipped.items()],
             "pooled": [{"name": label_of(name), "levels": n} for name, n in result.pooled.items()],
             "sampled": len(self.rows),
@@ -113,9 +113,9 @@ class _Summary:
         """Positions of the pairs asked for, by the names of their columns."""
         places = [{v.column.name: k for k, v in enumerate(side)} for side in (self.edges.x, self.edges.y)]
         i, j = self.edges.found.i.tolist(), self.edges.found.j.tolist()
-        found = {ends: edge for edge, ends in enumerate(zip(i, j, strict=True))} if self.wishes.pairs else {}
+        found = {ends: edge for edge, ends in enumerate(zip(i, j, strict=True))} if self.options.pairs else {}
         asked = []
-        for a, b in self.wishes.pairs:
+        for a, b in self.options.pairs:
             ends = ((places[0].get(first), places[1].get(second)) for first, second in ((a, b), (b, a)))
             edge = next((found[end] for end in ends if end in found), None)
             if edge is None:
@@ -128,7 +128,7 @@ class _Summary:
     @cached_property
     def rows(self) -> Index:
         """Rows whose values are shown, fewer where there are many columns."""
-        most = min(int(self.wishes.rows), _MOST_CELLS // min(len(self.variables), _MOST_DRAWN))
+        most = min(int(self.options.rows), _MOST_CELLS // min(len(self.variables), _MOST_DRAWN))
         return sampled_rows(len(self.variables[0].column), most)
 
     @cached_property

@@ -12,9 +12,9 @@ from renyi.basis.ranks import empirical_cdf, joint_ranks
 from renyi.data.align import common_rows
 from renyi.data.column import Column
 from renyi.errors import InputError
-from renyi.pair.independence import together
-from renyi.pair.rdc import transformations_of
+from renyi.pair.prepare import together
 from renyi.pair.result import CategoryTransformation, RankTransformation
+from renyi.pair.transformations import transformations_of
 from renyi.report.variables import cells_of, drawable, label_of, limits_of, plain, significant
 
 __all__ = ["Axis", "view_of"]

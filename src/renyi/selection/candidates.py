@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.device.ranking import on_device, ranked
-from renyi.basis import random_features as features
+from renyi.basis import random_features
 from renyi.basis.nested import Scales
 from renyi.compute.arrays import in_memory, is_tensor
 from renyi.compute.devices import free_bytes
 from renyi.compute.threads import map_in_threads
 from renyi.data.column import Column
-from renyi.pair.independence import prepare
-from renyi.pair.rdc import Settings
+from renyi.pair.prepare import prepare
+from renyi.pair.settings import Settings
 
 __all__ = ["Candidate", "as_candidates", "scales_of"]
 
@@ -26,7 +26,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 _SIZES = (1, 3, 6)
 # Parts of a device's free memory: for ranking columns at a time, and for cells that stay there.
 _SHARE_AT_ONCE, _SHARE_KEPT = 0.2, 0.2
-(_SEED,) = features.seeds(None, n_draws=1)
+(_SEED,) = random_features.seeds(None, n_draws=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +107,8 @@ def as_candidates(columns: Sequence[Column], /, *, n_threads: int = 1, device: A
     Complete floats are ranked on the device, if there is one; all else in memory.
     """
     making = _Making()
-    away = [] if device is None else [k for k, column in enumerate(columns) if _is_for_device(column)]
-    found = dict(zip(away, _ranked_away([columns[k] for k in away], making, device), strict=True))
+    for_device = [] if device is None else [k for k, column in enumerate(columns) if _is_for_device(column)]
+    found = dict(zip(for_device, _ranked_on_device([columns[k] for k in for_device], making, device), strict=True))
     here = [k for k in range(len(columns)) if k not in found]
     made = map_in_threads(lambda k: making.of_column(columns[k]), here, n_threads=n_threads)
     found.update(zip(here, made, strict=True))
@@ -121,7 +121,7 @@ def _is_for_device(column: Column) -> bool:
     return column.kind == "number" and column.missing is None and is_float
 
 
-def _ranked_away(columns: Sequence[Column], making: _Making, device: Any) -> Iterator[Candidate]:
+def _ranked_on_device(columns: Sequence[Column], making: _Making, device: Any) -> Iterator[Candidate]:
     """Columns ranked on a device, as many at a time as there is room for."""
     if not columns:
         return
@@ -129,7 +129,9 @@ def _ranked_away(columns: Sequence[Column], making: _Making, device: Any) -> Ite
     at_once = max(1, int(_SHARE_AT_ONCE * free_bytes(device) / (24 * len(columns[0]))))
     for start in range(0, len(columns), at_once):
         some = columns[start : start + at_once]
-        ranks = ranked(on_device(some, device), Settings(None, features.DEFAULT_SCALE, "auto"), missing="pairwise")
+        ranks = ranked(
+            on_device(some, device), Settings(None, random_features.DEFAULT_SCALE, "auto"), missing="pairwise"
+        )
         stay = ranks.codes.nbytes <= _SHARE_KEPT * free_bytes(device)
         for variable, codes in zip(ranks.variables, ranks.codes if stay else in_memory(ranks.codes), strict=True):
             yield making.of_scales(variable.scales, codes)

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from renyi.compute.arrays import in_memory, like, namespace
 from renyi.data.column import Column
-from renyi.inference import multiscale as scale_blocks
+from renyi.inference import multiscale
 from renyi.inference.multiscale import Block
 from renyi.inference.permutation import ROUNDING_OF_LOGARITHMS, reaches
 from renyi.inference.roy import log_sf, log_sf_of_many
 from renyi.selection.candidates import Candidate, scales_of
-from renyi.selection.products import Held, HeldInMemory, HeldOnDevice, Rows
+from renyi.selection.products import Products, ProductsInMemory, ProductsOnDevice, Rows
 
 __all__ = ["Gains"]
 
@@ -70,18 +70,18 @@ class Gains:
         self, candidates: Sequence[Candidate], target: Column, /, *, n_threads: int = 1, device: Any = None
     ) -> None:
         self._candidates, self._n = candidates, len(target)
-        self._held: Held = (
-            HeldInMemory(candidates, self._n, n_threads=n_threads)
+        self._functions: Products = (
+            ProductsInMemory(candidates, self._n, n_threads=n_threads)
             if device is None
-            else HeldOnDevice(candidates, self._n, device)
+            else ProductsOnDevice(candidates, self._n, device)
         )
         scales = scales_of(target)
         sizes = _TARGET_SIZES if scales.kind == "number" else scales.sizes
         self._sizes = tuple(dict.fromkeys(min(size, scales.basis.rank) for size in sizes))
-        self._target = self._held.placed(scales.basis.rows(0, self._n).T[: self._sizes[-1]] / np.sqrt(self._n))
+        self._target = self._functions.placed(scales.basis.rows(0, self._n).T[: self._sizes[-1]] / np.sqrt(self._n))
         self._has_levels = scales.has_levels
         self._log_arrangements = scales.log_arrangements
-        self._span = self._held.placed(np.full((1, self._n), self._n**-0.5))
+        self._span = self._functions.placed(np.full((1, self._n), self._n**-0.5))
         self._partners = self._target[:0]
         self._n_partners = 0
         self._residual = self._target
@@ -111,7 +111,7 @@ class Gains:
         self.doubtful = []
         if self.is_explained:
             return log_p
-        for places in self._alike(which):
+        for places in self._grouped(which):
             members = [which[place] for place in places]
             observed = [self._candidates[j].observed for j in members]
             log_p[places], is_clear = self._by_parts(members, *self._whitened(members), observed, trusts_all=False)
@@ -119,12 +119,12 @@ class Gains:
         self._n_projected = len(self._span)
         return log_p
 
-    def _alike(self, which: Sequence[int]) -> list[list[int]]:
+    def _grouped(self, which: Sequence[int]) -> list[list[int]]:
         """Places of candidates that have as many functions, looked at in the same parts."""
-        alike: dict[tuple[Any, ...], list[int]] = {}
+        group: dict[tuple[Any, ...], list[int]] = {}
         for place, j in enumerate(which):
-            alike.setdefault(self._candidates[j].signature, []).append(place)
-        return list(alike.values())
+            group.setdefault(self._candidates[j].signature, []).append(place)
+        return list(group.values())
 
     def _by_parts(
         self, members: list[int], cross: Array, kept: Mask, observed: Sequence[Mask | None], *, trusts_all: bool
@@ -144,8 +144,8 @@ class Gains:
         n_functions, n_others = sum(self._candidates[j].width for j in which), len(self._span) + len(self._residual)
         if self.is_explained or 2.0 * n_functions * n_others * self._n * _N_SHUFFLES > _MOST_WORK:
             return None
-        looks = [(places, [which[place] for place in places]) for places in self._alike(which)]
-        functions = [_joined(*map(self._held.functions, members)) for _, members in looks]
+        looks = [(places, [which[place] for place in places]) for places in self._grouped(which)]
+        functions = [_joined(*map(self._functions.functions, members)) for _, members in looks]
         others = _joined(self._span, self._residual, self._products)
 
         def evidence(orders: Index) -> Array:
@@ -200,9 +200,9 @@ class Gains:
 
     def add(self, which: int, /) -> None:
         """Choose a candidate: its functions and products widen the span, and the target's residual shrinks."""
-        own = self._held.functions(which)
+        own = self._functions.functions(which)
         self._grams.pop(which, None)
-        self._held.forget(which)
+        self._functions.forget(which)
         factors = own[:_FACTORS]
         products = (factors[:, np.newaxis] * self._partners).reshape(-1, self._n)
         room = max(self._n // _ROWS_PER_DIMENSION - len(self._span), 0)
@@ -219,7 +219,7 @@ class Gains:
     def _whitened(self, members: list[int]) -> tuple[Array, Mask]:
         """Products of candidates with as many functions with residuals and products, as in `_log_pvalues`."""
         new = self._span[self._n_projected :]
-        found = self._held.products(members, _joined(new, self._residual, self._products))
+        found = self._functions.products(members, _joined(new, self._residual, self._products))
         inner, cross = found[:, :, : len(new)], np.ascontiguousarray(found[:, :, len(new) :])
         lengths = np.array([float(self._candidates[j].n_observed) for j in members])
         grams = np.stack(
@@ -233,7 +233,7 @@ class Gains:
         """Logarithm of the p-value of the products of two candidates' functions, beyond those of either."""
         first, second = self._candidates[i], self._candidates[j]
         width, rows = first.width + second.width, _common(first.observed, second.observed)
-        own = _joined(self._held.functions(i), self._held.functions(j))
+        own = _joined(self._functions.functions(i), self._functions.functions(j))
         factors = own[:_FACTORS][: first.width], own[first.width :][:_FACTORS]
         products = (factors[0][:, np.newaxis] * factors[1]).reshape(-1, self._n)
         if rows is not None:
@@ -254,7 +254,7 @@ class Gains:
         """The pairs whose products of functions correlate most with the residual, as if these were orthonormal."""
         if len(which) * (len(which) - 1) // 2 <= _TESTED_PAIRS:
             return list(combinations(which, 2))
-        scores = self._held.pair_scores(which, self._residual[:_FACTORS], _FACTORS)
+        scores = self._functions.pair_scores(which, self._residual[:_FACTORS], _FACTORS)
         rows, columns = np.triu_indices(len(which), 1)
         best = np.argsort(-scores[rows, columns], kind="stable")[:_TESTED_PAIRS]
         return [(which[rows[k]], which[columns[k]]) for k in best]
@@ -294,13 +294,13 @@ class Gains:
         # As in the tests of pairs: rare levels on both sides must not decide.
         most = 1.0 / self._n if has_levels and self._has_levels else np.inf
         has_levels = has_levels or self._has_levels
-        share = scale_blocks.share_of_levels(has_levels)
+        share = multiscale.share_of_levels(has_levels)
         if trusts_all:
             share = most = np.inf
         nominal: list[Block] = [(look[0].shape[1], look[0].shape[2]) for look in looks]
         log_p = np.stack([_by_rank(*look, share=share, most=most) for look in looks], axis=-1)
-        log_mean = scale_blocks.log_harmonic_mean(scale_blocks.log_weights(nominal) - log_p)
-        found = scale_blocks.log_pvalue(
+        log_mean = multiscale.log_harmonic_mean(multiscale.log_weights(nominal) - log_p)
+        found = multiscale.log_pvalue(
             log_mean, nominal, n=np.maximum(freedom, 1), are_numbers=not has_levels, log_arrangements=np.inf
         )
         return np.asarray(np.minimum(found, 0.0)), np.asarray((log_p < 0.0).all(axis=-1))
@@ -351,13 +351,13 @@ def _eliminate(gram: Array, cross: Array, least: Array) -> Mask:
 
 def _by_rank(cross: Array, kept: Mask, freedom: Index, leverages: Array, *, share: float, most: float) -> Array:
     """Logarithms of Roy's p-values, by the ranks that were kept; 0 where single rows weigh too much."""
-    roots = np.clip(scale_blocks.largest_root(np.ascontiguousarray(cross)), 0.0, scale_blocks.LARGEST_ROOT)
-    heaviest = np.minimum(leverages / share**2, scale_blocks.LARGEST_ROOT)
+    roots = np.clip(multiscale.largest_root(np.ascontiguousarray(cross)), 0.0, multiscale.LARGEST_ROOT)
+    heaviest = np.minimum(leverages / share**2, multiscale.LARGEST_ROOT)
     ranks, size = np.count_nonzero(kept, axis=1), cross.shape[2]
     log_p = np.zeros(len(roots))
     for rank in np.unique(ranks[(ranks > 0) & (ranks + size < freedom - 1)]).tolist():
         those = np.flatnonzero((ranks == rank) & (rank + size < freedom - 1))
-        is_light = _log_sf(heaviest[those], rank, size, freedom[those]) >= np.log(scale_blocks.LEVEL)
+        is_light = _log_sf(heaviest[those], rank, size, freedom[those]) >= np.log(multiscale.LEVEL)
         trusted = those[is_light & (leverages[those] <= most)]
         log_p[trusted] = _log_sf(roots[trusted], rank, size, freedom[trusted])
     return log_p

@@ -12,7 +12,7 @@ from renyi.compute.devices import free_bytes
 from renyi.data.column import Column
 from renyi.data.exact import RoundingError, exact_array, is_wide
 from renyi.data.table import as_table, names_of
-from renyi.data.types import SkipError, Wish, pool
+from renyi.data.types import Override, SkipError, pool
 from renyi.errors import InputError, check_choice, count
 
 __all__ = ["Categorical", "TargetKind", "as_numbers", "is_frame", "read_features", "read_target", "with_labels"]
@@ -47,7 +47,7 @@ def read_features(data: Any, categorical: Categorical, /) -> tuple[list[str], di
     if is_tensor(data):
         return _tensor_features(data, categorical)
     names = names_of(data, "X")
-    types: dict[str, Wish] = dict.fromkeys(_categories(categorical, names), "category")
+    types: dict[str, Override] = dict.fromkeys(_categories(categorical, names), "category")
     if is_frame(data) and categorical is None:
         types = _no_categories(data, names)
     columns, skipped = _read(data, types)
@@ -55,7 +55,7 @@ def read_features(data: Any, categorical: Categorical, /) -> tuple[list[str], di
     return names, {place[column.name]: column for column in columns}, skipped
 
 
-def _read(data: Any, types: dict[str, Wish]) -> tuple[Sequence[Column], dict[str, str]]:
+def _read(data: Any, types: dict[str, Override]) -> tuple[Sequence[Column], dict[str, str]]:
     """Columns that can be measured, and why others cannot; infinities are refused."""
     table = as_table(data, "X", types=types)
     for name, reason in table.skipped.items():
@@ -67,7 +67,7 @@ def _read(data: Any, types: dict[str, Wish]) -> tuple[Sequence[Column], dict[str
 def _tensor_features(data: Any, categorical: Categorical) -> tuple[list[str], dict[int, Column], dict[str, str]]:
     """Floats (rows, columns) on a device: complete columns that vary stay there, all others are read in memory."""
     names = [f"x{j}" for j in range(data.shape[1])]
-    types: dict[str, Wish] = dict.fromkeys(_categories(categorical, names), "category")
+    types: dict[str, Override] = dict.fromkeys(_categories(categorical, names), "category")
     numbers = data.T.contiguous()
     lowest, highest = namespace(data).aminmax(numbers, dim=1)
     # One that is not a number makes both so.
@@ -115,7 +115,7 @@ def _categories(categorical: Categorical, names: list[str]) -> list[str]:
     return found
 
 
-def _no_categories(data: Any, names: list[str]) -> dict[str, Wish]:
+def _no_categories(data: Any, names: list[str]) -> dict[str, Override]:
     """Categories by type are left out where none are wanted."""
     kinds = as_table(data, "X").types
     return {name: "skip" for name in names if kinds.get(name) == "category"}

@@ -11,13 +11,13 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.device.stack import ResidentRows, ResidentStack, Weighted
+from renyi.allpairs.device.stack import DeviceRows, DeviceStack, Weighted
 from renyi.compute.arrays import in_memory, is_tensor
 from renyi.compute.devices import free_bytes, within_room
 from renyi.compute.threads import map_in_threads
 from renyi.selection.candidates import Candidate
 
-__all__ = ["Held", "HeldInMemory", "HeldOnDevice", "Rows"]
+__all__ = ["Products", "ProductsInMemory", "ProductsOnDevice", "Rows"]
 
 Array: TypeAlias = NDArray[np.float64]
 # Functions (functions, rows) in float64, where a search keeps them.
@@ -31,7 +31,7 @@ _BATCH, _MOST_BYTES = 2**21, 2**30
 _SHARE_AT_ONCE, _SHARE_KEPT = 0.1, 0.25
 
 
-class Held(Protocol):
+class Products(Protocol):
     """The functions of all candidates where they are."""
 
     def placed(self, functions: Array, /) -> Rows:
@@ -58,7 +58,7 @@ class Held(Protocol):
         ...
 
 
-class HeldInMemory:
+class ProductsInMemory:
     """Functions in memory, kept if there is room for those of all candidates."""
 
     def __init__(self, candidates: Sequence[Candidate], n_rows: int, /, *, n_threads: int = 1) -> None:
@@ -107,7 +107,7 @@ class HeldInMemory:
         self._kept.pop(which, None)
 
 
-class HeldOnDevice:
+class ProductsOnDevice:
     """Functions on a device of torch: the cells of all columns there, as far as there is room, and their tables."""
 
     def __init__(self, candidates: Sequence[Candidate], n_rows: int, device: Any, /) -> None:
@@ -122,7 +122,7 @@ class HeldOnDevice:
         self._groups: dict[Any, list[int]] = {}
         for j, one in enumerate(candidates):
             self._groups.setdefault(one.signature, []).append(j)
-        self._kept: dict[int, ResidentStack] = {}
+        self._kept: dict[int, DeviceStack] = {}
 
     def placed(self, functions: Array, /) -> Rows:
         import torch
@@ -142,7 +142,7 @@ class HeldOnDevice:
 
     def products(self, members: Sequence[int], others: Rows, /) -> Array:
         one, wanted = self._candidates[members[0]], set(members)
-        right = ResidentRows.of(others, dtype=self._dtype)
+        right = DeviceRows.of(others, dtype=self._dtype)
 
         def multiplied(at_once: int) -> Array:
             self._resize(at_once)
@@ -157,7 +157,7 @@ class HeldOnDevice:
         return within_room(multiplied, self._at_once, self._device, f"one column of {self._n:,} rows")
 
     def pair_scores(self, which: Sequence[int], residuals: Rows, n_factors: int, /) -> Array:
-        def stack(block: Sequence[int]) -> ResidentStack:
+        def stack(block: Sequence[int]) -> DeviceStack:
             # Few functions are not filled up with zeros: all pairs of them are multiplied.
             return self._stack([which[place] for place in block], n_factors).leading(n_factors)
 
@@ -185,7 +185,7 @@ class HeldOnDevice:
             self._at_once = at_once
             self._kept.clear()
 
-    def _kept_stack(self, block: Sequence[int]) -> ResidentStack:
+    def _kept_stack(self, block: Sequence[int]) -> DeviceStack:
         """All functions of a block of candidates, which stay on the device if there is room."""
         if block[0] in self._kept:
             return self._kept[block[0]]
@@ -195,7 +195,7 @@ class HeldOnDevice:
             self._kept[block[0]] = stack
         return stack
 
-    def _stack(self, block: Sequence[int], width: int) -> ResidentStack:
+    def _stack(self, block: Sequence[int], width: int) -> DeviceStack:
         """Leading functions of some candidates; 0 beyond those that there are."""
         import torch
 
@@ -210,7 +210,7 @@ class HeldOnDevice:
                 n_cells += len(table)
                 tables.append(np.pad(table[:, :width], ((0, 0), (0, max(0, width - table.shape[1])))))
             places[:, column] = self._cells(j) + starts[id(table)]
-        return ResidentStack.of(tables, places, dtype=self._dtype)
+        return DeviceStack.of(tables, places, dtype=self._dtype)
 
 
 def _blocks(which: Sequence[int], size: int) -> list[list[int]]:

@@ -11,11 +11,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from renyi.basis import random_features as features
+from renyi.basis import random_features
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
 from renyi.data.column import Column
 from renyi.errors import InputError
-from renyi.pair.rdc import Settings
+from renyi.pair.settings import Settings
 from renyi.sklearn.arguments import RandomState, seed_of
 
 __all__ = ["RandomCopulaFeatures"]
@@ -102,7 +102,7 @@ class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         X, weights = X[weights > 0.0], weights[weights > 0.0]  # noqa: N806
         learned = [_weighted_ranks(column, weights) for column in X.T]
         self.values_, self.ranks_ = ([pair[i] for pair in learned] for i in range(2))
-        (seed,) = features.seeds(None if self.random_state is None else seed_of(self.random_state), n_draws=1)
+        (seed,) = random_features.seeds(None if self.random_state is None else seed_of(self.random_state), n_draws=1)
         self.projection_ = settings.projection(Column("X", "vector", X), seed)
         self._n_features_out = 2 * self.projection_.n_projections
         return self
@@ -124,7 +124,7 @@ class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         ranks = np.empty(X.shape)
         for j, (values, known) in enumerate(zip(self.values_, self.ranks_, strict=True)):
             ranks[:, j] = np.concatenate(([0.0], known))[np.searchsorted(values, X[:, j], side="right")]
-        return features.sines_and_cosines(self.projection_, ranks)
+        return random_features.sines_and_cosines(self.projection_, ranks)
 
 
 def _weighted_ranks(column: Array, weights: Array) -> tuple[Array, Array]:

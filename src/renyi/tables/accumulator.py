@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from renyi.allpairs.streaming.column_stats import ColumnSurvey, Counted
-from renyi.allpairs.streaming.plan import Folded, FoldedEdges, Plan
+from renyi.allpairs.streaming.column_stats import ColumnStats, Counted
+from renyi.allpairs.streaming.plan import BatchEdges, BatchSums, Plan
 from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY, Layout
-from renyi.basis import random_features as features
+from renyi.basis import random_features
 from renyi.basis.basis import grid_cells
 from renyi.coefficients.base import Measure
 from renyi.coefficients.rdc import Rdc
@@ -18,17 +18,17 @@ from renyi.compute.threads import available_cores, in_threads, stream
 from renyi.data.align import Missing
 from renyi.data.column import Column
 from renyi.data.table import Table, check_known, checked_types, parts_of, refuse_missing, too_few_columns, too_few_rows
-from renyi.data.types import SkipError, Wish
+from renyi.data.types import Override, SkipError
 from renyi.errors import InputError, check_choice, count
 from renyi.inference.false_discovery import Correction
 from renyi.pair.independence import Shuffles
-from renyi.pair.rdc import Settings
+from renyi.pair.settings import Settings
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
 __all__ = ["DEFAULT_MEMORY", "Accumulator", "bytes_of", "measure_of"]
 
-(_SEED,) = features.seeds(None, n_draws=1)
+(_SEED,) = random_features.seeds(None, n_draws=1)
 _SHUFFLES = Shuffles(9999, _SEED, None, are_many=True)
 
 DEFAULT_MEMORY = "1GB"
@@ -127,7 +127,7 @@ class Accumulator:
         target: str | None = None,
         measure: str | Measure[Any] = "rdc",
         missing: Missing = "pairwise",
-        types: Mapping[Any, Wish] | None = None,
+        types: Mapping[Any, Override] | None = None,
         correction: Correction = "bh",
         memory: str | int = DEFAULT_MEMORY,
     ) -> None:
@@ -144,7 +144,7 @@ class Accumulator:
         self._settings = Settings(by.k, by.s, by.frequencies)
         self._settings.scalar_projection(2, _SEED)
         self._target, self._missing, self._correction = target, missing, correction
-        self._wishes = checked_types(types)
+        self._overrides = checked_types(types)
         self._memory = bytes_of(memory)
         self._n_rows = 0
         # In the second pass names alone: the plan has what was counted.
@@ -153,7 +153,7 @@ class Accumulator:
         self._new_frame: Any = None
         self._plan: Plan | None = None
         self._table: Table | None = None
-        self._folded: Folded | None = None
+        self._folded: BatchSums | None = None
 
     def __repr__(self) -> str:
         passed = "first" if self._plan is None else "second"
@@ -173,8 +173,8 @@ class Accumulator:
         if self._plan is not None:
             columns = (*self._plan.counted, *self._plan.targets)
             return {column.name: column.rank_error for column in columns if column.kind == "number"}
-        surveyed = (self._columns or {}).items()
-        return {name: column.summary.rank_error for name, column in surveyed if column.summary is not None}
+        seen = (self._columns or {}).items()
+        return {name: column.sketch.rank_error for name, column in seen if column.sketch is not None}
 
     def update(self, batch: Any, /) -> None:
         """Take some more rows, in any form that `renyi.matrix` takes.
@@ -199,7 +199,7 @@ class Accumulator:
             return
         self._n_rows += len(next(iter(parts.values())))
         # Columns are independent of one another.
-        in_threads(lambda survey: survey.update(parts[survey.name]), (self._columns or {}).values())
+        in_threads(lambda stats: stats.update(parts[stats.name]), (self._columns or {}).values())
 
     def folded(self, batches: Iterable[Any], /) -> Iterator[Any]:
         """Update the second pass with batches in several threads; they come back as they are done."""
@@ -207,7 +207,7 @@ class Accumulator:
         if plan is None:
             raise InputError("batches are folded in the second pass: call second_pass() first")
 
-        def fold(batch: Any) -> tuple[Any, Folded | None]:
+        def fold(batch: Any) -> tuple[Any, BatchSums | None]:
             parts, _ = parts_of(batch, "the batch")
             self._check_names(list(parts))
             return batch, plan.fold(parts) if len(next(iter(parts.values()), ())) else None
@@ -221,14 +221,14 @@ class Accumulator:
             yield batch
 
     def _begin(self, names: list[str], new_frame: Any) -> None:
-        for name in self._wishes:
+        for name in self._overrides:
             check_known(name, names, "the batch", "types")
         if self._target is not None:
             check_known(self._target, names, "the batch", "target")
         self._new_frame = new_frame
         capacity = self._capacity(len(names))
         self._columns = {
-            name: ColumnSurvey(name, self._wishes.get(name), capacity, self._layouts.get(name)) for name in names
+            name: ColumnStats(name, self._overrides.get(name), capacity, self._layouts.get(name)) for name in names
         }
 
     def _capacity(self, n_columns: int) -> int:
@@ -273,8 +273,8 @@ class Accumulator:
                 self._folded = other._folded if self._folded is None else self._folded + other._folded
             return
         self._n_rows += other._n_rows
-        for name, survey in (self._columns or {}).items():
-            survey.merge(other._columns[name])
+        for name, stats in (self._columns or {}).items():
+            stats.merge(other._columns[name])
 
     def empty(self) -> "Accumulator":
         """One that has seen nothing yet, in the same pass over the same table."""
@@ -291,8 +291,8 @@ class Accumulator:
         In the end it has to be merged with one that has seen the rows of this one too.
         """
         other = self.empty()
-        surveyed = {} if self._plan is not None else self._columns or {}
-        layouts = {name: survey.summary.layout for name, survey in surveyed.items() if survey.summary is not None}
+        seen = {} if self._plan is not None else self._columns or {}
+        layouts = {name: stats.sketch.layout for name, stats in seen.items() if stats.sketch is not None}
         other._layouts = {name: layout for name, layout in layouts.items() if layout is not None}
         return other
 
@@ -302,7 +302,7 @@ class Accumulator:
         other._folded = self._folded
         if self._plan is None and self._columns is not None:
             other._n_rows = self._n_rows
-            other._columns = {name: survey.copy() for name, survey in self._columns.items()}
+            other._columns = {name: stats.copy() for name, stats in self._columns.items()}
         return other
 
     def second_pass(self) -> "Accumulator":
@@ -358,9 +358,9 @@ class Accumulator:
             raise too_few_rows(self._n_rows)
         table = Table((), {}, {}, {}, self._n_rows, self._new_frame)
         kept: list[Counted] = []
-        for name, survey in columns.items():
+        for name, stats in columns.items():
             try:
-                counted = survey.decided(self._grid)
+                counted = stats.decided(self._grid)
             except SkipError as error:
                 table.skipped[name] = str(error)
                 continue
@@ -426,7 +426,7 @@ class Accumulator:
         parts = (self, *others)
         if {k for part in parts for k in part._blocks} != set(range(self._plan.n_tiles)):
             raise InputError("the passes over some pairs are lacking: pass the others that second_passes() gave")
-        edges = FoldedEdges.joined([part._edges() for part in parts])
+        edges = BatchEdges.joined([part._edges() for part in parts])
         if self._target is None:
             return DependenceMatrix.of(self._table, None, edges, correction=self._correction)
         return Screening.of(self._table, self._target, (), edges, correction=self._correction)
@@ -438,7 +438,7 @@ class Accumulator:
             raise InputError("a first pass has no result: pass those that second_passes() gave")
         return self._plan.which if self._plan.which is not None else tuple(range(self._plan.n_tiles))
 
-    def _edges(self) -> FoldedEdges:
+    def _edges(self) -> BatchEdges:
         if self._plan is None or self._folded is None:
             raise InputError("the second pass has seen no rows: update it with all batches again")
         return self._plan.edges(self._folded, _SHUFFLES)

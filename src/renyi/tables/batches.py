@@ -7,13 +7,13 @@ from renyi.compute.dask import folded_over, is_dask, partitions
 from renyi.compute.memory import give_back
 from renyi.compute.progress import watched_rows
 from renyi.compute.threads import ahead
-from renyi.data.files.batches import as_stream, is_elsewhere, loaded
+from renyi.data.files.batches import as_stream, is_streamed, loaded
 from renyi.errors import InputError
 from renyi.tables.accumulator import Accumulator, bytes_of
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
-__all__ = ["at_hand", "in_batches", "is_away"]
+__all__ = ["in_batches", "is_out_of_core", "loaded_if_small"]
 
 # Rows of the first partition that are looked at before all others.
 _GLANCE = 2**18
@@ -21,22 +21,22 @@ _GLANCE = 2**18
 _BATCHES_PER_TURN = 4
 
 
-def is_away(table: Any, /) -> bool:
+def is_out_of_core(table: Any, /) -> bool:
     """Whether the rows have to be read first, or are on a cluster."""
-    return is_elsewhere(table) or is_dask(table)
+    return is_streamed(table) or is_dask(table)
 
 
-def at_hand(table: Any, memory: str | int, /) -> Any:
+def loaded_if_small(table: Any, memory: str | int, /) -> Any:
     """The table itself, or what a small file holds."""
     budget = bytes_of(memory)
-    if is_dask(table) or not is_elsewhere(table):
+    if is_dask(table) or not is_streamed(table):
         return table
     whole = loaded(table, budget)
     return table if whole is None else whole
 
 
 def in_batches(table: Any, first: Accumulator, memory: str | int, /, *, progress: bool) -> DependenceMatrix | Screening:
-    """Two passes over a table that is away."""
+    """Two passes over a table that is out of core."""
     if is_dask(table):
         return _on_cluster(partitions(table), first)
     rows = as_stream(table, bytes_of(memory))
@@ -58,9 +58,9 @@ def _on_cluster(parts: Sequence[Any], first: Accumulator) -> DependenceMatrix | 
     """Two passes over partitions that stay where they are."""
     if not parts:
         raise InputError("the Dask table has no partition: there is nothing to measure")
-    surveyed = folded_over(list(parts), _seen, first, _merged, begin=_glanced)
+    seen = folded_over(list(parts), _seen, first, _merged, begin=_glanced)
     # One block of columns after the other: what a task holds and returns is bounded.
-    passes = [folded_over(list(parts), _seen, second, _merged) for second in surveyed.second_passes()]
+    passes = [folded_over(list(parts), _seen, second, _merged) for second in seen.second_passes()]
     return passes[0].result(*passes[1:])
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
+from renyi.allpairs.compare import Found
 from renyi.allpairs.edges import ALIAS, Edges
-from renyi.allpairs.tiles import Found
 from renyi.coefficients.base import N_RESAMPLES, Measure, Side
 from renyi.coefficients.pearson import Pearson, Spearman
 from renyi.compute.progress import watched

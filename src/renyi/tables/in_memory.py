@@ -5,20 +5,22 @@ from typing import Any
 
 import numpy as np
 
-from renyi.allpairs.column_group import Alike, Variable, ready
+from renyi.allpairs.column_group import ColumnGroup, Variable, ready
+from renyi.allpairs.compare import SHUFFLES, Found, compare
 from renyi.allpairs.edges import Edges
-from renyi.allpairs.tiles import SHUFFLES, Found, compare, groups, shared_tiles
-from renyi.basis import random_features as features
+from renyi.allpairs.tiles import groups, shared_tiles
+from renyi.basis import random_features
 from renyi.coefficients.base import Measure
 from renyi.coefficients.rdc import Rdc
 from renyi.compute.progress import watched
 from renyi.compute.threads import stream
 from renyi.data.column import Column
 from renyi.errors import InputError
+from renyi.pair.bases import check_basis
 from renyi.pair.conditional import conditional_test
-from renyi.pair.independence import Prepared, prepare
-from renyi.pair.rdc import Settings, check_basis
+from renyi.pair.prepare import Prepared, prepare
 from renyi.pair.result import TestResult
+from renyi.pair.settings import Settings
 from renyi.tables.by_measure import measured
 
 __all__ = ["every_pair", "given_others", "in_tiles", "prepared"]
@@ -26,7 +28,7 @@ __all__ = ["every_pair", "given_others", "in_tiles", "prepared"]
 # Short columns are prepared one after the other, since threads would wait for the interpreter, and for one another;
 # those with gaps take longer, as they have functions of their own.
 _SHORT_COLUMN, _SHORT_WITH_GAPS, _ROWS_AT_ONCE = 2**14, 2**11, 2**17
-(_SEED,) = features.seeds(None, n_draws=1)
+(_SEED,) = random_features.seeds(None, n_draws=1)
 
 
 def prepared(columns: Sequence[Column], by: Rdc, /, *, progress: bool) -> list[Variable]:
@@ -53,7 +55,7 @@ def in_tiles(x: Sequence[Variable], y: Sequence[Variable] | None, /, *, progress
     own = [group if y else group.averaged() for group in groups(x)]
     tiles = shared_tiles(own, None if y is None else groups(y))
 
-    def compare_one(tile: tuple[Alike, Alike]) -> Found:
+    def compare_one(tile: tuple[ColumnGroup, ColumnGroup]) -> Found:
         return compare(*tile, SHUFFLES)
 
     return watched(stream(compare_one, tiles), len(tiles), "Comparing pairs", shown=progress)

@@ -122,7 +122,7 @@ class TableResult:
             )
 
         room = showing.report()
-        return cast("Path", room.write_report(self, path, room.Wishes(self.rate(q), title, pairs, rows)))
+        return cast("Path", room.write_report(self, path, room.ReportOptions(self.rate(q), title, pairs, rows)))
 
     def _frame(self, which: Index) -> Any:
         return self.edges.take(which).to_frame(self.new_frame, qvalues=self.edge_qvalues[which])

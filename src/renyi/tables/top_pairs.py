@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
+from renyi.allpairs.compare import Found
 from renyi.allpairs.edges import Edges
-from renyi.allpairs.tiles import Found
 from renyi.inference.false_discovery import Correction
 
-__all__ = ["Strongest"]
+__all__ = ["TopPairs"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ _STRATUM = 50
 _LEAST_TO_SORT = 2**17
 
 
-class Strongest:
+class TopPairs:
     """Takes what tiles have found and keeps the pairs with the largest debiased coefficients."""
 
     def __init__(

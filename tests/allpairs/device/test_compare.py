@@ -14,8 +14,7 @@ from sample_tables import assert_same_table
 torch = pytest.importorskip("torch")
 
 from renyi.allpairs import stack as stacks  # noqa: E402
-from renyi.allpairs.device import compare as devicewise  # noqa: E402
-from renyi.allpairs.device import ranking as tensors  # noqa: E402
+from renyi.allpairs.device import compare, ranking  # noqa: E402
 from renyi.allpairs.device import stack as resident  # noqa: E402
 from renyi.allpairs.device.ranking import upload  # noqa: E402
 from renyi.compute import devices, fetching  # noqa: E402
@@ -160,12 +159,12 @@ CROSSED = {
     "chunks": [(resident, "_MOST_ROWS", 100)],
     "strips of chunks": [(resident, "_FEWEST_OF_STRIP", 3), (resident, "_MOST_ROWS", 100)],
     "blocks of functions": [(resident, "_EASY_WIDTH", 4)],
-    "tiles": [(devicewise, "_MOST_COLUMNS", 5)],
-    "strips of tiles": [(resident, "_FEWEST_OF_STRIP", 2), (devicewise, "_MOST_COLUMNS", 6)],
+    "tiles": [(compare, "_MOST_COLUMNS", 5)],
+    "strips of tiles": [(resident, "_FEWEST_OF_STRIP", 2), (compare, "_MOST_COLUMNS", 6)],
     "little room": [(devices, "_ROOM_ON_CPU", 2**17)],
     "no room": [(devices, "_ROOM_ON_CPU", 0), (resident, "_FEWEST_ROWS", 20), (resident, "_ALIGNED", 1)],
-    "pairs of much room": [(devicewise, "_NUMBERS_OF_PAIR", 2**22)],
-    "columns sorted one by one": [(tensors, "_BYTES_OF_SORTING", 2**30)],
+    "pairs of much room": [(compare, "_NUMBERS_OF_PAIR", 2**22)],
+    "columns sorted one by one": [(ranking, "_BYTES_OF_SORTING", 2**30)],
     "matrices filled in memory": [(fetching, "_SHARE_OF_MATRICES", 0.0)],
     "matrices in pieces": [(fetching, "_PIECE", 40), (fetching, "_MOST_THREADS", 2)],
 }
@@ -211,7 +210,7 @@ def test_matrices_that_come_in_pieces_or_are_filled_in_memory_are_the_same(name,
     values[:, ::3] = np.round(values[:, ::3])
     expected = renyi.matrix(values)
     monkeypatch.setattr(fetching, name, value)
-    monkeypatch.setattr(devicewise, "_MOST_COLUMNS", 5)
+    monkeypatch.setattr(compare, "_MOST_COLUMNS", 5)
     found = renyi.matrix(torch.tensor(values))
     for part in ("values", "debiased", "pearson", "spearman"):
         assert difference(found, expected, part) < 1e-12
@@ -227,7 +226,7 @@ class _FullBeyond:
     """Comparing that runs out of memory for more pairs than there is room for."""
 
     def __init__(self, most):
-        self.most, self.sizes, self.compare = most, [], devicewise._compare
+        self.most, self.sizes, self.compare = most, [], compare._compare
 
     def __call__(self, x, y):
         size = len(x.positions) * len(y.positions)
@@ -241,7 +240,7 @@ def test_a_full_device_gets_smaller_tiles(rng, monkeypatch):
     values = torch.tensor(rng.standard_normal((100, 11)))
     expected = renyi.matrix(values)
     full = _FullBeyond(9)
-    monkeypatch.setattr(devicewise, "_compare", full)
+    monkeypatch.setattr(compare, "_compare", full)
     found = renyi.matrix(values)
     assert max(full.sizes) <= 9
     assert difference(found, expected, "values") < 1e-12
@@ -252,7 +251,7 @@ def test_a_device_without_room_for_a_pair_is_an_error_that_says_so(rng, monkeypa
         total_memory = 2**30
 
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: Properties)
-    monkeypatch.setattr(devicewise, "_compare", _FullBeyond(0))
+    monkeypatch.setattr(compare, "_compare", _FullBeyond(0))
     with pytest.raises(renyi.InputError, match=r"no room for one pair of columns: free its memory"):
         renyi.matrix(torch.tensor(rng.standard_normal((100, 3))))
 
@@ -419,7 +418,7 @@ def test_halves_of_digits_select_as_single_precision(rng, monkeypatch):
 
 def full_beyond(most, sizes):
     """Products that run out of memory for more columns than there is room for."""
-    multiply = resident.ResidentStack.products
+    multiply = resident.DeviceStack.products
 
     def products(stack, other):
         if len(stack) > most:
@@ -442,7 +441,7 @@ def test_blocks_of_features_select_as_all_at_once(are_kept, rng, monkeypatch):
         monkeypatch.setattr(held, "_SHARE_KEPT", 0.0)
         monkeypatch.setattr(candidates, "_SHARE_KEPT", 0.0)
     sizes = []
-    monkeypatch.setattr(resident.ResidentStack, "products", full_beyond(len(X), sizes))
+    monkeypatch.setattr(resident.DeviceStack, "products", full_beyond(len(X), sizes))
     assert_same_search(RDCSelector().fit(torch.tensor(X), torch.tensor(y)), expected, 1e-4)
     assert 1 < max(sizes) <= 4
 
@@ -450,7 +449,7 @@ def test_blocks_of_features_select_as_all_at_once(are_kept, rng, monkeypatch):
 def test_a_full_device_holds_fewer_features_at_a_time(rng, monkeypatch):
     X, y = features(500, rng)
     sizes = []
-    monkeypatch.setattr(resident.ResidentStack, "products", full_beyond(3, sizes))
+    monkeypatch.setattr(resident.DeviceStack, "products", full_beyond(3, sizes))
     found = RDCSelector().fit(torch.tensor(X), torch.tensor(y))
     assert_same_search(found, RDCSelector().fit(X, y), 1e-9)
     assert 1 <= max(sizes) <= 3
@@ -462,7 +461,7 @@ def test_a_device_without_room_for_a_feature_is_an_error_that_says_so(rng, monke
 
     X, y = features(200, rng)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: Properties)
-    monkeypatch.setattr(resident.ResidentStack, "products", full_beyond(0, []))
+    monkeypatch.setattr(resident.DeviceStack, "products", full_beyond(0, []))
     with pytest.raises(renyi.InputError, match=r"no room for one column of 200 rows: free its memory"):
         RDCSelector().fit(torch.tensor(X), torch.tensor(y))
 
@@ -639,8 +638,8 @@ def test_functions_of_any_size_multiply_in_halves(rng, monkeypatch):
     table[0] = 900.0
     functions = rng.standard_normal((5, 4000)) * np.logspace(-12, 3, 5)[:, np.newaxis]
     values = table[codes]
-    stack = resident.ResidentStack.of([table], torch.tensor(codes.astype(np.int32)), dtype=torch.float32)
-    others = resident.ResidentRows.of(torch.tensor(functions), dtype=torch.float32)
+    stack = resident.DeviceStack.of([table], torch.tensor(codes.astype(np.int32)), dtype=torch.float32)
+    others = resident.DeviceRows.of(torch.tensor(functions), dtype=torch.float32)
     found = stack.products(others)[:, :5, :, 0].numpy().swapaxes(1, 2) * others.sizes
     lengths = np.sqrt((values**2).sum(axis=0))[..., np.newaxis] * np.sqrt((functions**2).sum(axis=1))
     assert np.abs((found - np.einsum("nca,fn->caf", values, functions)) / lengths).max() < 1e-6

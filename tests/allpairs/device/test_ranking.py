@@ -12,9 +12,9 @@ from sample_tables import assert_same_table
 torch = pytest.importorskip("torch")
 
 from renyi.allpairs.device.ranking import ranked, read_tensors  # noqa: E402
-from renyi.basis import random_features as features  # noqa: E402
-from renyi.pair.rdc import Settings  # noqa: E402
-from renyi.tables import api as table  # noqa: E402
+from renyi.basis import random_features  # noqa: E402
+from renyi.pair.settings import Settings  # noqa: E402
+from renyi.tables import api  # noqa: E402
 
 N = 300
 
@@ -34,7 +34,7 @@ def said(call):
 @pytest.fixture
 def as_on_card(monkeypatch):
     """Tables in memory go to a device, which is the processor."""
-    monkeypatch.setattr(table, "device_of", lambda device, *data: torch.device("cpu"))
+    monkeypatch.setattr(api, "device_of", lambda device, *data: torch.device("cpu"))
 
 
 class OnCard(torch.Tensor):
@@ -189,7 +189,7 @@ def test_tensors_that_follow_their_gradients_are_read(rng):
 
 def test_some_columns_are_taken_with_what_is_told_of_them(rng):
     whole = read_tensors(torch.tensor(columns(rng)), torch.device("cpu"))
-    part = ranked(whole.take([2, 0]), Settings(None, features.DEFAULT_SCALE, "auto"), missing="pairwise")
+    part = ranked(whole.take([2, 0]), Settings(None, random_features.DEFAULT_SCALE, "auto"), missing="pairwise")
     assert [variable.column.name for variable in part.variables] == ["x2", "x0"]
     assert (part.numbers == whole.numbers[[2, 0]]).all()
 
@@ -248,7 +248,7 @@ def test_a_report_of_a_frame_that_was_compared_on_a_device_is_that_of_memory(rng
     frame["date"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 10**9, N), "s")
     paths = [tmp_path / "memory.json", tmp_path / "device.json"]
     renyi.matrix(frame).report(paths[0])
-    monkeypatch.setattr(table, "device_of", lambda device, *data: torch.device("cpu"))
+    monkeypatch.setattr(api, "device_of", lambda device, *data: torch.device("cpu"))
     found = renyi.matrix(frame, device="cuda")
     pickle.loads(pickle.dumps(found)).report(paths[1])
     expected, told = (json.loads(path.read_text()) for path in paths)

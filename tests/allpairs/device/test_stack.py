@@ -4,7 +4,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from renyi.allpairs.device import stack as resident  # noqa: E402
-from renyi.allpairs.device.stack import ResidentStack, ResidentValues  # noqa: E402
+from renyi.allpairs.device.stack import DeviceStack, DeviceValues  # noqa: E402
 from renyi.compute import devices  # noqa: E402
 
 
@@ -12,7 +12,7 @@ def stack_of(n_columns, rank, rng, *, n_rows=300, dtype=torch.float64):
     """Functions of some columns on cells of two tables, and the same at all rows (rows, columns, rank)."""
     tables = [rng.standard_normal((n_cells, rank)) for n_cells in (40, 25)]
     codes = np.column_stack([rng.integers(40 * (k % 2), 40 + 25 * (k % 2), n_rows) for k in range(n_columns)])
-    stack = ResidentStack.of(tables, torch.tensor(codes.astype(np.int32)), dtype=dtype)
+    stack = DeviceStack.of(tables, torch.tensor(codes.astype(np.int32)), dtype=dtype)
     return stack, np.concatenate(tables)[codes]
 
 
@@ -56,7 +56,7 @@ def test_columns_with_others_have_the_products_of_every_pair(rng, monkeypatch):
 def test_values_with_themselves_have_the_products_of_every_pair_both_ways(n_columns, rng, monkeypatch):
     cut_up(monkeypatch, strip=2, rows=50, width=8)
     numbers = rng.standard_normal((n_columns, 180)) * 10.0 ** np.arange(n_columns)[:, np.newaxis]
-    values = ResidentValues.of(torch.tensor(numbers))
+    values = DeviceValues.of(torch.tensor(numbers))
     found = values.products(values)[..., 0, 0].numpy() / 180
     assert np.abs(found - np.corrcoef(numbers)).max() < 1e-12
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from renyi.allpairs.streaming import column_stats
-from renyi.allpairs.streaming.column_stats import ColumnSurvey, part_of
+from renyi.allpairs.streaming.column_stats import ColumnStats, part_of
 from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY
 from renyi.data.types import SkipError
 
 
-def surveyed(parts, wish=None):
-    survey = ColumnSurvey("x", wish, LEAST_CAPACITY)
+def surveyed(parts, override=None):
+    survey = ColumnStats("x", override, LEAST_CAPACITY)
     for part in parts:
         survey.update(part)
     return survey

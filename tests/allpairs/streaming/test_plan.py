@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import renyi
+from renyi.allpairs.compare import SHUFFLES
 from renyi.allpairs.streaming import plan as plans
-from renyi.allpairs.streaming.column_stats import ColumnSurvey
+from renyi.allpairs.streaming.column_stats import ColumnStats
 from renyi.allpairs.streaming.plan import Plan
 from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY
-from renyi.allpairs.tiles import SHUFFLES
 from renyi.basis.random_features import DEFAULT_SCALE
 from renyi.errors import InputError
-from renyi.pair.rdc import Settings
+from renyi.pair.settings import Settings
 
 SETTINGS = Settings(None, DEFAULT_SCALE, "auto")
 
@@ -34,7 +34,7 @@ def table(rng, n=300):
 def plan_of(columns, targets=(), most_bytes=2**30):
     counted = {}
     for name, cells in columns.items():
-        survey = ColumnSurvey(name, None, LEAST_CAPACITY)
+        survey = ColumnStats(name, None, LEAST_CAPACITY)
         survey.update(cells)
         counted[name] = survey.decided(lambda _: None)
     compared = tuple(column for name, column in counted.items() if name not in targets)

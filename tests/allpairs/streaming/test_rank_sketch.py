@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 
-from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY, Coder, Summary
+from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY, Coder, RankSketch
 from renyi.basis.ranks import quantise
 from renyi.data.exact import FineCoder, beyond, split
 
@@ -31,10 +31,10 @@ WHOLE = {
 
 
 def counted(values, cuts, capacity=LEAST_CAPACITY):
-    summary = Summary(capacity)
+    sketch = RankSketch(capacity)
     for part in np.split(values, cuts):
-        summary.update(*split(part))
-    return summary.settle()
+        sketch.update(*split(part))
+    return sketch.settle()
 
 
 def same(a, b):
@@ -53,7 +53,7 @@ def test_cuts_order_and_merging_change_nothing(name, rng):
     assert same(whole, counted(rng.permutation(values), [1, 1, 5000, 30_000]))
     parts = [counted(part, [7]) for part in np.split(values, [100, 20_000, 20_000])]
     for order in ([0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]):
-        total = Summary(LEAST_CAPACITY)
+        total = RankSketch(LEAST_CAPACITY)
         for k in order:
             total.merge(pickle.loads(pickle.dumps(parts[k])))
         assert same(whole, total.settle())
@@ -65,9 +65,9 @@ def test_knowing_where_values_lie_changes_nothing(name, rng):
     whole = counted(values, [])
     first, *others = np.split(values, [20_000, 20_000, 21_000])
     layout = pickle.loads(pickle.dumps(counted(first[:10_000], []).layout))
-    total = Summary(LEAST_CAPACITY)
+    total = RankSketch(LEAST_CAPACITY)
     for part in (others[2], first, *others[:2]):
-        some = Summary.beginning(LEAST_CAPACITY, layout)
+        some = RankSketch.beginning(LEAST_CAPACITY, layout)
         some.update(*split(part))
         total.merge(pickle.loads(pickle.dumps(some)))
     assert same(whole, total.settle())
@@ -76,31 +76,31 @@ def test_knowing_where_values_lie_changes_nothing(name, rng):
 
 
 def test_a_summary_travels_in_few_bytes(rng):
-    summary = counted(rng.normal(size=400_000), [], capacity=2**15)
-    back = pickle.loads(pickle.dumps(summary))
-    assert same(back, summary)
-    assert np.array_equal(back.first[~back.is_mixed], summary.first[~summary.is_mixed])
-    assert len(pickle.dumps(summary)) < 8 * len(summary.parts)
+    sketch = counted(rng.normal(size=400_000), [], capacity=2**15)
+    back = pickle.loads(pickle.dumps(sketch))
+    assert same(back, sketch)
+    assert np.array_equal(back.first[~back.is_mixed], sketch.first[~sketch.is_mixed])
+    assert len(pickle.dumps(sketch)) < 8 * len(sketch.parts)
 
 
 @pytest.mark.parametrize("spread", [0.0, 7.0, 20.0])
 def test_counting_without_sorting_is_counting(spread, rng):
     # Enough for several rounds of the counter, with values that it has not seen before, so that bits are dropped late.
     values = rng.normal(size=120_000) * np.exp(spread * np.arange(120_000) / 120_000 * rng.random(120_000))
-    summary = counted(values, range(5_000, 120_000, 5_000))
+    sketch = counted(values, range(5_000, 120_000, 5_000))
     bits = np.where(np.signbit(values), ~values.view(np.uint64), values.view(np.uint64) | np.uint64(2**63))
-    parts, counts = np.unique(bits >> np.uint64(summary.shift), return_counts=True)
-    assert np.array_equal(summary.parts, parts)
-    assert np.array_equal(summary.counts, counts)
+    parts, counts = np.unique(bits >> np.uint64(sketch.shift), return_counts=True)
+    assert np.array_equal(sketch.parts, parts)
+    assert np.array_equal(sketch.counts, counts)
     distinct = np.unique(bits)
-    assert np.array_equal(summary.is_mixed, np.unique(distinct >> np.uint64(summary.shift), return_counts=True)[1] > 1)
+    assert np.array_equal(sketch.is_mixed, np.unique(distinct >> np.uint64(sketch.shift), return_counts=True)[1] > 1)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_cell_of_a_value_is_found_by_bins(name, rng):
     values = SAMPLES[name](rng)
-    summary = counted(values, [], capacity=2**16)
-    cells, smallest, _ = summary.cells(8192)
+    sketch = counted(values, [], capacity=2**16)
+    cells, smallest, _ = sketch.cells(8192)
     codes = Coder.of(smallest, cells.counts)(values)
     assert np.array_equal(codes, np.searchsorted(smallest[1:], values, side="right"))
     assert np.array_equal(np.bincount(codes, minlength=len(cells.counts)), cells.counts)
@@ -119,21 +119,21 @@ def test_what_fits_has_the_grid_of_a_table_in_memory(name, rng):
 @pytest.mark.parametrize("name", ["normal", "narrow", "zeros"])
 def test_ranks_are_off_by_no_more_than_is_said(name, rng):
     values = SAMPLES[name](rng)
-    summary = counted(values, [])
-    assert 0 < summary.rank_error < 2e-3
-    cells, smallest, _ = summary.cells(None)
+    sketch = counted(values, [])
+    assert 0 < sketch.rank_error < 2e-3
+    cells, smallest, _ = sketch.cells(None)
     codes = Coder.of(smallest, cells.counts)(values)
     exact = quantise(values)
-    assert np.abs(cells.middles[codes] - exact.middles[exact.codes]).max() <= summary.rank_error
+    assert np.abs(cells.middles[codes] - exact.middles[exact.codes]).max() <= sketch.rank_error
 
 
 def test_tails_are_the_first_bits_to_go(rng):
-    kept = {name: (summary := counted(WHOLE[name](rng), [])).kept for name in WHOLE}
+    kept = {name: (sketch := counted(WHOLE[name](rng), [])).kept for name in WHOLE}
     assert kept["few"] == kept["beside small"] == kept["long floats"] == 13
     assert 0 < kept["some"] < 13
     assert 0 < kept["dates"] < 13
     assert kept["all"] == 0
-    assert summary.rank_error == 0.0
+    assert sketch.rank_error == 0.0
 
 
 def test_numbers_without_tails_have_the_parts_that_they_have_alone(rng):
@@ -158,12 +158,12 @@ def test_numbers_between_floats_have_the_grid_of_a_table_in_memory(name, rng):
 @pytest.mark.parametrize("name", ["some", "negative", "dates"])
 def test_ranks_of_numbers_between_floats_are_off_by_no_more_than_is_said(name, rng):
     values = WHOLE[name](rng)
-    summary = counted(values, [])
-    assert 0 < summary.rank_error < 2e-3
-    cells, smallest, tails = summary.cells(None)
+    sketch = counted(values, [])
+    assert 0 < sketch.rank_error < 2e-3
+    cells, smallest, tails = sketch.cells(None)
     codes = FineCoder.of(smallest, tails)(*split(values))
     exact = quantise(values)
-    assert np.abs(cells.middles[codes] - exact.middles[exact.codes]).max() <= summary.rank_error
+    assert np.abs(cells.middles[codes] - exact.middles[exact.codes]).max() <= sketch.rank_error
 
 
 def test_the_cell_of_a_value_that_was_not_counted(rng):
@@ -177,11 +177,11 @@ def test_the_cell_of_a_value_that_was_not_counted(rng):
 
 def test_numbers_between_floats_are_standardised_without_rounding(rng):
     steps = rng.integers(0, 500, N)
-    summary = counted(2**62 + steps, [100])
-    location, scale = summary.location_and_scale()
+    sketch = counted(2**62 + steps, [100])
+    location, scale = sketch.location_and_scale()
     assert location == pytest.approx((steps - steps.min()).mean())
     assert scale == pytest.approx(steps.std())
-    assert np.array_equal(beyond(summary.origin, *split(2**62 + steps)), steps - steps.min())
+    assert np.array_equal(beyond(sketch.origin, *split(2**62 + steps)), steps - steps.min())
 
 
 def test_one_value_between_floats_is_constant_and_told_exactly():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import renyi
-from renyi.data.files.batches import as_stream, is_elsewhere, is_large, loaded
+from renyi.data.files.batches import as_stream, is_large, is_streamed, loaded
 
 pl = pytest.importorskip("polars")
 
@@ -90,9 +90,9 @@ def test_lazy_frames_iterators_and_lists_of_batches(frame):
 
 
 def test_tables_are_not_mistaken_for_something_to_read(frame):
-    assert not is_elsewhere(frame)
-    assert not is_elsewhere([[1.0, 2.0], [3.0, 4.0]])
-    assert not is_elsewhere({"x": [1, 2]})
+    assert not is_streamed(frame)
+    assert not is_streamed([[1.0, 2.0], [3.0, 4.0]])
+    assert not is_streamed({"x": [1, 2]})
 
 
 def test_files_that_differ_are_named(frame, tmp_path):

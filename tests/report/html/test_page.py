@@ -12,7 +12,7 @@ import pytest
 import renyi
 from hostile import HOSTILE
 from renyi.errors import InputError, MissingExtraError
-from renyi.report.document import Wishes, document_of
+from renyi.report.document import ReportOptions, document_of
 from renyi.report.html.page import page_of
 from renyi.tables.api import matrix
 from sample_tables import VECTORS
@@ -62,8 +62,8 @@ class TestPage:
         assert policy.count("sha256-") == 2
 
     def test_hostile_names_are_text(self, hostile):
-        plain = Tags(page_of(document_of(matrix({"x": np.arange(9.0), "y": np.arange(9.0)}), Wishes())))
-        tags = Tags(page_of(document_of(hostile, Wishes(title=HOSTILE[1]))))
+        plain = Tags(page_of(document_of(matrix({"x": np.arange(9.0), "y": np.arange(9.0)}), ReportOptions())))
+        tags = Tags(page_of(document_of(hostile, ReportOptions(title=HOSTILE[1]))))
         assert set(tags.tags) == set(plain.tags) | {"h3"}
         assert tags.tags.count("script") == 2
         assert not tags.handlers

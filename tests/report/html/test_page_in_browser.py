@@ -12,7 +12,7 @@ import pytest
 
 import renyi
 from hostile import HOSTILE
-from renyi.report.document import Wishes, document_of
+from renyi.report.document import ReportOptions, document_of
 from renyi.report.html.page import page_of
 from renyi.tables.api import matrix, screen
 
@@ -311,7 +311,7 @@ def test_hostile_names_run_nothing(visit, folder):
 
 
 def test_fifty_thousand_pairs_stay_quick(visit, folder):
-    small = document_of(matrix({"x": np.arange(9.0), "y": np.arange(9.0)}, measure="pearson"), Wishes())
+    small = document_of(matrix({"x": np.arange(9.0), "y": np.arange(9.0)}, measure="pearson"), ReportOptions())
     x, y = (index.tolist() for index in np.triu_indices(320, 1))
     values = np.random.default_rng(2).random(len(x)).round(4).tolist()
     (folder / "wide.html").write_text(

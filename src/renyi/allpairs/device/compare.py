@@ -9,19 +9,20 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.column_group import Alike
-from renyi.allpairs.common_rows import CompletePairs
+from renyi.allpairs.column_group import ColumnGroup
+from renyi.allpairs.compare import SHUFFLES, Found, by_itself
+from renyi.allpairs.complete import CompletePairs
 from renyi.allpairs.device.ranking import Ranked
-from renyi.allpairs.device.stack import ResidentStack
+from renyi.allpairs.device.stack import DeviceStack
 from renyi.allpairs.edges import SMALLEST_PVALUE, Edges, traits
-from renyi.allpairs.tiles import SHUFFLES, Found, by_itself, tiles_of
+from renyi.allpairs.tiles import tiles_of
 from renyi.compute.devices import EXTRA, free_bytes, relieved
 from renyi.compute.fetching import Fetching
 from renyi.compute.progress import watched
 from renyi.errors import load
 from renyi.inference.debias import largest_leverage, null_level
 from renyi.inference.roy import null_median
-from renyi.pair.independence import Prepared
+from renyi.pair.prepare import Prepared
 
 __all__ = ["MatrixEdges", "compared"]
 
@@ -59,7 +60,7 @@ def compared(x: Ranked, y: Ranked | None = None, /, *, progress: bool) -> "Matri
     return MatrixEdges(x.variables, (y or x).variables, cast(Found, found))
 
 
-def _last_tiles(tiles: Sequence[tuple[Alike, Alike]], n_rows: int, *, is_square: bool) -> Index:
+def _last_tiles(tiles: Sequence[tuple[ColumnGroup, ColumnGroup]], n_rows: int, *, is_square: bool) -> Index:
     """For every row of the matrices the last tile that has some of it."""
     last = np.zeros(n_rows, dtype=np.intp)
     for t, (a, b) in enumerate(tiles):
@@ -69,7 +70,7 @@ def _last_tiles(tiles: Sequence[tuple[Alike, Alike]], n_rows: int, *, is_square:
     return last
 
 
-def _ranks(groups: Sequence[Alike], n_columns: int) -> Index:
+def _ranks(groups: Sequence[ColumnGroup], n_columns: int) -> Index:
     """Those of the bases of every column."""
     ranks = np.empty(n_columns, dtype=np.intp)
     for group in groups:
@@ -91,7 +92,7 @@ class _Tile:
     shuffled: list[tuple[int, int]]
 
 
-def _tiles_that_fit(x: Alike, y: Alike) -> Iterator[_Tile]:
+def _tiles_that_fit(x: ColumnGroup, y: ColumnGroup) -> Iterator[_Tile]:
     """All pairs of a tile, in smaller ones where the device is full."""
     torch = load("torch", extra=EXTRA)
     try:
@@ -109,17 +110,17 @@ def _tiles_that_fit(x: Alike, y: Alike) -> Iterator[_Tile]:
             yield from _tiles_that_fit(part, other)
 
 
-def _rows_of(group: Alike) -> ResidentStack:
-    return cast(ResidentStack, group.coefficient)
+def _rows_of(group: ColumnGroup) -> DeviceStack:
+    return cast(DeviceStack, group.coefficient)
 
 
-def _halves(group: Alike) -> list[Alike]:
+def _halves(group: ColumnGroup) -> list[ColumnGroup]:
     n = len(group.positions)
     edges = sorted({0, n // 2, n})
     return [group.part(slice(start, stop)) for start, stop in pairwise(edges)]
 
 
-def _compare(x: Alike, y: Alike) -> _Tile:
+def _compare(x: ColumnGroup, y: ColumnGroup) -> _Tile:
     """Values and p-values of all pairs; of columns with themselves both triangles are the same."""
     torch = load("torch", extra=EXTRA)
     device = _rows_of(x).device
@@ -154,7 +155,7 @@ def _compare(x: Alike, y: Alike) -> _Tile:
 
 
 def _shuffle(
-    x: Alike, y: Alike, index: tuple[Tensor, Tensor], /, log_pvalue: Tensor, which: Tensor
+    x: ColumnGroup, y: ColumnGroup, index: tuple[Tensor, Tensor], /, log_pvalue: Tensor, which: Tensor
 ) -> list[tuple[int, int]]:
     """Test pairs that have no law by themselves, by shuffles on the device; those that were shuffled."""
     (i, j), shuffled = index, []
@@ -172,7 +173,7 @@ def _shuffle(
     return shuffled
 
 
-def _with_rows(group: Alike, column: int) -> Prepared:
+def _with_rows(group: ColumnGroup, column: int) -> Prepared:
     """A column with the cell of every row in memory."""
     prepared, codes = group.variables[column].prepared, _rows_of(group).codes_of(column)
     basis, nested = (replace(part, codes=codes, counts=None) for part in (prepared.basis, prepared.scales.basis))
@@ -221,6 +222,11 @@ class FoundMatrix:
     def ranks(self) -> NDArray[np.int32]:
         """Those of the two bases of every pair."""
         return np.column_stack((self.ranks_x[self.i], self.ranks_y[self.j])).astype(np.int32)
+
+    @property
+    def heavier(self) -> None:
+        """All rows are common."""
+        return None
 
     @property
     def is_shuffled(self) -> NDArray[np.bool_]:

@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.column_group import Alike, Variable, ready
-from renyi.allpairs.device.stack import ResidentStack, ResidentValues
+from renyi.allpairs.column_group import ColumnGroup, Variable, ready
+from renyi.allpairs.device.stack import DeviceStack, DeviceValues
 from renyi.allpairs.stack import is_exact, precision
-from renyi.basis import random_features as features
+from renyi.basis import random_features
 from renyi.basis.basis import copula_basis, grid_cells
 from renyi.basis.nested import number_scales
 from renyi.basis.ranks import Cells, tie_free_cells, tied_cells
@@ -29,8 +29,8 @@ from renyi.data.table import Table, as_dict, names_of, observed
 from renyi.data.types import SkipError, check_varies, read
 from renyi.errors import InputError, check_choice, count
 from renyi.inference.multiscale import CORNER
-from renyi.pair.independence import Prepared, prepare
-from renyi.pair.rdc import Settings
+from renyi.pair.prepare import Prepared, prepare
+from renyi.pair.settings import Settings
 
 __all__ = [
     "OnDevice",
@@ -46,7 +46,7 @@ __all__ = [
 
 Array: TypeAlias = NDArray[np.float64]
 Tensor: TypeAlias = Any
-(_SEED,) = features.seeds(None, n_draws=1)
+(_SEED,) = random_features.seeds(None, n_draws=1)
 
 # What sorting takes for every number: sorted values, their order, and as much beside them.
 _BYTES_OF_SORTING = 48
@@ -198,7 +198,7 @@ def on_device(columns: Sequence[Column], device: Any, /) -> OnDevice:
 
 
 @dataclass(frozen=True, eq=False)
-class _Away(Variable):
+class _DeviceVariable(Variable):
     """A column whose rows are on a device, and in memory too if they come from there."""
 
     n_all: int
@@ -225,12 +225,12 @@ class _Away(Variable):
 class Ranked:
     """Columns that can be compared, their cells (columns, rows) and values on a device, and why others cannot."""
 
-    variables: tuple[_Away, ...]
+    variables: tuple[_DeviceVariable, ...]
     codes: Tensor
     numbers: Tensor
     table: Table
 
-    def groups(self) -> list[Alike]:
+    def groups(self) -> list[ColumnGroup]:
         """Columns that are alike, stacked."""
         by_prepared: dict[int, list[int]] = {}
         for place, variable in enumerate(self.variables):
@@ -238,9 +238,9 @@ class Ranked:
         by_signature: dict[Any, list[list[int]]] = {}
         for places in by_prepared.values():
             by_signature.setdefault(self.variables[places[0]].signature, []).append(places)
-        return [self._alike(parts) for parts in by_signature.values()]
+        return [self._group(parts) for parts in by_signature.values()]
 
-    def _alike(self, parts: Sequence[Sequence[int]]) -> Alike:
+    def _group(self, parts: Sequence[Sequence[int]]) -> ColumnGroup:
         """One group, of columns that share what was prepared, and of others."""
         import torch
 
@@ -258,14 +258,14 @@ class Ranked:
         bases, nested = [one.basis for one in prepared], [one.scales.basis for one in prepared]
         kinds = [torch.float64 if is_exact(side, n_rows) else torch.float32 for side in (bases, nested)]
         # They answer whatever is asked of stacks in memory.
-        coefficient: Any = ResidentStack.of([one.table for one in bases], codes, dtype=kinds[0])
-        corner: Any = ResidentStack.of([one.table[:, :CORNER] for one in nested], codes, dtype=kinds[1])
+        coefficient: Any = DeviceStack.of([one.table for one in bases], codes, dtype=kinds[0])
+        corner: Any = DeviceStack.of([one.table[:, :CORNER] for one in nested], codes, dtype=kinds[1])
         rest: Any = None
         if nested[0].rank > CORNER:
-            rest = ResidentStack.of([one.table[:, CORNER:] for one in nested], codes, dtype=kinds[1])
-        values: Any = ResidentValues.of(numbers)
+            rest = DeviceStack.of([one.table[:, CORNER:] for one in nested], codes, dtype=kinds[1])
+        values: Any = DeviceValues.of(numbers)
         variables = tuple(self.variables[place] for place in places.tolist())
-        return Alike(places.astype(np.intp), variables, coefficient, corner, rest, (), values)
+        return ColumnGroup(places.astype(np.intp), variables, coefficient, corner, rest, (), values)
 
 
 def _rows_at(tensor: Tensor, places: NDArray[np.intp]) -> Tensor:
@@ -409,8 +409,8 @@ class _Ranking:
             run = run[:, :-1] & equals_next[:, distance:]
         return cells, run.any(1) | (n_pairs > _MOST_MOVED * self._n**2)
 
-    def _variable(self, column: Column, prepared: Prepared) -> _Away:
-        return _Away(column, ready(prepared), self._n, self._settings)
+    def _variable(self, column: Column, prepared: Prepared) -> _DeviceVariable:
+        return _DeviceVariable(column, ready(prepared), self._n, self._settings)
 
     def _tied(self, differs: NDArray[np.bool_]) -> tuple[Prepared, NDArray[np.intp]]:
         """The functions of a column with ties, from where its sorted values differ, and the rows of its cells."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from renyi.compute.devices import Operand, as_operand, free_bytes, multiplied, paired
 
-__all__ = ["Resident", "ResidentRows", "ResidentStack", "ResidentValues", "Weighted"]
+__all__ = ["DeviceFunctions", "DeviceRows", "DeviceStack", "DeviceValues", "Weighted"]
 
 Array: TypeAlias = NDArray[np.float64]
 Tensor: TypeAlias = Any
@@ -31,7 +31,7 @@ _SHARE_OF_CHUNK = 0.15
 _LOG_SIZE = 10
 
 
-class Resident:
+class DeviceFunctions:
     """What is multiplied with its like on a device: `rank` functions of some columns, over the same rows."""
 
     rank: int
@@ -40,7 +40,7 @@ class Resident:
     def __len__(self) -> int:
         raise NotImplementedError
 
-    def part(self, columns: slice, /) -> "Resident":
+    def part(self, columns: slice, /) -> "DeviceFunctions":
         """Some of the columns."""
         raise NotImplementedError
 
@@ -68,7 +68,7 @@ class Resident:
         """In what numbers products are wanted."""
         raise NotImplementedError
 
-    def products(self, other: "Resident", /) -> Tensor:
+    def products(self, other: "DeviceFunctions", /) -> Tensor:
         """Sums of products (columns, columns of the other, rank, rank of the other) over the rows.
 
         Of columns with themselves those of a pair and of its reverse are the same, turned: most are multiplied once and
@@ -108,7 +108,7 @@ class Resident:
         edges = np.linspace(0, len(self), n_strips + 1).round().astype(int).tolist()
         return [slice(start, stop) for start, stop in pairwise(edges)]
 
-    def _chunks(self, other: "Resident") -> Iterator[slice]:
+    def _chunks(self, other: "DeviceFunctions") -> Iterator[slice]:
         room = _SHARE_OF_CHUNK * free_bytes(self.device)
         width = 8 * (len(self) * self.blocks * self.width + len(other) * other.blocks * other.width)
         most = max(_FEWEST_ROWS, min(_MOST_ROWS, int(room / width)))
@@ -118,7 +118,7 @@ class Resident:
 
 
 @dataclass(frozen=True, eq=False)
-class ResidentStack(Resident):
+class DeviceStack(DeviceFunctions):
     """Bases of one rank: all their tables (cells, width) below one another, and the place there of every row.
 
     `places` is (rows, columns).
@@ -130,7 +130,7 @@ class ResidentStack(Resident):
     dtype: Any = None
 
     @classmethod
-    def of(cls, tables: Sequence[Array], places: Tensor, /, *, dtype: Any) -> "ResidentStack":
+    def of(cls, tables: Sequence[Array], places: Tensor, /, *, dtype: Any) -> "DeviceStack":
         """Distinct tables of one rank, whose cells are numbered one after the other in `places` (rows, columns)."""
         import torch
 
@@ -159,10 +159,10 @@ class ResidentStack(Resident):
     def device(self) -> Any:
         return self.places.device
 
-    def part(self, columns: slice, /) -> "ResidentStack":
+    def part(self, columns: slice, /) -> "DeviceStack":
         return replace(self, places=self.places[:, columns])
 
-    def leading(self, size: int, /) -> "ResidentStack":
+    def leading(self, size: int, /) -> "DeviceStack":
         """The first columns of every basis."""
         return replace(self, tables=tuple(table[:, :size].contiguous() for table in self.tables), rank=size)
 
@@ -195,7 +195,7 @@ def _gathered(table: Tensor, places: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class ResidentValues(Resident):
+class DeviceValues(DeviceFunctions):
     """Numbers (columns, rows) that are standardised where they are multiplied.
 
     They are divided by their size, less their mean and what rounding has left of it, over their deviation; all of these
@@ -210,7 +210,7 @@ class ResidentValues(Resident):
     rank: int = 1
 
     @classmethod
-    def of(cls, numbers: Tensor, /) -> "ResidentValues":
+    def of(cls, numbers: Tensor, /) -> "DeviceValues":
         """Values of columns that vary."""
         import torch
 
@@ -253,9 +253,9 @@ class ResidentValues(Resident):
 
         return torch.float64
 
-    def part(self, columns: slice, /) -> "ResidentValues":
+    def part(self, columns: slice, /) -> "DeviceValues":
         traits = (self.numbers, self.sizes, self.means, self.rests, self.deviations)
-        return ResidentValues(*(trait[columns] for trait in traits))
+        return DeviceValues(*(trait[columns] for trait in traits))
 
     def operand(self, rows: slice, /) -> Operand:
         standardised = (self.numbers[:, rows].double() / self.sizes - self.means - self.rests) / self.deviations
@@ -273,7 +273,7 @@ def _less_smallest(numbers: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class ResidentRows(Resident):
+class DeviceRows(DeviceFunctions):
     """Functions by their values: `sizes`, powers of two, times `numbers` (rows, functions), zeros beyond the last."""
 
     numbers: Tensor
@@ -281,7 +281,7 @@ class ResidentRows(Resident):
     rank: int = 1
 
     @classmethod
-    def of(cls, functions: Tensor, /, *, dtype: Any) -> "ResidentRows":
+    def of(cls, functions: Tensor, /, *, dtype: Any) -> "DeviceRows":
         """Functions (functions, rows)."""
         exponents = np.frexp(functions.abs().amax(1).cpu().numpy())[1]
         sizes = np.ldexp(1.0, exponents - _LOG_SIZE)
@@ -311,15 +311,15 @@ class ResidentRows(Resident):
 
 
 @dataclass(frozen=True, eq=False)
-class Weighted(Resident):
+class Weighted(DeviceFunctions):
     """Functions of columns times a weight of every row, which is `size` times `weights`."""
 
-    stack: ResidentStack
+    stack: DeviceStack
     weights: Tensor
     size: float
 
     @classmethod
-    def of(cls, stack: ResidentStack, weights: Tensor, /) -> "Weighted":
+    def of(cls, stack: DeviceStack, weights: Tensor, /) -> "Weighted":
         """Weights (rows,), of any size."""
         largest = max(float(table.abs().amax()) for table in stack.tables) * float(weights.abs().amax())
         size = largest / 2.0**_LOG_SIZE

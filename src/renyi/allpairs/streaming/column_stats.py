@@ -10,15 +10,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.streaming.rank_sketch import Layout, Summary
+from renyi.allpairs.streaming.rank_sketch import Layout, RankSketch
 from renyi.basis.ranks import Cells
 from renyi.data.column import Column, Kind
 from renyi.data.exact import RoundingError, Tails, is_wide, split
 from renyi.data.labels import in_order
-from renyi.data.types import SkipError, Type, Wish, convert, pool_levels, read, shown
+from renyi.data.types import Override, SkipError, Type, convert, pool_levels, read, shown
 from renyi.errors import InputError, count
 
-__all__ = ["ColumnSurvey", "Counted", "part_of"]
+__all__ = ["ColumnStats", "Counted", "part_of"]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -57,12 +57,12 @@ class Part:
         return self.tails if self.tails is None or self.missing is None else self.tails[~self.missing]
 
 
-def part_of(data: Any, name: str, wish: Wish | None, /) -> Part:
+def part_of(data: Any, name: str, override: Override | None, /) -> Part:
     """Some rows of a column: an array, a Column or a narwhals Series."""
     data, n_infinite = _without_infinities(data)
     # Whether text names its rows is decided from all of them.
     is_text = not isinstance(data, (np.ndarray, Column)) and str(data.dtype) == "String"
-    column, kind = convert(*read(data, name, "category" if is_text and wish is None else wish), wish)
+    column, kind = convert(*read(data, name, "category" if is_text and override is None else override), override)
     if column.kind == "vector":
         raise InputError(f"{name!r} holds vectors, which are not read in batches: load the table, or leave it out")
     if column.kind != "number":
@@ -105,11 +105,11 @@ def _without_infinities(data: Any) -> tuple[Any, int]:
 
 
 @dataclass(eq=False)
-class ColumnSurvey:
+class ColumnStats:
     """What all batches so far say of one column; batches without an observed value say nothing of its type."""
 
     name: str
-    wish: Wish | None
+    override: Override | None
     capacity: int
     layout: Layout | None = None
     n_missing: int = 0
@@ -122,7 +122,7 @@ class ColumnSurvey:
     has_tails: bool = False
     reason: str = ""
     example: str = ""
-    summary: Summary | None = None
+    sketch: RankSketch | None = None
     rows: dict[Hashable, int] = field(default_factory=dict)
 
     def update(self, data: Any, /) -> None:
@@ -130,7 +130,7 @@ class ColumnSurvey:
         if self.reason:
             return
         try:
-            part = part_of(data, self.name, self.wish)
+            part = part_of(data, self.name, self.override)
         except SkipError as error:
             self.reason = str(error)
             return
@@ -141,9 +141,9 @@ class ColumnSurvey:
             return
         self.example = self.example or part.example
         self._agree(part.kind, part.type, part.levels if part.type == "ordered" else (), part.unit)
-        if self.summary is not None:
+        if self.sketch is not None:
             tails = part.observed_tails
-            self.summary.update(part.observed, tails)
+            self.sketch.update(part.observed, tails)
             self._note_large(part.has_large_floats, has_tails=tails is not None and bool(tails.any()))
             return
         times = np.bincount(part.observed, minlength=len(part.levels))
@@ -155,7 +155,7 @@ class ColumnSurvey:
     def _agree(self, kind: Kind, type_: Type, levels: tuple[Hashable, ...], unit: str) -> None:
         if self.kind is None:
             self.kind, self.type, self.levels, self.unit = kind, type_, levels, unit
-            self.summary = Summary.beginning(self.capacity, self.layout) if kind == "number" else None
+            self.sketch = RankSketch.beginning(self.capacity, self.layout) if kind == "number" else None
         elif (kind, type_) != (self.kind, self.type):
             raise InputError(
                 f"{self.name!r} is a {self.type} in one batch and a {type_} in another: give it one type, or say what "
@@ -179,22 +179,22 @@ class ColumnSurvey:
                 "has whole numbers beyond 2⁵³ in one batch and floats as large in another, which may have rounded "
                 "them: give it one type in all batches"
             )
-            self.summary = None
+            self.sketch = None
 
     def _limit_levels(self) -> None:
         if len(self.rows) > _MOST_LEVELS:
             self.reason = f"more than {_MOST_LEVELS:,} distinct values: an identifier or free text"
             self.rows = {}
 
-    def copy(self) -> "ColumnSurvey":
+    def copy(self) -> "ColumnStats":
         """One that has seen the same; neither changes the other."""
-        return replace(self, rows=dict(self.rows), summary=None if self.summary is None else self.summary.copy())
+        return replace(self, rows=dict(self.rows), sketch=None if self.sketch is None else self.sketch.copy())
 
-    def merge(self, other: "ColumnSurvey", /) -> None:
+    def merge(self, other: "ColumnStats", /) -> None:
         """Add what other batches say."""
         self.reason = min(filter(None, (self.reason, other.reason)), default="")
         if self.reason:
-            self.rows, self.summary = {}, None
+            self.rows, self.sketch = {}, None
             return
         self.n_missing += other.n_missing
         self.n_infinite += other.n_infinite
@@ -202,8 +202,8 @@ class ColumnSurvey:
             return
         self.example = self.example or other.example
         self._agree(other.kind, other.type, other.levels, other.unit)
-        if self.summary is not None and other.summary is not None:
-            self.summary.merge(other.summary)
+        if self.sketch is not None and other.sketch is not None:
+            self.sketch.merge(other.sketch)
             self._note_large(other.has_large_floats, has_tails=other.has_tails)
         for level, n in other.rows.items():
             self.rows[level] = self.rows.get(level, 0) + n
@@ -212,7 +212,7 @@ class ColumnSurvey:
     @property
     def n_observed(self) -> int:
         """Rows that have a value."""
-        return sum(self.rows.values()) if self.summary is None else self.summary.n_values
+        return sum(self.rows.values()) if self.sketch is None else self.sketch.n_values
 
     def decided(self, grid: Callable[[int], int | None], /) -> "Counted":
         """What the column is, on a grid for its rows; refused by a SkipError where it cannot be measured."""
@@ -223,21 +223,21 @@ class ColumnSurvey:
         n = self.n_observed
         if n < 2:
             raise SkipError("no observed value" if not n else "a single observed value")
-        is_constant = len(self.rows) == 1 if self.summary is None else self.summary.is_constant
+        is_constant = len(self.rows) == 1 if self.sketch is None else self.sketch.is_constant
         if is_constant:
             raise SkipError(f"constant (always {self.example})")
         if self.kind is None or self.type is None:
             raise ValueError("observed values have a type")
-        if self.summary is not None:
-            cells, smallest, tails = self.summary.cells(grid(n))
+        if self.sketch is not None:
+            cells, smallest, tails = self.sketch.cells(grid(n))
             return Counted(
-                *(self.name, self.type, self.n_missing, self.wish, cells.counts),
-                location_and_scale=self.summary.location_and_scale(),
-                rank_error=self.summary.rank_error,
+                *(self.name, self.type, self.n_missing, self.override, cells.counts),
+                location_and_scale=self.sketch.location_and_scale(),
+                rank_error=self.sketch.rank_error,
                 cells=cells,
                 smallest=smallest,
                 tails=tails,
-                origin=self.summary.origin,
+                origin=self.sketch.origin,
             )
         return self._category(self.type)
 
@@ -249,11 +249,11 @@ class ColumnSurvey:
             levels, pooled, n_pooled = [False, True], (False, True), 0
             rows, moved = np.array([self.rows[False], self.rows[True]]), np.arange(2)
         else:
-            moved, pooled, n_pooled = pool_levels(tuple(levels), rows, requested=self.wish is not None)
+            moved, pooled, n_pooled = pool_levels(tuple(levels), rows, requested=self.override is not None)
         counts = np.bincount(moved, rows, minlength=len(pooled)).astype(np.intp)
         places = dict(zip(levels, moved.tolist(), strict=True))
         return Counted(
-            *(self.name, kind, self.n_missing, self.wish, counts),
+            *(self.name, kind, self.n_missing, self.override, counts),
             location_and_scale=(0.5, 0.5) if len(pooled) == 2 else (np.nan, 1.0),
             levels=pooled,
             places=places,
@@ -273,7 +273,7 @@ class Counted:
     name: str
     type: Type
     n_missing: int
-    wish: Wish | None
+    override: Override | None
     counts: NDArray[np.intp]
     location_and_scale: tuple[float, float]
     rank_error: float = 0.0

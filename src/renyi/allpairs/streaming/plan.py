@@ -10,28 +10,31 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.column_group import Alike, Variable
+from renyi.allpairs.column_group import ColumnGroup, Variable
+from renyi.allpairs.compare import Found, compare, pair_of_sums
 from renyi.allpairs.edges import ALIAS, Edges
 from renyi.allpairs.stack import Values
 from renyi.allpairs.streaming.column_stats import Counted, part_of
 from renyi.allpairs.streaming.rank_sketch import Coder
 from renyi.allpairs.sums import Sums, reaches_beyond_corner
-from renyi.allpairs.tiles import Found, compare, pair_of_sums, tiles_of
-from renyi.basis import random_features as features
+from renyi.allpairs.tiles import tiles_of
+from renyi.basis import random_features
 from renyi.basis.basis import Basis, copula_basis
 from renyi.basis.nested import levels_scales, number_scales
 from renyi.compute.threads import stream
 from renyi.data.column import Column
 from renyi.data.exact import FineCoder, beyond
 from renyi.errors import InputError
-from renyi.pair.independence import Crosses, Prepared, Shuffles
-from renyi.pair.rdc import Settings, check_basis
+from renyi.pair.bases import check_basis
+from renyi.pair.independence import Crosses, Shuffles
+from renyi.pair.prepare import Prepared
+from renyi.pair.settings import Settings
 
-__all__ = ["FoldedEdges", "Plan"]
+__all__ = ["BatchEdges", "Plan"]
 
 Array: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[Any]
-(_SEED,) = features.seeds(None, n_draws=1)
+(_SEED,) = random_features.seeds(None, n_draws=1)
 
 # Tables are made anew in every process, which takes less than to send them, and kept for the plans used last.
 _MOST_PLANS = 4
@@ -40,15 +43,15 @@ _lock = RLock()
 
 
 @dataclass(frozen=True, eq=False)
-class _Elsewhere(Variable):
-    """A column whose rows are elsewhere."""
+class _BatchVariable(Variable):
+    """A column whose rows are read in batches."""
 
     counted: Counted
     coder: Coder | FineCoder | None
     n_all: int
 
     @classmethod
-    def of(cls, counted: Counted, settings: Settings, n_rows: int, /) -> "_Elsewhere":
+    def of(cls, counted: Counted, settings: Settings, n_rows: int, /) -> "_BatchVariable":
         column = Column(counted.name, counted.kind, np.empty(0), None, counted.levels)
         coder: Coder | FineCoder | None = None
         if counted.smallest is not None and counted.tails is not None:
@@ -80,7 +83,7 @@ class _Elsewhere(Variable):
 
     def rows(self, data: Any, /) -> tuple[Codes, Array]:
         """The cell of every row of a batch, and its values, roughly standardised, 0 where missing."""
-        part = part_of(data, self.column.name, self.counted.wish)
+        part = part_of(data, self.column.name, self.counted.override)
         if part.missing is not None and part.missing.all():
             return np.full(len(part.values), self.n_cells, dtype=np.int64), np.zeros(len(part.values))
         location, scale = self.counted.location_and_scale
@@ -114,19 +117,19 @@ def _prepared(counted: Counted, settings: Settings, column: Column) -> Prepared:
     return Prepared(basis, number_scales(counted.cells))
 
 
-def _groups(variables: Sequence[_Elsewhere]) -> list[Alike]:
+def _groups(variables: Sequence[_BatchVariable]) -> list[ColumnGroup]:
     """Columns by what they have in common; their tables are stacked, and then let go of, one column at a time."""
 
-    def single(position: int) -> tuple[Hashable, Alike]:
+    def single(position: int) -> tuple[Hashable, ColumnGroup]:
         variable = variables[position]
-        found = variable.signature, Alike.elsewhere(position, variable)
+        found = variable.signature, ColumnGroup.of_batches(position, variable)
         variable.forget()
         return found
 
-    by_signature: dict[Hashable, list[Alike]] = {}
+    by_signature: dict[Hashable, list[ColumnGroup]] = {}
     for signature, group in stream(single, range(len(variables))):
         by_signature.setdefault(signature, []).append(group)
-    return [Alike.joined(group) for group in by_signature.values()]
+    return [ColumnGroup.joined(group) for group in by_signature.values()]
 
 
 def _changed(name: str) -> InputError:
@@ -163,19 +166,19 @@ class Plan:
             return made[name]
 
     @property
-    def x(self) -> list[_Elsewhere]:
+    def x(self) -> list[_BatchVariable]:
         """The columns that are compared."""
         return self._once("x", partial(self._variables, self.counted))  # type: ignore[no-any-return]
 
     @property
-    def y(self) -> list[_Elsewhere]:
+    def y(self) -> list[_BatchVariable]:
         """What they are compared with."""
         return self._once("y", partial(self._variables, self.targets)) if self.targets else self.x
 
-    def _variables(self, counted: Sequence[Counted]) -> list[_Elsewhere]:
-        return [_Elsewhere.of(column, self.settings, self.n_rows) for column in counted]
+    def _variables(self, counted: Sequence[Counted]) -> list[_BatchVariable]:
+        return [_BatchVariable.of(column, self.settings, self.n_rows) for column in counted]
 
-    def _tiles(self) -> list[tuple[Alike, Alike]]:
+    def _tiles(self) -> list[tuple[ColumnGroup, ColumnGroup]]:
         own = _groups(self.x)
         other = _groups(self.y) if self.targets else None
         most = max(len(group.positions) for group in own)
@@ -187,9 +190,9 @@ class Plan:
             most = -(-most // 2)
 
     @property
-    def tiles(self) -> list[tuple[Alike, Alike]]:
+    def tiles(self) -> list[tuple[ColumnGroup, ColumnGroup]]:
         """Pairs of groups of columns."""
-        tiles: list[tuple[Alike, Alike]] = self._once("tiles", self._tiles)
+        tiles: list[tuple[ColumnGroup, ColumnGroup]] = self._once("tiles", self._tiles)
         return tiles if self.which is None else [tiles[k] for k in self.which]
 
     @property
@@ -204,8 +207,8 @@ class Plan:
         return len(self._once("tiles", self._tiles))
 
     @property
-    def _variables_of_tiles(self) -> set[_Elsewhere]:
-        return {v for tile in self.tiles for side in tile for v in side.variables if isinstance(v, _Elsewhere)}
+    def _variables_of_tiles(self) -> set[_BatchVariable]:
+        return {v for tile in self.tiles for side in tile for v in side.variables if isinstance(v, _BatchVariable)}
 
     @property
     def n_bytes(self) -> int:
@@ -225,14 +228,14 @@ class Plan:
             room -= n_bytes
         return [replace(self, which=tuple(tiles)) for tiles in rounds]
 
-    def fold(self, parts: Mapping[str, Any], /) -> "Folded":
+    def fold(self, parts: Mapping[str, Any], /) -> "BatchSums":
         """The sums over a batch of rows."""
         n_rows = len(next(iter(parts.values()))) if parts else 0
         variables = self._variables_of_tiles
         rows = {v.column.name: v.rows(parts[v.column.name]) for v in variables}
-        seen: dict[int, Alike] = {}
+        seen: dict[int, ColumnGroup] = {}
 
-        def over(side: Alike) -> Alike:
+        def over(side: ColumnGroup) -> ColumnGroup:
             if id(side) not in seen:
                 found = [rows[variable.column.name] for variable in side.variables]
                 seen[id(side)] = side.over([codes for codes, _ in found], Values(np.stack([z for _, z in found])))
@@ -243,9 +246,9 @@ class Plan:
             v.column.name: np.bincount(rows[v.column.name][0], minlength=v.n_cells + 1).astype(np.int64)
             for v in variables
         }
-        return Folded(n_rows, sums, counts)
+        return BatchSums(n_rows, sums, counts)
 
-    def check(self, folded: "Folded", /) -> None:
+    def check(self, folded: "BatchSums", /) -> None:
         """Refuse sums over other rows than those that the grids were made for."""
         if folded.n_rows != self.n_rows:
             raise InputError(
@@ -255,7 +258,7 @@ class Plan:
             if not np.array_equal(folded.counts[variable.column.name][:-1], variable.counted.counts):
                 raise _changed(variable.column.name)
 
-    def edges(self, folded: "Folded", shuffles: Shuffles, /) -> "FoldedEdges":
+    def edges(self, folded: "BatchSums", shuffles: Shuffles, /) -> "BatchEdges":
         """All pairs, from the sums over all rows."""
         self.check(folded)
         parts = []
@@ -264,9 +267,9 @@ class Plan:
             needed = {variable for tile in self.tiles[k + 1 : k + 2] for side in tile for variable in side.variables}
             for variable in {*x.variables, *y.variables} - needed:
                 variable.forget()
-        return FoldedEdges.joined(parts)
+        return BatchEdges.joined(parts)
 
-    def _edges(self, x: Alike, y: Alike, sums: Sums, found: Found) -> "FoldedEdges":
+    def _edges(self, x: ColumnGroup, y: ColumnGroup, sums: Sums, found: Found) -> "BatchEdges":
         """The pairs of one tile."""
         places = [{int(p): k for k, p in enumerate(side.positions)} for side in (x, y)]
 
@@ -281,10 +284,10 @@ class Plan:
         pairs = [(int(found.i[edge]), int(found.j[edge])) for edge in near]
         # Pairs of one table have their columns in its order in the end.
         aliases = frozenset(p if self.targets else (min(p), max(p)) for p in pairs)
-        return FoldedEdges(left, right, found, edges.debiased, aliases)
+        return BatchEdges(left, right, found, edges.debiased, aliases)
 
 
-def _bytes_of_tile(x: Alike, y: Alike) -> int:
+def _bytes_of_tile(x: ColumnGroup, y: ColumnGroup) -> int:
     n_pairs = len(x.positions) * len(y.positions)
     ranks = [side.scales.basis.rank for side in (x, y)]
     nested = ranks[0] * ranks[1] if reaches_beyond_corner(x, y) else x.corner.rank * y.corner.rank
@@ -297,15 +300,15 @@ def _bytes_of_tile(x: Alike, y: Alike) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Folded:
+class BatchSums:
     """Sums over some rows, for every tile, and how many rows every cell has."""
 
     n_rows: int
     sums: tuple[Sums, ...]
     counts: dict[str, NDArray[np.int64]]
 
-    def __add__(self, other: "Folded") -> "Folded":
-        return Folded(
+    def __add__(self, other: "BatchSums") -> "BatchSums":
+        return BatchSums(
             self.n_rows + other.n_rows,
             tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)),
             {name: counts + other.counts[name] for name, counts in self.counts.items()},
@@ -313,20 +316,20 @@ class Folded:
 
 
 @dataclass(frozen=True, eq=False)
-class FoldedEdges(Edges):
-    """Pairs of columns whose rows are elsewhere: what needs their sums is asked while these are there."""
+class BatchEdges(Edges):
+    """Pairs of columns whose rows are read in batches: what needs their sums is asked while these are there."""
 
     aliases: frozenset[tuple[int, int]] = frozenset()
 
     @classmethod
-    def joined(cls, parts: "Sequence[FoldedEdges]", /) -> "FoldedEdges":
+    def joined(cls, parts: "Sequence[BatchEdges]", /) -> "BatchEdges":
         """From those of all tiles."""
         whole = Edges.of(parts[0].x, parts[0].y, [part.found for part in parts])
         known = np.concatenate([part.debiased for part in parts])
         return cls(whole.x, whole.y, whole.found, known, frozenset().union(*(part.aliases for part in parts)))
 
-    def take(self, which: NDArray[Any], /) -> "FoldedEdges":
-        return FoldedEdges(self.x, self.y, self._found_at(which), self.debiased[which], self.aliases)
+    def take(self, which: NDArray[Any], /) -> "BatchEdges":
+        return BatchEdges(self.x, self.y, self._found_at(which), self.debiased[which], self.aliases)
 
     def is_alias(self, edge: int, /) -> bool:
         return (int(self.found.i[edge]), int(self.found.j[edge])) in self.aliases

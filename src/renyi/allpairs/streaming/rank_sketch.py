@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from renyi.basis.ranks import Cells, cells_of_groups
 from renyi.data.exact import SMALLEST_TAIL, TAIL_BITS, Tails, beyond, remainders, with_tails
 
-__all__ = ["LEAST_CAPACITY", "Coder", "Layout", "Summary"]
+__all__ = ["LEAST_CAPACITY", "Coder", "Layout", "RankSketch"]
 
 Array: TypeAlias = NDArray[np.float64]
 Bits: TypeAlias = NDArray[np.uint64]
@@ -64,7 +64,7 @@ def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 @dataclass(eq=False)
-class Summary:
+class RankSketch:
     """Rows of every distinct leading part of the bits of values, in the order of the values.
 
     A part is mixed if its values differ; `first` is some value of each, and `tails` has what that is beyond a float,
@@ -84,7 +84,7 @@ class Summary:
     _layout: "Layout | None" = None
 
     @classmethod
-    def beginning(cls, capacity: int, layout: "Layout | None", /) -> "Summary":
+    def beginning(cls, capacity: int, layout: "Layout | None", /) -> "RankSketch":
         """One that has counted nothing, and finds values without sorting where others of the same column lie.
 
         What else is counted of the column has to be merged with those others in the end: then all of it has as many
@@ -143,17 +143,17 @@ class Summary:
         if sum(len(some) for some, _ in self._waiting) >= most * self.capacity:
             self._count()
 
-    def settle(self) -> "Summary":
+    def settle(self) -> "RankSketch":
         """Count what waits, and leave everything in order."""
         if self._waiting:
             self._count()
         self._collect()
         return self
 
-    def copy(self) -> "Summary":
+    def copy(self) -> "RankSketch":
         """One that has counted the same; neither changes the other, since arrays are replaced and not written to."""
         self.settle()
-        return Summary(
+        return RankSketch(
             self.capacity, self.shift, self.parts, self.counts, self.first, self.is_mixed, self.tails, self.fine
         )
 
@@ -198,7 +198,7 @@ class Summary:
         if self.shift != shift:
             self._collect()
 
-    def merge(self, other: "Summary", /) -> None:
+    def merge(self, other: "RankSketch", /) -> None:
         """Count what another summary of the same capacity has counted."""
         self.settle()
         other.settle()
@@ -330,12 +330,12 @@ class Layout:
     runs: Bits
 
     @classmethod
-    def of(cls, summary: Summary, /) -> "Layout | None":
+    def of(cls, sketch: RankSketch, /) -> "Layout | None":
         """None where the parts are scattered too widely, as a few values with all of their bits are."""
-        span = int(summary.parts[-1] - summary.parts[0]) + 1
+        span = int(sketch.parts[-1] - sketch.parts[0]) + 1
         low_bits = max(0, span.bit_length() - _RUN_BITS)
-        runs = np.unique(summary.parts >> np.uint64(low_bits))
-        return None if len(runs) << low_bits > _ROOM * summary.capacity else cls(summary.shift, low_bits, runs)
+        runs = np.unique(sketch.parts >> np.uint64(low_bits))
+        return None if len(runs) << low_bits > _ROOM * sketch.capacity else cls(sketch.shift, low_bits, runs)
 
 
 class _Counter:

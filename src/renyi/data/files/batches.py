@@ -16,7 +16,7 @@ from renyi.data.files.request import Request
 from renyi.data.files.table_files import read_table
 from renyi.errors import InputError, load
 
-__all__ = ["Stream", "TextFiles", "as_stream", "is_elsewhere", "is_large", "loaded", "text_files"]
+__all__ = ["Stream", "TextFiles", "as_stream", "is_large", "is_streamed", "loaded", "text_files"]
 
 # What a table takes in memory while its pairs are compared, for every byte of its values.
 _COPIES = 8
@@ -41,7 +41,7 @@ class Stream(Protocol):
     def batches(self) -> Iterator[Any]: ...
 
 
-def is_elsewhere(data: Any, /) -> bool:
+def is_streamed(data: Any, /) -> bool:
     """Whether a table has to be read first: a file, a lazy frame of Polars, or batches."""
     if isinstance(data, (str, os.PathLike, Iterator, TextFiles)) or _is_lazy(data):
         return True

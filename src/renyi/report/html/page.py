@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from renyi.errors import load
-from renyi.report.document import Wishes, document_of
+from renyi.report.document import ReportOptions, document_of
 from renyi.report.files import check_writable, written_whole
 from renyi.report.summary import Result
 
@@ -21,14 +21,14 @@ _FIRST_SHOWN = 25
 _UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
 
-def write_report(result: Result, path: str | PathLike[str], wishes: Wishes, /) -> Path:
+def write_report(result: Result, path: str | PathLike[str], options: ReportOptions, /) -> Path:
     """Write a report, as JSON where the name of the file ends so, else as a page; and say where it is."""
     target = Path(path)
     check_writable(target)
     is_json = target.suffix.lower() == ".json"
     if not is_json:
         check_renderable()
-    document = document_of(result, wishes)
+    document = document_of(result, options)
     text = _json(document) + "\n" if is_json else page_of(document)
     with written_whole(target) as part:
         # Half of a character, which a name may have, is spelled out.

@@ -1,0 +1,138 @@
+"""All pairs of a tile: coefficient, p-value, and the linear coefficients beside them.
+
+What a batch of pairs cannot answer, because a function has dropped out on the common rows or no block can be trusted,
+goes the way of a single pair.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.allpairs.column_group import ColumnGroup, Variable
+from renyi.allpairs.common_rows import CommonPairs
+from renyi.allpairs.complete import CompletePairs
+from renyi.allpairs.sums import Sums
+from renyi.basis import random_features
+from renyi.basis.basis import Basis, restrict_cells
+from renyi.compute.threads import keep_going
+from renyi.errors import InputError
+from renyi.pair.bases import check_ranks
+from renyi.pair.independence import Crosses, Shuffles, on_every_scale
+from renyi.pair.prepare import Prepared, together
+from renyi.pair.result import TestResult
+
+__all__ = ["SHUFFLES", "Found", "by_itself", "compare", "pair_of_sums"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+Ranks: TypeAlias = NDArray[np.int32]
+Pair: TypeAlias = tuple[Prepared, Prepared, Crosses | None]
+
+# How pairs without a law are shuffled.
+SHUFFLES = Shuffles(9999, random_features.seeds(None, n_draws=1)[0], None, are_many=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What was found on pairs of columns, by their positions in the table.
+
+    `ranks` (pairs, 2) are those of the two bases on the common rows. Pearson's correlation may wait until it is asked
+    for. Where cells are missing, the leverages of both sides on the common rows may be `heavier`, by this factor at
+    most, than those of the same rows among all; None is 1.
+    """
+
+    i: Index
+    j: Index
+    n: Index
+    ranks: Ranks
+    coefficient: Array
+    log_pvalue: Array
+    pearson: Array | None
+    spearman: Array
+    is_shuffled: NDArray[np.bool_]
+    heavier: Array | None = None
+
+
+def compare(x: ColumnGroup, y: ColumnGroup, shuffles: Shuffles, /, *, sums: Sums | None = None) -> Found:
+    """All pairs of a tile; of a group with itself those above the diagonal.
+
+    Where the rows are read in batches there are `sums` over them.
+    """
+    if y is x:
+        i, j = np.triu_indices(len(x.positions), 1)
+    else:
+        i, j = (index.ravel() for index in np.indices((len(x.positions), len(y.positions))))
+    answer = CompletePairs if x.is_complete and y.is_complete else CommonPairs
+    pairs = answer(x, y, i, j, sums)
+    # Without a coefficient there are too few rows for the pair, and no test either.
+    coefficient = pairs.coefficient
+    log_pvalue = np.where(np.isnan(coefficient), np.nan, pairs.log_pvalue)
+    is_shuffled = np.zeros(len(i), dtype=bool)
+    for k in np.flatnonzero(np.isnan(pairs.log_pvalue) & ~np.isnan(coefficient)):
+        keep_going()
+        a, b = int(i[k]), int(j[k])
+        here = partial(_of_rows, x.variables[a], y.variables[b])
+        result = by_itself(here if sums is None else partial(pair_of_sums, x, y, a, b, sums), shuffles)
+        if result is not None:
+            log_pvalue[k], is_shuffled[k] = result.log_pvalue, result.calibration == "shuffles"
+            coefficient[k] = result.coefficient
+    signs = np.array([v.trend for v in x.variables])[i] * np.array([v.trend for v in y.variables])[j]
+    return Found(
+        i=x.positions[i],
+        j=y.positions[j],
+        n=pairs.n,
+        ranks=pairs.ranks,
+        coefficient=coefficient,
+        log_pvalue=log_pvalue,
+        pearson=pairs.pearson,
+        spearman=signs * pairs.first,
+        is_shuffled=is_shuffled,
+        heavier=pairs.heavier,
+    )
+
+
+def by_itself(pair: Callable[[], Pair], shuffles: Shuffles, /) -> TestResult | None:
+    """What the way of a single pair finds, None where there is no answer."""
+    try:
+        x, y, crosses = pair()
+        return on_every_scale(x, y, shuffles, crosses=crosses)
+    except InputError:
+        return None
+
+
+def _of_rows(x: Variable, y: Variable) -> Pair:
+    return *together((x.column, y.column), (x.prepared, y.prepared)), None
+
+
+def pair_of_sums(x: ColumnGroup, y: ColumnGroup, i: int, j: int, sums: Sums, /) -> tuple[Prepared, Prepared, Crosses]:
+    """One pair of columns on the rows both have, and their products, where the rows are read in batches."""
+    own, other = x.variables[i].prepared, y.variables[j].prepared
+    n = max(float(sums.common_rows()[i, j]), 1.0)
+    crosses = Crosses(
+        sums.coefficient[i, j] / n, sums.cross(i, j, (own.scales.basis.rank, other.scales.basis.rank)) / n
+    )
+    if sums.counts is None:
+        return own, other, crosses
+    left = sums.counts[0][i][:, j], sums.counts[1][j][:, i]
+    for counts in left:
+        if np.count_nonzero(counts) < 2:
+            raise InputError("too few different values are left on the rows that both columns have")
+    bases = [restrict_cells(side.basis, counts) for side, counts in zip((own, other), left, strict=True)]
+    scales = [side.scales.on_cells(counts) for side, counts in zip((own, other), left, strict=True)]
+    check_ranks(bases[0][0].rank, bases[1][0].rank, int(n))
+    nested = _restricted((own.scales.basis, other.scales.basis), left, (scales[0][1], scales[1][1]), crosses.nested)
+    of_coefficient = _restricted((own.basis, other.basis), left, (bases[0][1], bases[1][1]), crosses.coefficient)
+    x_side, y_side = (Prepared(basis, scale) for (basis, _), (scale, _) in zip(bases, scales, strict=True))
+    return x_side, y_side, Crosses(of_coefficient, nested)
+
+
+def _restricted(
+    bases: tuple[Basis, Basis], left: tuple[Index, Index], mixing: tuple[Array, Array], cross: Array
+) -> Array:
+    """Mean products of two bases, centred and mixed as on their common rows."""
+    means = [counts @ basis.table / counts.sum() for basis, counts in zip(bases, left, strict=True)]
+    return np.asarray(mixing[0].T @ (cross - np.outer(*means)) @ mixing[1])

@@ -1,0 +1,86 @@
+"""Two columns to their bases on the rows that both have, checked for freedom."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.basis.basis import Basis, category_basis, restrict, scalar_basis, vector_basis
+from renyi.basis.random_features import Seed
+from renyi.compute.threads import in_threads
+from renyi.data.align import common_rows
+from renyi.data.column import Column
+from renyi.errors import InputError
+from renyi.pair.settings import Settings
+
+__all__ = ["pair_of_bases"]
+
+Outcome = TypeVar("Outcome")
+
+# Below this many rows a second thread costs more than it saves.
+_ROWS_FOR_THREADS = 2**17
+
+
+def pair_of_bases(pair: tuple[Column, Column], settings: Settings, seed: Seed, /) -> tuple[Basis, Basis]:
+    """Both bases over the rows both have, checked for freedom."""
+
+    def prepare(column: Column) -> Basis:
+        return _basis(column, settings, seed)
+
+    x, y = for_both(prepare, pair)
+    rows = rows_in_common(pair)
+    if rows is not None:
+        x, y = restrict(x, rows[0]), restrict(y, rows[1])
+    check_freedom(pair, (x, y))
+    return x, y
+
+
+def for_both(prepare: Callable[[Column], Outcome], pair: tuple[Column, Column], /) -> list[Outcome]:
+    """Prepare two columns, at the same time where they are long."""
+    long_scalars = len(pair[0]) >= _ROWS_FOR_THREADS and all(column.kind == "number" for column in pair)
+    return in_threads(prepare, pair) if long_scalars else [prepare(column) for column in pair]
+
+
+def rows_in_common(pair: tuple[Column, Column], /) -> list[NDArray[np.bool_]] | None:
+    """Of the observed rows of either column those that the other has too; None where nothing is missing."""
+    common = common_rows(*pair)
+    if common is None:
+        return None
+    return [common if column.missing is None else common[~column.missing] for column in pair]
+
+
+def _basis(column: Column, settings: Settings, seed: Seed) -> Basis:
+    """The basis of a column over its own observed rows."""
+    column = column.complete()
+    if column.kind == "category":
+        return category_basis(column.values)
+    projection = settings.projection(column, seed)
+    basis = scalar_basis if column.kind == "number" else vector_basis
+    return settings.of_rows(basis(column.values, projection))
+
+
+def check_freedom(pair: tuple[Column, Column], bases: tuple[Basis, Basis], /) -> None:
+    """Refuse bases that are empty, or so large that they correlate perfectly whatever the data."""
+    for column, basis in zip(pair, bases, strict=True):
+        check_basis(column, basis)
+    check_ranks(bases[0].rank, bases[1].rank, bases[0].n_samples)
+
+
+def check_basis(column: Column, basis: Basis, /) -> None:
+    """Refuse an empty basis."""
+    if basis.rank > 0:
+        return
+    n = basis.n_samples
+    is_short = n < len(column) or column.kind == "category"
+    remedy = "pass more rows" if is_short else "pass a larger s (to renyi.rdc), or declare it by renyi.categorical"
+    raise InputError(f"{column.label} does not vary enough to be measured on the {n:,} rows used: {remedy}")
+
+
+def check_ranks(rank_x: int, rank_y: int, n: int, /) -> None:
+    """Refuse ranks that together fill the rows."""
+    if rank_x + rank_y >= n:
+        raise InputError(
+            f"x and y have bases of ranks {rank_x} and {rank_y}, and on {n:,} rows those correlate "
+            "perfectly whatever the data: pass more rows, fewer levels or coordinates, or (to renyi.rdc) a smaller k"
+        )

@@ -1,0 +1,70 @@
+"""How random features are drawn: the settings of the coefficient, checked."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from renyi.basis import random_features
+from renyi.basis.basis import Basis
+from renyi.basis.random_features import Frequencies, Projection, Seed
+from renyi.basis.ranks import joint_ranks
+from renyi.data.column import Column
+from renyi.errors import InputError, check_choice, is_integer, is_number
+
+__all__ = ["Rng", "Scale", "Settings", "check_draws"]
+
+Scale: TypeAlias = float | Literal["median"]
+Rng: TypeAlias = int | np.random.Generator | None
+
+_MOST_PROJECTIONS = 20_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How features are drawn, checked."""
+
+    k: int | None
+    s: Scale
+    frequencies: Frequencies
+
+    def __post_init__(self) -> None:
+        if self.k is not None and not (is_integer(self.k) and 1 <= self.k <= _MOST_PROJECTIONS):
+            raise InputError(
+                f"k={self.k!r} makes no sense: pass a whole number of projections, 1 to {_MOST_PROJECTIONS:,}"
+            )
+        is_scale = self.s == "median" if isinstance(self.s, str) else is_number(self.s) and 1e-9 <= self.s <= 1e9
+        if not is_scale:
+            raise InputError(f"s={self.s!r} makes no sense: pass a standard deviation from 1e-9 to 1e9, or 'median'")
+        check_choice(self.frequencies, Frequencies, "frequencies")
+
+    def projection(self, column: Column, seed: Seed, /) -> Projection:
+        """The frequencies of one complete column."""
+        n, n_coordinates = column.values.reshape(len(column), -1).shape
+        k = random_features.default_projections(n_coordinates, n) if self.k is None else int(self.k)
+        if self.s == "median":
+            s = random_features.median_scale(joint_ranks(column.values.reshape(n, n_coordinates)))
+            if s == 0.0:
+                raise InputError(f"s='median' is 0 for {column.label}, most of whose values are equal: pass a number")
+        else:
+            s = float(self.s)
+        return random_features.draw(n_coordinates, k, s, kind=self.frequencies, seed=seed)
+
+    def scalar_projection(self, n: int, seed: Seed, /) -> Projection:
+        """The frequencies of a number of n rows that are read in batches."""
+        if self.s == "median":
+            raise InputError("s='median' needs all ranks at once, and the rows are read in batches: pass a number")
+        k = random_features.default_projections(1, n) if self.k is None else int(self.k)
+        return random_features.draw(1, k, float(self.s), kind=self.frequencies, seed=seed)
+
+    def of_rows(self, basis: Basis, /) -> Basis:
+        """The basis; unless a k was named, how many functions it has goes by its rows, also where some drop out."""
+        return replace(basis, goes_by_rows=self.k is None)
+
+
+def check_draws(repeats: Any, debias: Any, /) -> None:
+    """Refuse what is no number of draws, or neither True nor False."""
+    if not is_integer(repeats) or repeats < 1:
+        raise InputError(f"repeats={repeats!r} makes no sense: pass a whole number of draws, 1 or more")
+    if not isinstance(debias, (bool, np.bool_)):
+        raise InputError(f"debias={debias!r} makes no sense: pass True or False")

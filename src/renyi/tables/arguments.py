@@ -1,0 +1,82 @@
+"""What is asked of a table, checked: the measure, two tables side by side, targets by their names."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from renyi.coefficients.base import Measure
+from renyi.data.align import Missing, check_indexes
+from renyi.data.column import Column
+from renyi.data.table import Table, as_table, check_known, checked_overrides, names_of, too_few_columns
+from renyi.data.types import Override
+from renyi.errors import InputError, check_choice
+from renyi.inference.false_discovery import Correction
+from renyi.tables.accumulator import measure_of
+
+__all__ = ["Types", "Vectors", "checked_measure", "column_named", "comparable", "listed", "side_by_side"]
+
+Types: TypeAlias = Mapping[Any, Override] | None
+Vectors: TypeAlias = Mapping[str, Sequence[str]] | None
+
+
+def checked_measure(measure: str | Measure[Any], correction: Any) -> Measure[Any]:
+    """The measure that is meant."""
+    check_choice(correction, Correction, "correction")
+    return measure_of(measure)
+
+
+def comparable(table: Table, by: Measure[Any], *, at_least: int) -> Table:
+    """The table without columns that the measure cannot take, if it has others to compare."""
+    refused = {column.name: reason for column in table.columns if (reason := by.refusal(column))}
+    if refused:
+        kept = tuple(column for column in table.columns if column.name not in refused)
+        types = {name: kind for name, kind in table.types.items() if name not in refused}
+        table = replace(table, columns=kept, types=types, skipped={**table.skipped, **refused})
+    if len(table.columns) >= at_least:
+        return table
+    if not refused:
+        raise too_few_columns(table, at_least)
+    remedy = "measure by 'rdc' or 'dcor', or say which columns are numbers by types={name: 'number'}"
+    raise too_few_columns(table, at_least, remedy=remedy)
+
+
+def side_by_side(table: Any, other: Any, types: Types, vectors: Vectors, missing: Missing) -> tuple[Table, Table]:
+    """Two tables over the same rows."""
+    check_indexes(table, other)
+    names = [names_of(table), names_of(other, "other")]
+    overrides, groups = checked_overrides(types, vectors, [*names[0], *names[1]])
+    rows, columns = (
+        as_table(
+            part,
+            argument,
+            types={name: kind for name, kind in overrides.items() if name in known},
+            vectors={name: parts for name, parts in groups.items() if set(parts) & set(known)},
+        )
+        for part, argument, known in ((table, "the table", names[0]), (other, "other", names[1]))
+    )
+    if rows.n_rows != columns.n_rows:
+        raise InputError(f"the table has {rows.n_rows:,} rows and other has {columns.n_rows:,}: pass as many")
+    if missing == "listwise":
+        raise InputError("missing='listwise' would drop different rows of two tables: drop them first")
+    return rows, columns
+
+
+def listed(names: Any, known: Sequence[str]) -> list[str]:
+    """One name or several, as text, since that is what the table has; a tuple may be a name itself."""
+    is_one = isinstance(names, (str, bytes)) or not isinstance(names, Iterable) or str(names) in known
+    return [str(name) for name in ([names] if is_one else names)]
+
+
+def column_named(table: Table, name: str, role: str) -> Column:
+    """A column that can be measured, by its name."""
+    columns = {column.name: column for column in table.columns}
+    if name not in columns:
+        if name in table.skipped:
+            raise InputError(f"{role} {name!r} cannot be measured, it was left out: {table.skipped[name]}")
+        for vector in table.columns:
+            if name in vector.coordinates:
+                raise InputError(
+                    f"{role} {name!r} is part of the vector {vector.name!r}: name that one, or leave it out of vectors"
+                )
+        check_known(name, [*table.types, *table.skipped], "the table", role)
+    return columns[name]
