@@ -9,7 +9,7 @@ import renyi
 from renyi.errors import InputError
 from renyi.tables import accumulator, batches
 from renyi.tables.accumulator import Accumulator
-from renyi.tables.batches import at_hand, in_batches, is_away
+from renyi.tables.batches import in_batches, is_out_of_core, loaded_if_small
 from sample_tables import parabola
 
 
@@ -18,21 +18,21 @@ def frame(rng):
     return pl.from_pandas(parabola(rng))
 
 
-def test_rows_that_are_not_here_are_away(frame, tmp_path):
+def test_rows_that_are_not_here_are_out_of_core(frame, tmp_path):
     frame.write_parquet(tmp_path / "a.parquet")
     for table in (tmp_path / "a.parquet", str(tmp_path / "*.parquet"), frame.lazy(), iter([frame]), [frame, frame]):
-        assert is_away(table)
+        assert is_out_of_core(table)
     for table in (frame, frame.to_pandas(), frame.to_numpy(), frame.to_dict(as_series=False)):
-        assert not is_away(table)
+        assert not is_out_of_core(table)
 
 
 def test_small_files_are_loaded_and_large_ones_are_not(frame, tmp_path):
     path = tmp_path / "a.parquet"
     frame = pl.concat([frame] * 200)
     frame.write_parquet(path)
-    assert at_hand(path, "1GB").equals(frame)
-    assert at_hand(path, "3MB") is path
-    assert at_hand(frame, "3MB") is frame
+    assert loaded_if_small(path, "1GB").equals(frame)
+    assert loaded_if_small(path, "3MB") is path
+    assert loaded_if_small(frame, "3MB") is frame
 
 
 def test_several_passes_are_said_and_find_what_one_finds(rng, monkeypatch):
