@@ -66,36 +66,6 @@ def test_how_tiles_are_cut_changes_nothing(gaps, monkeypatch, rng):
         np.testing.assert_allclose(getattr(cut, name), getattr(whole, name), atol=1e-12, err_msg=name)
 
 
-def test_a_tile_of_a_group_with_itself_has_the_pairs_above_the_diagonal(rng):
-    (group,) = groups([number(rng.standard_normal(80)) for _ in range(4)])
-    found = compare(group, group, SHUFFLES)
-    assert sorted(pairs_of(found)) == [(i, j) for i in range(4) for j in range(i + 1, 4)]
-    assert (found.n == 80).all()
-    assert (found.ranks == group.coefficient.rank).all()
-
-
-def test_without_a_coefficient_there_is_no_test(rng):
-    gaps = np.arange(60) < 30
-    x, y = number(rng.standard_normal(60), gaps), number(rng.standard_normal(60), np.roll(gaps, 26))
-    (group,) = groups([x, y])
-    found = compare(group, group, SHUFFLES)
-    assert found.n.tolist() == [4]
-    assert found.ranks.tolist() == [[2, 2]]
-    assert np.isnan(found.coefficient).all()
-    assert np.isnan(found.log_pvalue).all()
-
-
-def test_shuffles_speak_where_no_block_can_be_trusted(rng):
-    # One event in a hundred on both sides.
-    x, y = np.zeros((2, 300))
-    x[:3] = y[1:4] = 1.0
-    variables = [number(x), number(y)]
-    found = compare(*groups(variables), *groups(variables), SHUFFLES)
-    expected = renyi.independence_test(x, y, n_resamples=999)
-    assert expected.n_resamples is not None
-    assert np.exp(found.log_pvalue[0]) == pytest.approx(expected.pvalue)
-
-
 def test_one_long_tile_is_shared_by_threads_and_gives_the_same(rng):
     values = rng.standard_normal((5_000, 20))
     values[:, 1] += values[:, 0] ** 2

@@ -10,7 +10,6 @@ from scipy import stats
 
 import renyi
 from renyi.experiments.patterns import PATTERNS
-from renyi.pair import independence
 
 METHODS = ["auto", "roy", "bartlett", "spectral", "permutation"]
 
@@ -399,11 +398,3 @@ def test_power_on_the_patterns_of_the_paper(rng):
     assert powers["circle"] > 0.95
     assert powers["two waves"] > 0.8
     assert powers["linear"] > 0.78
-
-
-def test_prepared_columns_serve_many_pairs(rng):
-    """One pair and a table agree: what is prepared once gives the same result as a call for the pair."""
-    x, y = parabola(rng)
-    shuffles = independence.Shuffles(99, independence.features.seeds(None, n_draws=1)[0], None)
-    columns = [independence.prepare(renyi.data.reader.as_column(v, "x"), shuffles.seed) for v in (x, y)]
-    assert independence.on_every_scale(*columns, shuffles).log_pvalue == renyi.independence_test(x, y).log_pvalue

@@ -1,0 +1,72 @@
+"""Tables that are read in batches, or lie on a cluster; what batches give is in `test_accumulator.py`."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import renyi
+from renyi.errors import InputError
+from renyi.tables import accumulator, batches
+from renyi.tables.accumulator import Accumulator
+from renyi.tables.batches import in_batches, is_out_of_core, loaded_if_small
+from sample_tables import parabola
+
+
+@pytest.fixture
+def frame(rng):
+    return pl.from_pandas(parabola(rng))
+
+
+def test_rows_that_are_not_here_are_out_of_core(frame, tmp_path):
+    frame.write_parquet(tmp_path / "a.parquet")
+    for table in (tmp_path / "a.parquet", str(tmp_path / "*.parquet"), frame.lazy(), iter([frame]), [frame, frame]):
+        assert is_out_of_core(table)
+    for table in (frame, frame.to_pandas(), frame.to_numpy(), frame.to_dict(as_series=False)):
+        assert not is_out_of_core(table)
+
+
+def test_small_files_are_loaded_and_large_ones_are_not(frame, tmp_path):
+    path = tmp_path / "a.parquet"
+    frame = pl.concat([frame] * 200)
+    frame.write_parquet(path)
+    assert loaded_if_small(path, "1GB").equals(frame)
+    assert loaded_if_small(path, "3MB") is path
+    assert loaded_if_small(frame, "3MB") is frame
+
+
+def test_several_passes_are_said_and_find_what_one_finds(rng, monkeypatch):
+    table = pd.DataFrame(rng.standard_normal((400, 24))).add_prefix("c")
+    parts = [table[:150], table[150:]]
+    said = []
+
+    def watched(rows, n_rows, label, *, shown):
+        said.append((label, n_rows, shown))
+        return rows
+
+    monkeypatch.setattr(batches, "watched_rows", watched)
+    whole = in_batches(parts, Accumulator(memory="1GB"), "1GB", progress=False)
+    assert said == [("Counting values", None, False), ("Adding products", 400, False)]
+    said.clear()
+    monkeypatch.setattr(accumulator, "_SHARES", 2**14)
+    found = in_batches(parts, Accumulator(memory="1GB"), "1GB", progress=True)
+    n_passes = len(said) - 1
+    assert n_passes > 1
+    assert said[1:] == [(f"Adding products ({k} of {n_passes})", 400, True) for k in range(1, n_passes + 1)]
+    np.testing.assert_allclose(found.values, whole.values, atol=1e-12)
+    np.testing.assert_allclose(whole.values, renyi.matrix(table).values, atol=1e-9)
+
+
+def test_an_accumulator_that_tasks_were_given_stays_as_it_is(rng):
+    table = parabola(rng)
+    first = Accumulator()
+    some, more = (batches._seen(first, part) for part in (table[:100], table[100:]))
+    total = batches._merged(some, more)
+    # A task that is done again has what it was given.
+    assert [one.n_rows for one in (first, some, more, total)] == [0, 100, 300, 400]
+    assert batches._glanced(first, table.set_index(np.arange(400)[::-1])).n_rows == 0
+
+
+def test_a_cluster_without_rows_is_told():
+    with pytest.raises(InputError, match="the Dask table has no partition"):
+        batches._on_cluster([], Accumulator())
