@@ -59,3 +59,10 @@ def test_missing_is_what_every_library_calls_so():
     gone = [None, float("nan"), np.datetime64("NaT"), pd.NaT, pd.NA, np.ma.masked, Decimal("NaN"), Decimal("sNaN")]
     assert all(map(is_missing, gone))
     assert not any(map(is_missing, [0, "", False, "nan", (), np.arange(3)]))
+
+
+def test_levels_that_a_dictionary_names_twice_are_one():
+    codes, missing = np.array([0, 1, 2, 2]), np.zeros(4, dtype=bool)
+    found, _, levels = tidy(codes, missing, ("b", "a", "b"))
+    assert levels == ("a", "b")
+    assert found.tolist() == [1, 0, 1, 1]

@@ -72,3 +72,10 @@ def test_a_pair_without_functions_shows_its_rows_alone(rng):
     view = view_of(x, y, is_whole=False)
     assert view["f"] is view["g"] is view["reached"] is view["cloud"] is None
     assert sum(view["data"]["counts"]) == 2
+
+
+@pytest.mark.parametrize("n_common", [0, 1])
+def test_a_pair_that_shares_no_rows_has_no_functions(n_common, rng):
+    early, late = np.arange(40) < 20, np.arange(40) >= 20 - n_common
+    x, y = (Axis(number(rng.standard_normal(40), ~known)) for known in (early, late))
+    assert view_of(x, y, is_whole=True)["f"] is None

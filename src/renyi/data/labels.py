@@ -54,10 +54,12 @@ def encode_series(text: Any, /) -> Encoded:
 
 def tidy(codes: NDArray[np.intp], missing: NDArray[np.bool_], levels: tuple[Hashable, ...], /) -> Encoded:
     """The same labels with only the levels that occur, in order."""
-    position = {levels[code]: code for code in np.unique(codes[~missing]).tolist()}
-    kept = in_order(list(position))
+    # A dictionary of Arrow may name a level twice: both codes are of one level.
+    named = {code: levels[code] for code in np.unique(codes[~missing]).tolist()}
+    kept = in_order(list(dict.fromkeys(named.values())))
+    place = {level: code for code, level in enumerate(kept)}
     moved = np.zeros(len(levels), dtype=np.intp)
-    moved[[position[level] for level in kept]] = np.arange(len(kept))
+    moved[list(named)] = [place[level] for level in named.values()]
     return (moved[codes] if kept else codes), missing, tuple(kept)
 
 

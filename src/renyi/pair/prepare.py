@@ -11,6 +11,7 @@ from renyi.basis.basis import Basis, copula_basis, rank_column, restrict, vector
 from renyi.basis.nested import Scales, category_scales, number_scales, vector_scales
 from renyi.basis.random_features import DEFAULT_SCALE, Seed
 from renyi.data.column import Column
+from renyi.errors import InputError, count
 from renyi.pair.bases import check_freedom, rows_in_common
 from renyi.pair.settings import Settings
 
@@ -53,6 +54,9 @@ def together(pair: Pair, prepared: Sequence[Prepared], /) -> tuple[Prepared, Pre
     x, y = prepared
     rows = rows_in_common(pair)
     if rows is not None:
+        n = int(np.count_nonzero(rows[0]))
+        if n < 2:
+            raise InputError(f"{pair[0].label} and {pair[1].label} have {count(n, 'row')} in common: pass at least 2")
         x, y = x.on(rows[0]), y.on(rows[1])
     check_freedom(pair, (x.basis, y.basis))
     return x, y
