@@ -110,6 +110,7 @@ def check_output(found, shown):
             assert word == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_python_of_a_page_runs_and_gives_what_it_states(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -125,6 +126,7 @@ def test_python_of_a_page_runs_and_gives_what_it_states(page, tmp_path, monkeypa
     pyplot.close("all")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["README.md", "docs/tour.md"])
 def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -139,6 +141,7 @@ def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
     assert next(tmp_path.glob("*.html")).stat().st_size > 50_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "script",
     [

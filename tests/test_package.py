@@ -29,6 +29,7 @@ def test_importing_loads_no_library():
     assert not loaded_by("import renyi") & {"numpy", "scipy", "pandas", "narwhals", "matplotlib", "rich", "typer"}
 
 
+@pytest.mark.slow
 def test_measuring_loads_only_what_it_needs():
     modules = loaded_by("import renyi; renyi.rdc(range(50), [i * i for i in range(50)])")
     assert not modules & {
@@ -60,6 +61,7 @@ def test_command_without_its_extra_says_so_in_one_line(missing):
     assert run.stderr == f"renyi: {missing} is not installed and this call needs it: pip install 'renyi[cli]'\n"
 
 
+@pytest.mark.slow
 def test_plot_without_matplotlib_names_the_extra():
     run = python(
         "import sys; sys.modules['matplotlib'] = None; sys.modules['matplotlib.pyplot'] = None\n"

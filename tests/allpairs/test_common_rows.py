@@ -85,6 +85,7 @@ def test_wide_blocks_against_levels_need_more_than_the_corner(rng):
         assert not reaches_beyond_corner(x, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
 def test_roots_of_all_blocks_are_those_of_one_pair(gaps, rng):
     variables = variables_of(mixed(400, rng, gaps=gaps)[["plain", "rounded", "coarse", "two", "five", "twelve"]])
@@ -164,6 +165,7 @@ def columns_with_few_common_rows(rng, n=300):
     return columns
 
 
+@pytest.mark.slow
 def test_few_common_rows_have_few_functions_whichever_way_they_are_compared(rng):
     columns = columns_with_few_common_rows(rng)
     found = renyi.matrix(columns, vectors={"place": list("uvw")})

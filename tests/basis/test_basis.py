@@ -128,6 +128,7 @@ def test_feature_map_serves_new_ranks(rng):
     assert basis.feature_map(u.ranks[u.codes][:, np.newaxis]) == pytest.approx(dense(basis), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", columns(np.random.default_rng(0)))
 def test_restricted_bases_are_orthonormal_on_their_rows_and_span_the_same(name, rng):
     basis = columns(rng)[name]

@@ -71,6 +71,7 @@ def test_orthogonal_frequencies_are_orthogonal_in_blocks_and_less_noisy():
     assert error("orthogonal") < 0.8 * error("normal")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shape", ["one coordinate", "all coordinates"])
 def test_features_stand_for_the_gaussian_kernel(kind, shape):

@@ -10,6 +10,7 @@ from renyi.basis.ranks import empirical_cdf, joint_ranks, quantise, tie_free_cel
 LONG = 40_000
 
 
+@pytest.mark.slow
 @given(hnp.arrays(np.int64, st.integers(1, 40), elements=st.integers(-4, 4)))
 def test_ranks_are_the_empirical_cdf(values):
     copula = quantise(values)
@@ -58,6 +59,7 @@ def columns_to_sort(n, rng):
 
 
 # Columns are sorted in one of three ways, by their length.
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [200, 2**11, 10_000, 2**17])
 @pytest.mark.parametrize("name", columns_to_sort(1, np.random.default_rng(0)))
 def test_columns_of_every_type_are_ranked_exactly(name, n, rng):

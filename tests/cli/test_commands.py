@@ -10,6 +10,7 @@ import pytest
 from command_line import command, refused
 
 
+@pytest.mark.slow
 def test_bad_usage_is_one_line(file, tmp_path):
     assert "did you mean 'square'" in refused("scan", file, "--target", "sqare")
     assert "--target" in refused("scan", file, "--given", "x")
@@ -24,6 +25,7 @@ def test_bad_usage_is_one_line(file, tmp_path):
     assert "separator" in refused("scan", file, "--sep", "ab")
 
 
+@pytest.mark.slow
 def test_messages_name_options_and_not_arguments(tmp_path):
     path = tmp_path / "gaps.csv"
     path.write_text("a,b\n1,2\n,3\n4,5\n2,1\n")
@@ -32,6 +34,7 @@ def test_messages_name_options_and_not_arguments(tmp_path):
     assert "--type name=category" in refused("scan", path)
 
 
+@pytest.mark.slow
 def test_a_closed_standard_input_is_told():
     done = subprocess.run(
         [sys.executable, "-m", "renyi", "scan", "-"], capture_output=True, check=False, preexec_fn=lambda: os.close(0)
@@ -40,6 +43,7 @@ def test_a_closed_standard_input_is_told():
     assert b"standard input is closed" in done.stderr
 
 
+@pytest.mark.slow
 def test_debug_shows_where_it_came_from(tmp_path):
     done = command("scan", tmp_path / "none.csv", "--debug")
     assert done.returncode == 2
@@ -47,6 +51,7 @@ def test_debug_shows_where_it_came_from(tmp_path):
     assert done.stderr.splitlines()[-1].startswith(b"renyi: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("debug", [True, False])
 def test_unexpected_failures(file, debug):
     program = (
@@ -67,6 +72,7 @@ def test_unexpected_failures(file, debug):
 # Other ends.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ["", "--csv -", "--json"])
 def test_a_reader_that_stops_is_no_failure(file, options):
     done = subprocess.run(
@@ -75,6 +81,7 @@ def test_a_reader_that_stops_is_no_failure(file, options):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 def test_interruption_is_quiet():
     process = subprocess.Popen(
         [sys.executable, "-m", "renyi", "scan", "-"],

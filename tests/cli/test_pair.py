@@ -43,6 +43,7 @@ def test_pair_given_others(file):
     assert "Pearson" not in run("pair", file, "square", "[bold]z[/]", "--given", "x").stdout
 
 
+@pytest.mark.slow
 def test_pair_draws_a_picture(file, tmp_path):
     run("pair", file, "x", "square", "--plot", tmp_path / "pair.png")
     assert (tmp_path / "pair.png").read_bytes().startswith(b"\x89PNG")

@@ -22,6 +22,7 @@ def test_demo_shows_what_pearson_misses():
     assert done.stdout.rstrip().endswith("finds 1.")
 
 
+@pytest.mark.slow
 def test_gallery_prints_the_table_and_draws_the_picture(tmp_path):
     picture = tmp_path / "demo.png"
     run = subprocess.run(
@@ -34,6 +35,7 @@ def test_gallery_prints_the_table_and_draws_the_picture(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_command_that_cannot_write_says_so_in_one_line(tmp_path):
     target = tmp_path / "nowhere" / "demo.png"
     run = python(f"import sys; sys.argv = ['renyi', 'gallery', '--picture', {str(target)!r}]\n"
@@ -43,6 +45,7 @@ def test_command_that_cannot_write_says_so_in_one_line(tmp_path):
     assert run.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("picture", ["demo.xyz", "demo"])
 def test_command_that_cannot_draw_says_so_before_any_work(picture, tmp_path):
     run = python(f"import sys; sys.argv = ['renyi', 'gallery', '--picture', {picture!r}]\n"
@@ -51,6 +54,7 @@ def test_command_that_cannot_draw_says_so_before_any_work(picture, tmp_path):
     assert run.stderr.startswith(f"renyi: {picture} does not name a kind of picture")
 
 
+@pytest.mark.slow
 def test_output_survives_a_narrow_alphabet(tmp_path):
     run = subprocess.run(
         [sys.executable, "-m", "renyi", "gallery", "--picture", str(tmp_path / "a.png"), "-n", "100"],
@@ -60,6 +64,7 @@ def test_output_survives_a_narrow_alphabet(tmp_path):
     assert b"normal, ? = 0.8" in run.stdout
 
 
+@pytest.mark.slow
 def test_the_command_writes_and_tells(tmp_path):
     arguments = ["reproduce", "gallery", "--quick", "--measures", "pearson", "--jobs", "1", "--out", str(tmp_path)]
     done = CliRunner().invoke(app, arguments)
@@ -96,6 +101,7 @@ def test_what_cannot_be_met_is_refused(arguments, message, tmp_path):
     assert message in str(result.exception)
 
 
+@pytest.mark.slow
 def test_a_place_that_cannot_be_written_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     for out in (tmp_path / "file", tmp_path / "file" / "below"):

@@ -139,6 +139,7 @@ def test_csv_does_not_replace_what_is_read(tmp_path):
     assert path.read_text() == before
 
 
+@pytest.mark.slow
 def test_standard_input(file):
     done = command("scan", "-", "--json", input=Path(file).read_bytes())
     record = json.loads(done.stdout)
@@ -159,6 +160,7 @@ BAD_FILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BAD_FILES)
 def test_bad_files_are_one_line(name, tmp_path):
     content, message = BAD_FILES[name]
@@ -171,6 +173,7 @@ def test_bad_files_are_one_line(name, tmp_path):
     assert not any("Traceback" in note for note in notes)
 
 
+@pytest.mark.slow
 def test_files_that_are_none(tmp_path):
     assert "does not exist" in refused("scan", tmp_path / "none.csv")
     assert "is a folder" in refused("scan", tmp_path)
@@ -184,6 +187,7 @@ def test_parquet_cut_short(frame, tmp_path):
     assert "cut.parquet" in refused("scan", tmp_path / "cut.parquet")
 
 
+@pytest.mark.slow
 def test_wrong_encoding(file):
     assert "encoding klingon" in refused("scan", file, "--encoding", "klingon")
     Path(file).write_bytes("ä,b\n1,2\n".encode("latin-1"))

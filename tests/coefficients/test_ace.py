@@ -48,6 +48,7 @@ def test_equal_to_acepack(case):
     assert Ace()(y, x) ** 2 == pytest.approx(GOLDEN[case, "rsq swapped"][0], abs=2e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", sorted(TIED))
 def test_close_to_acepack_with_ties_which_takes_them_in_an_order(case):
     # Windows begin and end among equal values, and acepack has them in the order that its quicksort leaves. In that
@@ -60,6 +61,7 @@ def test_close_to_acepack_with_ties_which_takes_them_in_an_order(case):
     assert Ace()(y, x) ** 2 == pytest.approx(GOLDEN[case, "rsq swapped"][0], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_ties_give_about_the_mean_of_all_orders_of_them(rng):
     # Lines of ties are the mean over orders; sizes of residuals, and so the spans, are close to it.
     x, y = (values[:80] for values in SAMPLES["rounded"])
@@ -79,6 +81,7 @@ def pairs_of_all_kinds(rng, n):
     return [(x, rng.permutation(y)) for x in kinds for y in kinds]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 51, 300])
 def test_order_of_rows_changes_not_one_bit(n, rng):
     with warnings.catch_warnings():
@@ -111,6 +114,7 @@ def hard_columns(rng):
 HARD = hard_columns(np.random.default_rng(5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bass", [0, 5, 10])
 @pytest.mark.parametrize("case", HARD)
 def test_smoother_is_its_definition(case, bass, rng):
@@ -121,6 +125,7 @@ def test_smoother_is_its_definition(case, bass, rng):
     np.testing.assert_allclose(smooth_over(x, z, bass), expected, rtol=0, atol=1e-8 if case == "far groups" else 1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in HARD if len(HARD[case]) >= 5 and case != "far groups"])
 def test_measure_is_its_definition(case, rng):
     x = HARD[case]
@@ -142,6 +147,7 @@ def test_smooths_of_rows_are_smooths_of_each(rng):
     np.testing.assert_array_equal(together, [smooth_over(x, row, 5.0)[0] for row in z])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 51, 300])
 def test_shuffles_are_those_of_the_data(n, rng):
     with warnings.catch_warnings():

@@ -41,6 +41,7 @@ def test_equal_to_energy_of_r(row):
     assert Dcor(unbiased=True)(*pair) == pytest.approx(float(row["bcdcor"]), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SAMPLES)
 @pytest.mark.parametrize("exponent", [1.0, 0.5, 1.7])
 def test_equal_to_the_definition(kind, exponent):
@@ -76,6 +77,7 @@ def test_two_ways_for_scalars_agree(n, draw):
         assert measured(x, y) == pytest.approx(measured(*wide), rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 16, 17, 33, 500, 1100])
 @pytest.mark.parametrize("n_coordinates", [1, 2])
 @pytest.mark.parametrize("unbiased", [False, True])

@@ -17,6 +17,7 @@ import samples
 PAIRS = {**samples.scalars(), **samples.vectors()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_equal_to_the_definition(name):
     x, y = (side[:150] for side in PAIRS[name])
@@ -56,6 +57,7 @@ def test_factors_kept_matrices_and_blocks_agree(name, n_kept, monkeypatch):
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_kernels_of_scalars_have_short_factors():
     x = np.random.default_rng(0).standard_normal(3_000)
     factor = Hsic().prepare(x).factor
@@ -65,6 +67,7 @@ def test_kernels_of_scalars_have_short_factors():
     np.testing.assert_allclose(factor @ factor.T, kernel, atol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sides", ["scalars", "vectors", "both", "many vectors"])
 @pytest.mark.parametrize("settings", [{}, {"unbiased": True}, {"normalised": False}])
 def test_shuffling_a_prepared_side_is_shuffling_the_data(sides, settings):
@@ -155,6 +158,7 @@ def test_rows_that_are_equally_far_apart_show_nothing(name):
         assert measure(name).test(levels, other).pvalue == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dcor", "hsic", "chsic"])
 def test_law_of_few_rows_is_that_of_shuffles(name):
     rng = np.random.default_rng(15)
@@ -194,6 +198,7 @@ def test_too_many_vectors_are_refused():
         Hsic().prepare(np.random.default_rng(0).standard_normal((50_001, 6)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1e3, 1e17, 1e100, 1e200, 1.7e308])
 def test_a_remote_value_takes_no_digits_from_the_others(size, rng):
     x = rng.normal(size=(100, 2))

@@ -10,6 +10,7 @@ from renyi.coefficients.kcca import Kcca
 SAMPLES = scalars() | vectors()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLES)
 def test_equals_the_dense_formula(name):
     x, y = SAMPLES[name]
@@ -18,6 +19,7 @@ def test_equals_the_dense_formula(name):
     assert Kcca()(x, y) == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regularisation", [1e-5, 0.02, 1.0])
 @pytest.mark.parametrize("width", [0.05, 3.0])
 def test_settings_are_those_of_the_formula(width, regularisation):
@@ -92,6 +94,7 @@ def test_units_do_not_matter_and_increasing_maps_do():
     assert abs(Kcca()(np.exp(5 * x), y) - value) > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1001, 5000])
 def test_width_of_many_rows_is_close_to_that_of_all(n, rng):
     x = np.sort(rng.standard_normal(n))[:, np.newaxis]
@@ -123,6 +126,7 @@ def test_independent_data_score_low_and_dependent_high():
     assert lowest > 0.89
 
 
+@pytest.mark.slow
 def test_pvalues_are_by_shuffles():
     found = Kcca().test(*SAMPLES["circle"])
     assert found.calibration == "shuffles"

@@ -28,6 +28,7 @@ def golden_values():
     return list(csv.DictReader(lines, delimiter=";"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", golden_values(), ids=lambda row: "-".join(list(row.values())[:4]))
 def test_agrees_with_minerva(row):
     # Where columns and rows are equally many, minerva's mic_e optimises y alone, and depends on the order of x and y;
@@ -173,6 +174,7 @@ def test_settings_that_make_no_sense(settings, message):
         renyi.measure("mic", **settings)
 
 
+@pytest.mark.slow
 def test_grids_that_would_take_hours_are_refused_with_settings_that_do_not(rng):
     x, y = rng.random((2, 10_000))
     with pytest.raises(InputError, match=r"10,000 rows would take about \d+ minutes.*alpha=0\.\d+ or less") as refusal:

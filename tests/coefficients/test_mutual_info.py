@@ -30,6 +30,7 @@ def test_equals_sklearn(name):
     assert MutualInfo()(x, y) == pytest.approx(by_sklearn(x, y), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SAMPLES if name not in (*NOISY, *LABELS, "identity")])
 def test_equals_the_formula(name):
     """Of the identity both distances are equal, and noise decides which is larger."""
@@ -37,6 +38,7 @@ def test_equals_the_formula(name):
     assert MutualInfo()(x, y) == pytest.approx(reference.mutual_information(x, y, 3), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NOISY)
 def test_is_one_of_the_answers_of_sklearn_where_noise_decides(name):
     x, y = SAMPLES[name]
@@ -73,6 +75,7 @@ def test_normal_data_have_the_known_information(rng):
     assert MutualInfo()(x, 0.8 * x + 0.6 * noise) == pytest.approx(-np.log(0.6), abs=0.06)
 
 
+@pytest.mark.slow
 def test_pvalues_are_by_shuffles():
     x, y = SAMPLES["circle"]
     found = MutualInfo().test(x[:80], y[:80], n_resamples=99)

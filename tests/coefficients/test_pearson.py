@@ -151,6 +151,7 @@ def test_no_pvalue_is_below_one_over_the_number_of_arrangements(name):
     assert renyi.measure(name).test(x, y).pvalue >= 0.9 / 60
 
 
+@pytest.mark.slow
 def test_a_skewed_law_is_that_of_shuffles(rng):
     x, y = rng.permutation(np.arange(400) < 20), np.round(rng.exponential(size=400), 1)
     m = renyi.measure("pearson")

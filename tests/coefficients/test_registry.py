@@ -52,6 +52,7 @@ def curved(rng):
 # Values.
 
 
+@pytest.mark.slow
 @ALL
 def test_samples_have_values_in_range(m):
     for x, y in SCALARS.values():
@@ -69,6 +70,7 @@ numbers = st.one_of(
 )
 
 
+@pytest.mark.slow
 @ALL
 @settings(max_examples=60)
 @given(pairs=st.lists(st.tuples(numbers, numbers), min_size=2, max_size=40))
@@ -99,6 +101,7 @@ def test_prepared_sides_can_be_reordered(m, sample, rng):
 # What is claimed.
 
 
+@pytest.mark.slow
 @those(lambda stated: stated.is_invariant)
 @pytest.mark.parametrize("change", INCREASING.values(), ids=INCREASING)
 def test_increasing_maps_change_nothing(m, change, curved):
@@ -118,6 +121,7 @@ def test_some_increasing_map_changes_something(m, curved):
     assert abs(m(np.exp(2 * x), y) - m(x, y)) > 1e-3
 
 
+@pytest.mark.slow
 @those(lambda stated: stated.is_symmetric)
 def test_sides_may_change_places(m):
     for x, y in SCALARS.values():
@@ -148,6 +152,7 @@ def parabola():
     return x, x**2
 
 
+@pytest.mark.slow
 @those(lambda stated: stated.is_nonlinear)
 def test_a_parabola_scores_far_above_independent_data(m, rng):
     independent = np.array([m.strength(m(*rng.random((2, 300)))) for _ in range(20)])
@@ -227,6 +232,7 @@ def test_constants_and_single_rows_are_refused(m):
 # Tests.
 
 
+@pytest.mark.slow
 @ALL
 def test_a_test_has_the_value_and_says_what_it_is(m, curved):
     found = m.test(*curved, n_resamples=99)
@@ -334,6 +340,7 @@ def test_settings_may_be_numbers_of_numpy(curved):
         assert m(*curved) == renyi.measure(name, **plain)(*curved)
 
 
+@pytest.mark.slow
 def test_the_table_of_the_docs_is_up_to_date():
     run = subprocess.run([sys.executable, ROOT / "benchmarks", "measure_tables", "--check"], check=False)
     assert run.returncode == 0, "run python benchmarks measure_tables"

@@ -67,6 +67,7 @@ def test_scores_of_equal_rows_are_one_cell(rng):
     assert len(found.table) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_flags", [(2, 3), (4, 4), (1, 5)])
 def test_the_pvalue_of_flags_counts_the_tables_that_are_as_far_from_independence(n_flags):
     x, y = (np.arange(8) < n for n in n_flags)

@@ -50,12 +50,14 @@ def mean_over_orders(x, y):
 small = st.integers(2, 6).flatmap(lambda n: st.tuples(*2 * [st.lists(st.integers(0, 3), min_size=n, max_size=n)]))
 
 
+@pytest.mark.slow
 @given(small.filter(lambda pair: all(len(set(side)) > 1 for side in pair)))
 def test_ties_in_x_are_the_mean_over_all_orders(pair):
     x, y = (np.array(side, dtype=float) for side in pair)
     assert xi(x, y) == pytest.approx(mean_over_orders(x, y), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_many_ties_are_the_mean_over_random_orders(rng):
     x, y = SAMPLES["many zeros"]
     drawn = [reference.xi(np.argsort(np.lexsort((rng.random(len(x)), x))), y) for _ in range(50)]
@@ -152,6 +154,7 @@ def test_law_finds_independent_data_as_often_as_it_says(ties, n, symmetric, rng)
         assert 0.9 * level - 4 * error < np.mean(values >= cut) < times * level + 4 * error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("x", "y"),
     [

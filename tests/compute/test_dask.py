@@ -38,6 +38,7 @@ def check_same(found, expected):
     assert dict(found.types) == dict(expected.types)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_partitions", [1, 20])
 def test_partitions_have_no_effect(n_partitions, rng):
     table = frame(rng)

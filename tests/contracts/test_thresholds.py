@@ -17,6 +17,8 @@ from contracts.test_same_answer import cases, expected, some
 from contracts.thresholds import THRESHOLDS, lowered
 from contracts.zoo import TABLES
 
+pytestmark = pytest.mark.slow
+
 ACCUMULATORS = next(door for door in BATCHES if str(door) == "accumulators")
 BY_NAME = {str(door): door for door in (*DOORS, STRONGEST)}
 CONSTANTS = sorted({where for threshold in THRESHOLDS for where in threshold.values if where.startswith("renyi")})
@@ -76,7 +78,7 @@ def way_taken(call, modules):
         threading.settrace(before)
 
 
-EACH = [pytest.param(t, id=str(t), marks=[pytest.mark.slow] * TABLES[t.table].is_slow) for t in THRESHOLDS]
+EACH = [pytest.param(t, id=str(t)) for t in THRESHOLDS]
 
 
 @pytest.mark.parametrize("threshold", EACH)
@@ -97,7 +99,6 @@ def test_a_threshold_switches_a_way_and_changes_no_answer(threshold):
 NOT_OF_THREADS = [threshold for threshold in THRESHOLDS if threshold.seen_in != "renyi.compute.threads"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("threshold", NOT_OF_THREADS, ids=str)
 def test_the_way_depends_on_nothing_else(threshold):
     door, table = BY_NAME[threshold.door], TABLES[threshold.table]

@@ -1,5 +1,7 @@
 """The drawings of results, `curves` and `figures`."""
 
+import pytest
+
 from odd_measures import Explained, Hungry
 from renyi.experiments import curves, figures, gallery, panels, selection, times
 from renyi.experiments.entries import Coefficient
@@ -18,6 +20,7 @@ def test_power_is_drawn_for_both_groups_of_patterns(tmp_path):
     assert curves.plot_power(run_power(tmp_path / "b.json", patterns=["sine"])[0]) is None
 
 
+@pytest.mark.slow
 def test_the_other_figures(tmp_path, table):
     limits = times.Limits(sizes=(300, 400), runs=1, seconds=1, cancelled_after=30)
     timed = curves.plot_times(times.measure_times(tmp_path / "t.json", [PEARSON], limits=limits))
@@ -35,6 +38,7 @@ def test_the_other_figures(tmp_path, table):
     assert list(ax.get_lines()[0].get_xdata()) == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_times_without_a_single_run_are_drawn(tmp_path):
     limits = times.Limits(sizes=(1000,), runs=1, seconds=1, cancelled_after=30)
     record = times.measure_times(tmp_path / "times.json", [Coefficient(Hungry())], limits=limits)

@@ -18,6 +18,7 @@ with locked(Path(sys.argv[1])):
 """
 
 
+@pytest.mark.slow
 def test_two_runs_do_not_share_results(tmp_path):
     path = tmp_path / "gallery-quick.json"
     holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE)

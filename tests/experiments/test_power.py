@@ -76,6 +76,7 @@ def test_seeds_reproduce_and_differ(tmp_path):
     assert first != other
 
 
+@pytest.mark.slow
 def test_neither_order_nor_processes_nor_company_matter(tmp_path):
     first, _ = run_power(tmp_path / "a.json")
     others, _ = run_power(tmp_path / "b.json", [PLAIN, PEARSON], patterns=["circle", "linear"], jobs=2)

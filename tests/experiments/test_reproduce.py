@@ -26,6 +26,7 @@ def test_without_matplotlib_there_are_numbers(tmp_path, monkeypatch):
         reproduce.reproduce(reproduce.Request("gallery", tmp_path, quick=True, draw_only=True), say=said.append)
 
 
+@pytest.mark.slow
 def test_experiments_run_from_python(tmp_path):
     said = []
     settings = {"quick": True, "measures": ["pearson", "rdc"], "jobs": 1, "seed": np.int64(3), "say": said.append}

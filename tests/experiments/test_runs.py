@@ -70,6 +70,7 @@ def test_what_was_set_aside_is_never_lost(tmp_path):
     assert [other.read_text() for other in kept] == before[:3]
 
 
+@pytest.mark.slow
 def test_a_failing_task_does_not_take_the_others_with_it(tmp_path):
     for jobs in (1, 2):
         path = tmp_path / f"{jobs}.json"

@@ -39,6 +39,7 @@ def test_halves_are_disjoint_and_the_same_for_all():
     assert not np.array_equal(halves.learn, selection.split(101, seed=1, number=1).learn)
 
 
+@pytest.mark.slow
 def test_selection_of_a_small_table(table, tmp_path):
     data = [panels.DataSet("a", table / table.std(axis=0), tuple("abcdefy"), ("column z: text",))]
     sizes = selection.Sizes(splits=3, features=4, rows=40)

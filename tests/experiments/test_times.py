@@ -17,6 +17,7 @@ def is_alive(pid):
     return True
 
 
+@pytest.mark.slow
 def test_a_slow_run_is_cancelled_and_more_rows_are_not_tried(tmp_path):
     diary = tmp_path / "diary"
     limits = times.Limits(sizes=(250, 300, 350), runs=3, seconds=60, cancelled_after=0.5)
@@ -33,6 +34,7 @@ def test_a_slow_run_is_cancelled_and_more_rows_are_not_tried(tmp_path):
     assert f"{sleepy} at n = 300: cancelled after 0.5 s" in table.notes
 
 
+@pytest.mark.slow
 def test_a_refusal_and_a_death_are_reasons(tmp_path):
     limits = times.Limits(sizes=(1000,), runs=2, seconds=1, cancelled_after=30)
     assert "refused: hungry on 1,000 rows would take" in times.times_of(
@@ -41,6 +43,7 @@ def test_a_refusal_and_a_death_are_reasons(tmp_path):
     assert "ended with code 9" in times.times_of(Coefficient(Dying()), 1000, limits=limits, seed=0)["reason"]
 
 
+@pytest.mark.slow
 def test_a_failure_is_no_result_and_is_tried_again(tmp_path):
     limits = times.Limits(sizes=(300, 400), runs=2, seconds=1, cancelled_after=30)
     path = tmp_path / "times.json"
@@ -50,6 +53,7 @@ def test_a_failure_is_no_result_and_is_tried_again(tmp_path):
     assert times.measure_times(path, [PEARSON], limits=limits).rows.keys() == {(300, "pearson"), (400, "pearson")}
 
 
+@pytest.mark.slow
 def test_a_death_is_told_and_tried_again(tmp_path):
     limits = times.Limits(sizes=(300, 400), runs=1, seconds=1, cancelled_after=30)
     said = []
@@ -63,6 +67,7 @@ def test_a_death_is_told_and_tried_again(tmp_path):
     assert record.rows[300, "dying"] is died
 
 
+@pytest.mark.slow
 def test_no_run_begins_after_its_time():
     limits = times.Limits(sizes=(300,), runs=1000, seconds=0.0, cancelled_after=30)
     assert times.times_of(PEARSON, 300, limits=limits, seed=0)["runs"] == 1

@@ -34,6 +34,7 @@ def test_bartlett_of_perfect_correlation_is_finite():
     assert -10_000 < log_pvalue < -1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [[1.0], [1.0, 1.0, 1.0], [3.0, 1.0, 0.5, 0.1], [1.0, 1e-3, 1e-6]])
 @pytest.mark.parametrize("share", [0.9, 0.5, 0.2, 0.05, 0.01, 0.001])
 def test_tail_of_a_weighted_chi_square(weights, share, rng):
@@ -44,6 +45,7 @@ def test_tail_of_a_weighted_chi_square(weights, share, rng):
     assert np.exp(log_weighted_chi_square_sf(cut, np.array(weights))) == pytest.approx(share, rel=0.08 + error)
 
 
+@pytest.mark.slow
 def test_weighted_tail_is_smooth_through_the_mean_and_far_out():
     weights = np.array([2.0, 1.0, 0.5])
     values = np.concatenate((np.linspace(1e-3, 8, 400), np.geomspace(8.1, 1e5, 100)))

@@ -46,6 +46,7 @@ def test_body_and_tail_meet(law):
     assert -18 < table.log_sf(join) < -16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "law", [*LAWS, (1, 1, 3), (1, 6, 100), (1, 3000, 10**5), (1, 1, 10**8), (2, 2, 5), (2, 20, 500), (40, 40, 81)]
 )

@@ -66,6 +66,7 @@ def shuffled(measure, x, y, *, n_resamples=99):
     return measure.by_shuffles(sides[0], sides[1], value, n_resamples=n_resamples)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["auto", "permutation"])
 @pytest.mark.parametrize("kind", [bool, float])
 def test_flags_without_association_have_a_pvalue_of_1(method, kind):
@@ -74,6 +75,7 @@ def test_flags_without_association_have_a_pvalue_of_1(method, kind):
         assert renyi.independence_test(x, y, method=method, n_resamples=99).pvalue == 1.0, cells
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [*MEASURES, "mutual_info"])
 def test_no_measure_finds_anything_in_flags_without_association(key):
     measure = renyi.measure(key) if key == "mutual_info" else named(key)
@@ -83,6 +85,7 @@ def test_no_measure_finds_anything_in_flags_without_association(key):
         assert found.n_reached == found.n_drawn == 40, cells
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", MEASURES)
 @pytest.mark.parametrize("margins", MARGINS)
 def test_no_measure_finds_anything_in_products_of_margins(key, margins, rng):
@@ -93,6 +96,7 @@ def test_no_measure_finds_anything_in_products_of_margins(key, margins, rng):
             assert found.n_reached == found.n_drawn == 99
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cca", "kcca", "dcor", "hsic", "chsic", "mutual_info"])
 def test_no_measure_finds_anything_in_categories_without_association(name, rng):
     for margins in MARGINS:
@@ -242,6 +246,7 @@ EXACT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", EXACT)
 def test_ties_are_those_of_exact_arithmetic_in_any_row_order(key, every_order, rng):
     measure = renyi.measure("dcor", unbiased=True) if key == "dcor unbiased" else renyi.measure(key)
@@ -266,6 +271,7 @@ def test_ties_of_the_coefficient_are_those_of_exact_arithmetic(kind, every_order
             assert renyi.independence_test(*sides, method="permutation").pvalue == expected, (x, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kcca", "hsic", "chsic", "mutual_info"])
 def test_ties_of_flags_are_those_of_exact_arithmetic(name, every_order, rng):
     exact = information if name == "mutual_info" else covariance
@@ -289,6 +295,7 @@ def of_pairs(found):
     return found.pvalues[np.triu_indices(3, 1)].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["rdc", "pearson", "spearman", "kendall", "cca", "dcor", "hsic", "chsic", "xi"])
 def test_tables_compare_alike(measure, rng):
     for _ in range(8):
@@ -341,6 +348,7 @@ def test_gains_compare_alike(n_columns, rng):
         assert best[1] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cca", "kcca", "dcor", "hsic", "rdc"])
 def test_sets_of_columns_compare_alike(name, rng):
     # Eight rows of three flags: every other order of them is as unrelated as this one.

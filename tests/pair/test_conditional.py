@@ -128,6 +128,7 @@ def test_coordinates_that_z_determines_are_left_out(rng):
         assert renyi.conditional_test(np.column_stack([x, beside]), y, z).pvalue == pytest.approx(found, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_wide_and_many_levelled_data(rng):
     z = rng.standard_normal(1200)
     wide = renyi.conditional_test(rng.standard_normal((1200, 60)), rng.standard_normal(1200), z)

@@ -21,6 +21,7 @@ def test_span_is_orthonormal_and_holds_the_constant_and_z(rng):
     assert np.abs(found.residuals(np.column_stack([np.ones(400), z]))).max() < 1e-3
 
 
+@pytest.mark.slow
 def test_features_are_a_quarter_of_the_rows_and_four_hundred_at_most(rng):
     for n in (100, 500, 4000):
         z, target = rng.standard_normal((n, 5)), rng.standard_normal(n)

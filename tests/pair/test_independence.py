@@ -325,6 +325,7 @@ def test_one_level_and_too_many_levels_are_refused(rng):
         renyi.independence_test(renyi.categorical(list(range(20))), rng.standard_normal(20))
 
 
+@pytest.mark.slow
 @given(
     st.integers(4, 60),
     st.integers(0, 10**6),

@@ -255,6 +255,7 @@ def test_wide_vectors_work_with_fastfood(rng):
     assert renyi.rdc(x, y, k=40, frequencies="fastfood") == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "n_ones"), [(40_000, 1), (100_000, 2), (1_000_000, 20)])
 def test_a_rare_value_is_a_function_whichever_side_of_the_others_it_lies(n, n_ones, rng):
     flag, y = np.zeros(n), rng.random(n)
@@ -268,6 +269,7 @@ def test_a_rare_value_is_a_function_whichever_side_of_the_others_it_lies(n, n_on
     assert n_ones * at_one**2 + (n - n_ones) * at_zero**2 == pytest.approx(n, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_rare_value_is_tested_alone_and_in_tables(rng):
     n = 40_000
     flag, y = np.zeros(n), rng.random(n)

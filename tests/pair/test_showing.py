@@ -1,10 +1,13 @@
 """The way from a result to what shows it, which is taken when it is asked for."""
 
+import pytest
+
 from command_line import python
 from renyi import report
 from renyi.pair import showing
 
 
+@pytest.mark.slow
 def test_testing_loads_nothing_that_shows_results():
     run = python(
         "import sys, renyi\n"

@@ -211,6 +211,7 @@ class TestOtherResults:
         assert page_of(document)
 
 
+@pytest.mark.slow
 def test_findings_come_before_strong_pairs_of_few_rows(rng):
     x = rng.standard_normal(300)
     table = {"x": x, "y": x**2 + 0.3 * rng.standard_normal(300)}

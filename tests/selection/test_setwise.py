@@ -65,6 +65,7 @@ def test_what_cannot_be_measured_is_never_the_best(rng):
         search.dependence  # noqa: B018
 
 
+@pytest.mark.slow
 def test_the_pvalue_is_that_of_the_best_of_all(rng):
     noise, y = rng.standard_normal((60, 8)), rng.standard_normal(60)
     # A large alpha, so that all 199 shuffles are taken.

@@ -4,6 +4,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from renyi.sklearn import RandomCopulaFeatures, RDCSelector
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:No features were selected")
 @parametrize_with_checks([RDCSelector(), RDCSelector(n_features_to_select=1), RandomCopulaFeatures()])
 def test_conventions_of_scikit_learn(estimator, check):

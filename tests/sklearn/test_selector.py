@@ -104,6 +104,7 @@ def test_names_and_frames_go_through(data):
     assert by_polars.transform(pl.from_pandas(x)).columns == ["b", "e"]
 
 
+@pytest.mark.slow
 def test_increasing_maps_change_nothing(data):
     x, y = data
     plain, bent = RDCSelector().fit(x, y), RDCSelector().fit(np.exp(3 * x), np.arctan(y))
@@ -143,6 +144,7 @@ def test_missing_values_are_left_out(data):
         RDCSelector().fit(frame(np.where(np.isnan(x), np.inf, x)), data[1])
 
 
+@pytest.mark.slow
 def test_classes_and_several_outputs():
     x, y = load_iris(return_X_y=True)
     noise = np.random.default_rng(3).normal(size=(150, 5))
@@ -254,6 +256,7 @@ def test_no_pvalue_is_below_one_over_the_number_of_orders_of_the_rows(rng):
     assert step.pvalue == pytest.approx(2 * 3 / math.comb(100, 50))
 
 
+@pytest.mark.slow
 def test_where_single_rows_weigh_too_much_for_a_law_rows_are_shuffled():
     """Three classes that two columns nearly tell apart leave a residual of few rows."""
     x, y = load_wine(return_X_y=True, as_frame=True)
@@ -262,6 +265,7 @@ def test_where_single_rows_weigh_too_much_for_a_law_rows_are_shuffled():
     assert selector.path_[2].pvalue == pytest.approx(0.003)  # 3 looks, 999 shuffles
 
 
+@pytest.mark.slow
 def test_shuffled_columns_of_noise_are_chosen_no_more_often_than_alpha_says():
     """All columns are rare flags, for which no law holds; 200 targets, alpha 0.05: 10 expected, 19 in one of 250."""
     rng = np.random.default_rng(5)

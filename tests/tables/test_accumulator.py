@@ -50,6 +50,7 @@ def check_equal(found, expected, *, atol=1e-6):
     np.testing.assert_allclose(np.log(found.pvalues), np.log(expected.pvalues), atol=100 * atol)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("n", [60, 3000])
 def test_batches_give_what_the_table_gives(n, gaps, rng):
@@ -58,6 +59,7 @@ def test_batches_give_what_the_table_gives(n, gaps, rng):
     check_equal(accumulated(cut(columns, [n // 7, n // 7, n // 2])), expected)
 
 
+@pytest.mark.slow
 def test_a_grid_is_the_same_one(rng):
     columns = {name: values for name, values in table(40_000, rng).items() if name in ("x", "y", "steps")}
     check_equal(accumulated(cut(columns, [5, 20_000])), renyi.matrix(columns))
@@ -211,6 +213,7 @@ def test_a_budget_too_small_for_all_sums_says_what_is_enough(rng):
         first.second_pass()
 
 
+@pytest.mark.slow
 def test_several_passes_over_blocks_of_pairs_find_what_one_finds(rng):
     columns = columns_with_gaps(rng)
     found = []
@@ -299,6 +302,7 @@ FAR = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAR)
 def test_whole_numbers_between_floats_are_exact_in_batches(name, rng):
     steps = rng.permutation(900)

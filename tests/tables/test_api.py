@@ -39,6 +39,7 @@ def assert_one_truth(found, x, y, i, j):
     return test is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
 @pytest.mark.parametrize("n", [23, 60, 300, N_LONG])
 def test_entries_are_what_the_functions_of_one_pair_say(n, gaps, rng):
@@ -54,6 +55,7 @@ def test_entries_are_what_the_functions_of_one_pair_say(n, gaps, rng):
         np.testing.assert_array_equal(array, array.T)
 
 
+@pytest.mark.slow
 def test_pairs_without_an_answer_have_none_in_the_table(rng):
     frame = mixed(23, rng)[SOME]
     frame.loc[rng.permutation(23)[:17], "lat"] = np.nan
@@ -75,6 +77,7 @@ def test_numbers_against_many_levels_are_seen_on_every_scale(rng):
     assert np.log(found.pvalues[0, 1]) == pytest.approx(expected.log_pvalue, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain", "five", "quarter"])
 def test_many_equal_values_with_gaps_are_no_evidence_in_long_tables(name, rng):
     # One value in a quarter of the rows: float32 would be magnified without end by products of smooth functions.
@@ -88,6 +91,7 @@ def test_many_equal_values_with_gaps_are_no_evidence_in_long_tables(name, rng):
         assert found.pvalues[i, 0] == pytest.approx(test.pvalue, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
 def test_neither_columns_nor_rows_have_an_order(gaps, rng):
     frame = mixed(150, rng, gaps=gaps)[SOME]
@@ -132,6 +136,7 @@ def test_an_array_is_a_table(rng):
     assert renyi.matrix(data).values[0, 2] == pytest.approx(renyi.rdc(data[:, 0], data[:, 2]), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
 def test_two_tables_are_a_block_of_both_together(gaps, rng):
     frame = mixed(150, rng, gaps=gaps)[SOME]
@@ -154,6 +159,7 @@ def test_two_tables_may_have_the_same_names(rng):
     assert found.values[0, 0] == pytest.approx(renyi.rdc(x, y), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_pairs_that_were_not_tested_do_not_count(rng):
     frame = mixed(100, rng, gaps=0.1)[["plain", "curve", "noise", "rounded", "date", "flag"]]
     frame.loc[:60, "plain"] = np.nan
@@ -302,6 +308,7 @@ def test_settings_are_refused_before_any_work_is_done(monkeypatch, rng):
         renyi.screen(small(rng), "nothing")
 
 
+@pytest.mark.slow
 def test_a_table_is_not_changed(rng):
     frame = mixed(80, rng, gaps=0.2)[SOME]
     before = frame.copy(deep=True)
@@ -324,6 +331,7 @@ def test_pvalues_are_those_of_the_pair_where_common_rows_leave_little_of_a_colum
         assert found.values[0, place] == pytest.approx(expected.coefficient, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_coefficients_are_those_of_the_pair_where_single_precision_is_magnified():
     rng, n = np.random.default_rng(0), 5000
     late = np.where(np.arange(n) < n // 2, 1.0, rng.standard_normal(n))
@@ -367,6 +375,7 @@ def test_settings_that_leave_nothing_of_a_column_are_refused_by_its_name(rng):
             renyi.matrix(data, measure=by)
 
 
+@pytest.mark.slow
 def test_what_is_constant_on_common_rows_has_no_correlation(rng):
     n = 300
     table = {f"c{k}": 10.0 ** rng.uniform(-3, 6) + rng.standard_normal(n) for k in range(40)}

@@ -26,6 +26,7 @@ def numbers(n, rng, *, gaps=0.0):
     return frame.mask(rng.random(x.shape) < gaps) if gaps else frame
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [0.0, 0.2])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_table_holds_what_the_measure_says_of_each_pair(name, gaps, rng):
@@ -43,6 +44,7 @@ def test_a_table_holds_what_the_measure_says_of_each_pair(name, gaps, rng):
     assert np.isnan(found.debiased).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_columns_that_a_measure_cannot_take_are_left_out_with_a_reason(name, rng):
     frame = mixed(60, rng, gaps=0.1)[["plain", "curve", "two", "five", "lat", "lon"]]
@@ -89,6 +91,7 @@ def test_pairs_are_ranked_by_the_size_of_the_coefficient_and_keep_their_signs(rn
     assert kept["q"].to_list() == top["q"].to_list()[:1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [15, 60])
 @pytest.mark.parametrize("name", ["pearson", "spearman"])
 def test_laws_of_all_pairs_at_once_are_those_of_each(name, n, rng):
@@ -112,6 +115,7 @@ def test_the_law_of_very_many_pairs_is_that_of_few(rng):
     np.testing.assert_allclose(of_many.log_pvalues[among], of_few.log_pvalues, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_pairs_by_pearson_take_no_longer_than_by_rdc(rng):
     table = rng.normal(size=(500, 120))
 
@@ -186,6 +190,7 @@ def test_a_pair_with_too_few_rows_in_common_is_not_measured(rng):
 WITH_LAW = [name for name in NAMES if name not in SLOW_TO_TEST]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_shuffled_pvalues_depend_neither_on_the_order_of_rows_nor_on_that_of_sides(name, rng):
     m, order = renyi.measure(name).undirected(), rng.permutation(25)
@@ -199,6 +204,7 @@ def test_shuffled_pvalues_depend_neither_on_the_order_of_rows_nor_on_that_of_sid
             assert m.test(y, x, n_resamples=99).pvalue == found.pvalue
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_LAW)
 def test_one_dependence_on_few_rows_is_found_among_many_columns(name, rng):
     # 999 shuffles end at 0.001, which is not below 0.05 over the number of tests.
@@ -223,6 +229,7 @@ def test_shuffles_are_as_many_as_the_tests_of_a_table_ask_for(rng):
     assert _n_resamples(10, 10) == _n_resamples(10**6, 10**9) == 9999
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pearson", "spearman", "kendall", "cca", "dcor", "hsic"])
 def test_tables_of_independent_rare_flags_hold_no_discoveries(name, rng):
     # By the laws of many rows seven in ten of such tables had one.
@@ -251,6 +258,7 @@ def test_why_a_pair_was_not_measured_is_told(rng):
 # What a column has with itself, and which columns are one.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [0.0, 0.2])
 @pytest.mark.parametrize(
     "measure",
@@ -300,6 +308,7 @@ def test_columns_are_ranked_once_to_be_folded(rng, monkeypatch):
     assert len(calls) == 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [0.0, 0.2])
 def test_linear_coefficients_stand_beside_any_measure(gaps, rng):
     frame = numbers(60, rng, gaps=gaps).assign(label=pd.Categorical(rng.choice(list("uvw"), 60)))
@@ -316,6 +325,7 @@ def test_linear_coefficients_stand_beside_any_measure(gaps, rng):
 # Copies.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", renyi.measures())
 def test_results_can_be_pickled_and_copied(name, rng):
     frame = numbers(60, rng, gaps=0.1)
@@ -379,6 +389,7 @@ def test_what_is_asked_for_later_is_of_the_data_as_they_were(make, rng):
     np.testing.assert_allclose(found.spearman, expected.spearman, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [pd.DataFrame, lambda columns: {name: pd.Series(c) for name, c in columns.items()}])
 def test_dates_and_series_may_be_written_to_afterwards(make, rng):
     x = rng.standard_normal(200)

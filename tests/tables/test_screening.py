@@ -8,6 +8,7 @@ import renyi
 from sample_tables import SOME, VECTORS, columns_of, mixed, parabola
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
 @pytest.mark.parametrize("target", ["plain", "five"])
 def test_a_screening_is_a_column_of_the_matrix(target, gaps, rng):

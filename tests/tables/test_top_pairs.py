@@ -113,6 +113,7 @@ def test_nothing_at_all_is_no_error():
     assert len(edges) == len(rates) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correction", ["bh", "by", "bonferroni"])
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
 def test_pairs_are_the_top_of_all_edges(gaps, correction, rng):
@@ -129,6 +130,7 @@ def test_pairs_are_the_top_of_all_edges(gaps, correction, rng):
     pd.testing.assert_frame_equal(few, found.head(5))
 
 
+@pytest.mark.slow
 def test_pairs_keep_to_the_rate_and_to_the_threshold(rng):
     frame = mixed(150, rng)
     edges = renyi.matrix(frame).to_edges()

@@ -43,6 +43,7 @@ def difference(found, expected, name):
 # Tables.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "tolerance"), [(60, 1e-9), (700, 1e-9), (5000, 1e-6), (34_000, 1e-6)])
 def test_tensors_have_the_numbers_of_arrays(n, tolerance, rng):
     values = dependent(n, rng)
@@ -170,6 +171,7 @@ CROSSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CROSSED)
 @pytest.mark.parametrize("n", [45, 300])
 def test_no_threshold_of_a_device_moves_a_number(name, n, rng, monkeypatch):
@@ -183,6 +185,7 @@ def test_no_threshold_of_a_device_moves_a_number(name, n, rng, monkeypatch):
     assert_same_table(renyi.matrix(*map(torch.tensor, sides)), of_sides, 1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_columns", [255, 256, 300])
 def test_wide_tables_have_the_numbers_of_arrays(n_columns, rng):
     values = rng.standard_normal((120, n_columns))
@@ -204,6 +207,7 @@ def test_few_rows_in_single_precision_or_its_halves_have_nearly_the_same_numbers
     assert_same_table(found, expected, 3e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "value"), [("_PIECE", 40), ("_SHARE_OF_MATRICES", 0.0)])
 def test_matrices_that_come_in_pieces_or_are_filled_in_memory_are_the_same(name, value, rng, monkeypatch):
     values = rng.standard_normal((300, 23))
@@ -325,6 +329,7 @@ def assert_same_search(found, expected, tolerance, *, of_dependence=1e-9):
 SIZES = [(70, 1e-9), (900, 1e-9), (5000, 1e-4)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "tolerance"), SIZES)
 @pytest.mark.parametrize("settings", [{}, {"n_features_to_select": 7}, {"pairs": False}])
 def test_a_selection_from_tensors_is_that_from_arrays(n, tolerance, settings, rng):
@@ -336,6 +341,7 @@ def test_a_selection_from_tensors_is_that_from_arrays(n, tolerance, settings, rn
     assert n == 70 or {0, 3, 5} <= {step.feature for step in found.path_}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "tolerance"), SIZES)
 def test_classes_and_several_outputs_are_selected_for_on_a_device(n, tolerance, rng):
     X, y = features(n, rng)
@@ -347,6 +353,7 @@ def test_classes_and_several_outputs_are_selected_for_on_a_device(n, tolerance, 
         assert found.path_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "tolerance"), SIZES)
 def test_a_frame_with_categories_is_selected_from_on_a_device(n, tolerance, rng):
     X, y = features(n, rng)
@@ -367,6 +374,7 @@ def test_features_that_go_together_are_found_on_a_device(rng):
     assert_same_search(found, RDCSelector().fit(X, y), 1e-4)
 
 
+@pytest.mark.slow
 def test_rare_levels_are_shuffled_on_a_device(rng):
     X = (rng.random((3000, 20)) < 0.002).astype(float)
     y = rng.standard_normal(3000)
@@ -376,6 +384,7 @@ def test_rare_levels_are_shuffled_on_a_device(rng):
     assert found.path_[0].pvalue == RDCSelector().fit(X, y).path_[0].pvalue
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["float32", "float16", "int64"])
 def test_features_of_other_types_are_selected_from_as_arrays_are(kind, rng):
     values, y = features(300, rng)
@@ -384,6 +393,7 @@ def test_features_of_other_types_are_selected_from_as_arrays_are(kind, rng):
     assert_same_search(found, expected, 1e-9)
 
 
+@pytest.mark.slow
 def test_declared_categories_of_a_tensor_are_read_in_memory(rng):
     X, y = features(900, rng)
     X[:, 7] = rng.integers(0, 6, 900)
@@ -397,6 +407,7 @@ def test_declared_categories_of_a_tensor_are_read_in_memory(rng):
     assert (found.ranking_ == expected.ranking_).all()
 
 
+@pytest.mark.slow
 def test_equal_values_that_float32_has_by_chance_change_no_selection(rng):
     X, y = features(20_000, rng)
     X = X.astype(np.float32)
@@ -406,6 +417,7 @@ def test_equal_values_that_float32_has_by_chance_change_no_selection(rng):
     assert_same_search(RDCSelector().fit(torch.tensor(X), torch.tensor(y)), expected, 1e-3, of_dependence=1e-6)
 
 
+@pytest.mark.slow
 def test_halves_of_digits_select_as_single_precision(rng, monkeypatch):
     X, y = features(6000, rng, n_columns=20)
     # What is left of the target is large in few rows.
@@ -429,6 +441,7 @@ def full_beyond(most, sizes):
     return products
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("are_kept", [True, False])
 def test_blocks_of_features_select_as_all_at_once(are_kept, rng, monkeypatch):
     X, y = features(5000, rng)
@@ -446,6 +459,7 @@ def test_blocks_of_features_select_as_all_at_once(are_kept, rng, monkeypatch):
     assert 1 < max(sizes) <= 4
 
 
+@pytest.mark.slow
 def test_a_full_device_holds_fewer_features_at_a_time(rng, monkeypatch):
     X, y = features(500, rng)
     sizes = []

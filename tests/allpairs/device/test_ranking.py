@@ -273,6 +273,7 @@ def of_tensors(kind, rng):
     return (20 * x).long().as_subclass(OnCard), (20 * x).long().numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["a card", "gradients", "bfloat16", "whole numbers"])
 def test_functions_of_pairs_read_tensors_wherever_they_are(kind, rng):
     tensors, arrays = of_tensors(kind, rng)

@@ -8,6 +8,7 @@ from renyi.coefficients.kernels import sorted_distances
 from renyi.coefficients.kernels.sorted_distances import distance_products, sort_scalars
 
 
+@pytest.mark.slow
 @given(arrays.arrays(float, st.tuples(st.just(2), st.integers(1, 150)), elements=st.integers(-6, 6)))
 @settings(max_examples=60, deadline=None)
 def test_sums_of_products_with_ties(data):

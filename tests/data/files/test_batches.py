@@ -61,6 +61,7 @@ def test_both_readers_of_parquet_give_the_same_rows(tmp_path, rng, monkeypatch):
     assert pl.concat(by_slices).equals(frame)
 
 
+@pytest.mark.slow
 def test_a_file_is_read_in_batches(frame, tmp_path):
     frame.write_parquet(tmp_path / "big.parquet", row_group_size=5000)
     assert loaded(tmp_path / "big.parquet", 2**22) is None
@@ -82,6 +83,7 @@ def test_a_small_file_is_loaded(frame, tmp_path):
     assert found.names == ("v", "level")
 
 
+@pytest.mark.slow
 def test_lazy_frames_iterators_and_lists_of_batches(frame):
     check_same(renyi.matrix(frame.lazy(), memory=BUDGET), frame)
     check_same(renyi.matrix(iter([frame[:100], frame[100:]]), memory=BUDGET), frame)
@@ -179,6 +181,7 @@ def test_how_large_a_file_is_its_rows_tell_and_not_its_bytes(tmp_path):
     assert not is_large(str(tmp_path / "zeros.parquet"), 2**27)
 
 
+@pytest.mark.slow
 def test_whole_numbers_and_moments_between_floats_are_exact_in_files(tmp_path, rng):
     steps = rng.permutation(24_000)
     frame = pl.DataFrame(
@@ -204,6 +207,7 @@ def test_whole_numbers_and_moments_between_floats_are_exact_in_files(tmp_path, r
     assert loaded(tmp_path / "rows.parquet", 5 * 2**20) is None
 
 
+@pytest.mark.slow
 def test_decimals_and_integers_of_128_bits_are_exact_in_files_or_left_out(tmp_path, rng):
     steps = [int(k) for k in rng.permutation(9_000)]
     frame = pl.DataFrame(

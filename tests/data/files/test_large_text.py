@@ -37,6 +37,7 @@ def parts(path, folder, n_bytes=2000, **options):
     return files, pl.concat([pl.read_parquet(file) for file in files]), notes.sentences()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_blocks_of_a_csv_are_the_table(separator, tmp_path, rng):
     path = tmp_path / "rows.csv"
@@ -46,6 +47,7 @@ def test_blocks_of_a_csv_are_the_table(separator, tmp_path, rng):
     assert found.equals(read_table(path).frame)
 
 
+@pytest.mark.slow
 def test_gzip_and_other_encodings(tmp_path, rng):
     frame = rows_of(rng).with_columns(pl.lit("é").alias("accent"))
     text = frame.write_csv()
@@ -123,6 +125,7 @@ def test_columns_that_lines_of_json_lack_are_empty_there(tmp_path):
     assert found.null_count().row(0) == (0, 100, 100)
 
 
+@pytest.mark.slow
 def test_a_large_csv_has_the_dependences_of_the_same_table_in_memory(tmp_path, rng):
     # Few enough distinct values for exact ranks within the budget.
     rows = (
@@ -136,6 +139,7 @@ def test_a_large_csv_has_the_dependences_of_the_same_table_in_memory(tmp_path, r
     np.testing.assert_allclose(in_batches.values, in_memory.values, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_large_csv_is_scanned_with_the_options_of_the_command_line(tmp_path, rng):
     path = tmp_path / "rows.csv"
     hole = pl.when(pl.col("real") < 1).then("real").otherwise(-99.0).alias("real")
@@ -146,6 +150,7 @@ def test_a_large_csv_is_scanned_with_the_options_of_the_command_line(tmp_path, r
     assert pairs[frozenset(("real", "curve"))] == rows.filter(pl.col("real") != -99.0).height
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "first", "second", "dtype"),
     [

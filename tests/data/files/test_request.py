@@ -16,6 +16,7 @@ def test_a_separator_can_be_named(read, separator):
     assert read("a,b\tc\n1\t2\n", separator=separator).frame.columns == ["a,b", "c"]
 
 
+@pytest.mark.slow
 def test_a_million_columns_are_refused(refusal):
     header = ",".join(f"c{i}" for i in range(1_000_000))
     assert "has 1,000,000 columns" in refusal(f"{header}\n1\n")

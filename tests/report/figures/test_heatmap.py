@@ -50,6 +50,7 @@ def test_the_diagonal_has_no_numbers_and_perfect_pairs_have(rng):
         assert all(place[0] != place[1] for place in (text.get_position() for text in written))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_columns", [2, 3, 15, 16, 60, 200])
 def test_every_size_is_readable(rng, n_columns):
     figure = renyi.matrix(blocks_table(rng, n_columns, n=60)).plot()
@@ -109,6 +110,7 @@ def test_draws_where_it_is_told(rng):
     assert right.images
 
 
+@pytest.mark.slow
 def test_names_are_text(rng):
     found = renyi.matrix({"$x^2$ $": rng.random(50), "two\nlines": rng.random(50), "long " * 30: rng.random(50)})
     figure = found.plot()

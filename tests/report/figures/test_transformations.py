@@ -5,6 +5,7 @@ import pytest
 import renyi
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     ["numbers", "long", "category", "vector", "many levels", "missing", "dates", "durations", "ordered", "odd names"],

@@ -48,6 +48,7 @@ def hostile(rng):
     return {name: x + 0.3 * rng.standard_normal(200) for name in HOSTILE}
 
 
+@pytest.mark.slow
 def test_names_are_text(hostile):
     parsed = Parsed(renyi.matrix(hostile)._repr_html_())
     assert {tag for tag, _ in parsed.tags} <= {"div", "b", "table", "thead", "tbody", "tr", "th", "td", "bdi"}
@@ -93,6 +94,7 @@ def test_nothing_found_has_no_table(rng):
     assert "<table" not in html
 
 
+@pytest.mark.slow
 def test_html_is_small_and_the_same_twice(rng):
     table = {f"column {j}": rng.standard_normal(60) for j in range(40)}
     table |= {f"copy {j}": table["column 0"] + rng.standard_normal(60) for j in range(40)}

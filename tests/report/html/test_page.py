@@ -48,6 +48,7 @@ def hostile():
 
 
 class TestPage:
+    @pytest.mark.slow
     def test_holds_all_it_needs(self, document):
         tags = Tags(page_of(document))
         assert all(address.startswith("#") for address in tags.addresses)
@@ -61,6 +62,7 @@ class TestPage:
         assert "unsafe" not in policy
         assert policy.count("sha256-") == 2
 
+    @pytest.mark.slow
     def test_hostile_names_are_text(self, hostile):
         plain = Tags(page_of(document_of(matrix({"x": np.arange(9.0), "y": np.arange(9.0)}), ReportOptions())))
         tags = Tags(page_of(document_of(hostile, ReportOptions(title=HOSTILE[1]))))
@@ -73,6 +75,7 @@ class TestPage:
         path = hostile.report(tmp_path / "report.html", title="\ud800")
         assert path.read_bytes().decode("utf-8").startswith("<!DOCTYPE html>")
 
+    @pytest.mark.slow
     def test_same_input_same_bytes(self, table, tmp_path):
         pages = [
             matrix(table, vectors=VECTORS).report(tmp_path / f"{k}.html", title="t").read_bytes() for k in range(2)

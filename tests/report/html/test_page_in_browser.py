@@ -116,6 +116,7 @@ def shown(page, column=2):
     return page.locator(f"#table tbody tr td:nth-child({column})").all_inner_texts()
 
 
+@pytest.mark.slow
 def test_opens_with_all_its_parts(visit, report):
     page = visit(report)
     assert page.title() == "a table – dependences"
@@ -128,6 +129,7 @@ def test_opens_with_all_its_parts(visit, report):
     assert any("curve" in chip and "hidden" in chip for chip in chips)
 
 
+@pytest.mark.slow
 def test_search_sort_filter_and_pages(visit, report):
     page = visit(report)
     page.fill("#search", "curve group")
@@ -160,6 +162,7 @@ def test_search_sort_filter_and_pages(visit, report):
     assert page.locator("#next").is_disabled()
 
 
+@pytest.mark.slow
 def test_a_clicked_pair(visit, report):
     page = visit(report)
     page.fill("#search", "curve hidden")
@@ -180,6 +183,7 @@ def test_a_clicked_pair(visit, report):
     until(page, "document.activeElement.closest('#table') !== null")
 
 
+@pytest.mark.slow
 def test_links_to_pairs(visit, report):
     page = visit(report, "#pair=group,hidden")
     dialog = page.locator("dialog[open]")
@@ -200,6 +204,7 @@ def test_links_to_pairs(visit, report):
     dialog.wait_for(state="hidden")
 
 
+@pytest.mark.slow
 def test_themes(visit, report):
     page = visit(report, color_scheme="dark")
     background = "getComputedStyle(document.body).backgroundColor"
@@ -219,6 +224,7 @@ def test_themes(visit, report):
     assert not page.locator("nav").is_visible()
 
 
+@pytest.mark.slow
 def test_by_keyboard(visit, report):
     page = visit(report)
     page.focus("#map")
@@ -244,6 +250,7 @@ def test_by_keyboard(visit, report):
     assert page.input_value("#search") != ""
 
 
+@pytest.mark.slow
 def test_pointer_on_the_heatmap(visit, report):
     page = visit(report)
     page.locator("#map").scroll_into_view_if_needed()
@@ -255,6 +262,7 @@ def test_pointer_on_the_heatmap(visit, report):
     page.locator("dialog[open]").wait_for()
 
 
+@pytest.mark.slow
 def test_download(visit, report):
     page = visit(report)
     page.fill("#search", "curve")
@@ -269,6 +277,7 @@ def test_download(visit, report):
     assert 0 <= float(rows[0]["p"]) < 1e-20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 820, 1920])
 def test_widths(visit, report, width):
     page = visit(report, "#pair=hidden,curve", viewport={"width": width, "height": 800})
@@ -278,6 +287,7 @@ def test_widths(visit, report, width):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.slow
 def test_hostile_names_run_nothing(visit, folder):
     rng = np.random.default_rng(1)
     common = rng.standard_normal(80)
@@ -310,6 +320,7 @@ def test_hostile_names_run_nothing(visit, folder):
     assert page.locator("script").count() == 2
 
 
+@pytest.mark.slow
 def test_fifty_thousand_pairs_stay_quick(visit, folder):
     small = document_of(matrix({"x": np.arange(9.0), "y": np.arange(9.0)}, measure="pearson"), ReportOptions())
     x, y = (index.tolist() for index in np.triu_indices(320, 1))
@@ -348,6 +359,7 @@ def test_fifty_thousand_pairs_stay_quick(visit, folder):
     until(page, "document.getElementById('shown').textContent.includes('51,040 in all')")
 
 
+@pytest.mark.slow
 def test_of_one_target_and_without_scripts(visit, folder):
     rng = np.random.default_rng(3)
     x = rng.standard_normal(200)
@@ -363,6 +375,7 @@ def test_of_one_target_and_without_scripts(visit, folder):
     assert not plain.locator("#ranking").is_visible()
 
 
+@pytest.mark.slow
 def test_nothing_is_cut_off_on_paper(visit, report):
     page = visit(report)
     page.set_viewport_size({"width": 718, "height": 1000})  # A4 within its margins
