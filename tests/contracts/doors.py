@@ -166,7 +166,7 @@ def asked_on_cluster(data: Any, **options: Any) -> Any:
         return asked(data, **options)
 
 
-MOST_PAIRS = 80
+MOST_PAIRS = 100
 
 
 def asked_by_pairs(table: Table, *, target: str | None = None, correction: str = "bh", **options: Any) -> Answer:

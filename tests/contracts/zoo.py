@@ -171,11 +171,18 @@ def rare_events(rng):
 
 
 @table()
-def rare_levels_and_gaps(rng):
+def heavy_on_common_rows(rng):
     """On the rows that two columns have single ones may weigh more than on all: debiased values go by the former."""
-    x = rng.standard_normal(130)
-    kinds = [x, np.round(x, 1), x > 1.6, labels(rng, [9, 6, 4, 2, 1], 130), rng.random(130) < 0.06, -x]
-    return {f"column {k}": with_gaps(kind, rng, 0.3) for k, kind in enumerate(kinds)}
+    x = rng.standard_normal(100)
+    kinds = {
+        "x": x,
+        "flag": x > 1.2,
+        "label": labels(rng, [9, 6, 4, 2, 1], 100),
+        "other": labels(rng, [6, 3, 2, 1], 100),
+        "rare": rng.random(100) < 0.1,
+        "rounded": np.round(x),
+    }
+    return {name: with_gaps(cells, rng, 0.4) for name, cells in kinds.items()}
 
 
 @table()
