@@ -344,7 +344,6 @@ BATCHES = (
             lambda table, folder, kind=kind: as_file(table, folder, kind),
             asked_in_small_batches,
             lacks=lacks | _IN_BATCHES,
-            is_key=kind == "parquet",
         )
         for kind, lacks in (("parquet", _WITHOUT_ORDER), ("csv", _CSV), ("ndjson", _TEXT))
     ),

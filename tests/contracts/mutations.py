@@ -97,7 +97,7 @@ Summary.merge = _forgetful
 _SHUFFLES = Shuffles(9999, features.seeds(7, n_draws=1)[0], None, are_many=True)
 """,
     ),
-    "a device asks nobody about missing cells": (
+    "tensors are read whatever is asked of their types": (
         "table",
         """
 def _unasked(self, data, argument, _whole=_OnDevice._read):
