@@ -332,7 +332,7 @@ def few(rng, n):
 
 table(reading=True, name="eight_rows")(lambda rng: few(rng, 8))
 table(name="twelve_rows")(lambda rng: few(rng, 12))
-table(name="thirty_rows")(lambda rng: few(rng, 30))
+table(name="thirty_rows", slow=True)(lambda rng: few(rng, 30))
 
 
 @table()
@@ -388,7 +388,7 @@ def wide(rng):
     return {f"x{j:02}": np.round(values[:, j], 0 if j % 7 == 3 else 12) for j in range(60)}
 
 
-@table()
+@table(slow=True)
 def wide_and_mixed(rng):
     """Many columns of every kind, most with gaps, so that groups of several columns meet one another."""
     hidden = rng.standard_normal((110, 5))
