@@ -167,7 +167,7 @@ def asked_on_cluster(data: Any, **options: Any) -> Any:
         return asked(data, **options)
 
 
-MOST_PAIRS = 120
+MOST_PAIRS = 100
 
 
 def asked_by_pairs(table: Table, *, target: str | None = None, correction: str = "bh", **options: Any) -> Answer:
@@ -354,7 +354,6 @@ BATCHES = (
             lambda table, folder, kind=kind: as_file(table, folder, kind),
             asked_in_small_batches,
             lacks=lacks | _IN_BATCHES,
-            is_key=kind == "parquet",
         )
         for kind, lacks in (("parquet", _WITHOUT_ORDER), ("csv", _CSV), ("ndjson", _TEXT))
     ),

@@ -98,7 +98,7 @@ RankSketch.merge = _forgetful
 _SHUFFLES = Shuffles(9999, random_features.seeds(7, n_draws=1)[0], None, are_many=True)
 """,
     ),
-    "a device asks nobody about missing cells": (
+    "tensors are read whatever is asked of their types": (
         "tables.on_device",
         """
 def _unasked(self, data, argument, _whole=TableOnDevice._read):

@@ -136,9 +136,18 @@ def test_two_tables_are_not_read_in_batches(door, tmp_path):
 # The strongest pairs.
 
 
-@pytest.mark.parametrize("correction", ["bh", "by", "bonferroni"])
-@pytest.mark.parametrize("table", some("gaps", "rare_events", "constant_on_common_rows", "dozen_with_gaps"), ids=str)
-def test_strongest_pairs(table, correction):
+BY_RATES = {
+    "gaps": "bh",
+    "rare_events": "bh",
+    "constant_on_common_rows": "bh",
+    "dozen_with_gaps": "by",
+    "dozen": "bonferroni",
+}
+
+
+@pytest.mark.parametrize(("of_table", "correction"), BY_RATES.items())
+def test_strongest_pairs(of_table, correction):
+    table = TABLES[of_table]
     every = renyi.matrix(as_dict(table), correction=correction).to_edges()
     found = renyi.pairs(as_dict(table), q=1.0, top=10**6, correction=correction)
     is_there = ~np.isnan(every["coefficient"])
