@@ -85,12 +85,13 @@ def gpu() -> str:
 def _selected(found: Any) -> str:
     """What a search took, beside NumPy."""
     seconds = min(found["seconds"])
+    difference = f"differ by a share of {found['log p']:.0e}" if found["log p"] else "are equal"
     return (
         f" Ten of {found['features']:,} features are chosen from {found['rows']:,} rows, all pairs looked at once, in "
         f"{seconds:.1f} s, from an array in memory in {min(found['from an array']):.1f} s; NumPy takes "
         f"{min(found['by NumPy']):.0f} s with all cores and chooses "
-        f"{'the same' if found['same features'] else 'others'}, with logarithms of p-values that differ by a share of "
-        f"{found['log p']:.0e}."
+        f"{'the same' if found['same features'] else 'others'}, with logarithms of p-values that "
+        f"{difference}."
     )
 
 
