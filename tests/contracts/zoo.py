@@ -432,12 +432,8 @@ def everything(rng):
 @table(slow=True)
 def long(rng):
     """Beyond the rows from which products are taken in float32, and columns are prepared in threads."""
-    some = numbers(rng, 5000)
-    return some | {
-        "tied": np.round(some["x"], 1),
-        "gap": with_gaps(some["wave"], rng),
-        "label": labels(rng, [5, 3, 1], 5000),
-    }
+    some, label = numbers(rng, 5000), labels(rng, [5, 3, 1], 5000)
+    return some | {"tied": np.round(some["x"], 1), "gap": with_gaps(some["wave"], rng), "label": label}
 
 
 @table(slow=True)

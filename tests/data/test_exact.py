@@ -1,9 +1,24 @@
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
+import renyi
 from renyi.data.exact import RoundingError, exact_array, is_told_by_float, is_wide, remainders, split
+from renyi.data.table import as_table
+from renyi.errors import InputError
+
+N = 60
+
+
+def refusal(x, y=None, **settings):
+    with pytest.raises(InputError) as caught:
+        renyi.rdc(x, np.arange(len(x)) if y is None else y, **settings)
+    assert isinstance(caught.value, ValueError)
+    return str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -131,3 +146,104 @@ def test_few_digits_are_not_wide():
 )
 def test_texts_that_a_float_tells(text, is_told):
     assert is_told_by_float(text) == is_told
+
+
+def test_large_whole_numbers_and_decimals_are_kept_apart_in_tables(rng):
+    steps = rng.permutation(N)
+    columns = {
+        "steps": steps,
+        "list": [2**62 + int(k) for k in steps],
+        "objects": np.array([2**63 + int(k) for k in steps], dtype=object),
+        "pandas": pd.Series([2**62 + int(k) for k in steps], dtype=object),
+        "decimals": [Decimal(10**17 + int(k)) for k in steps],
+        "text": np.array([str(2**62 + int(k)) for k in steps]),
+        "with nan": np.array(["nan" if k == 7 else str(2**62 + int(k)) for k in steps]),
+        "beside floats": [0.5, *[2**60 + 1000 * int(k) for k in steps[1:]]],
+        "far": [2**70 * int(k) for k in steps],
+    }
+    types = {"text": "number", "with nan": "number"}
+    table = as_table(columns, types=types)
+    assert dict.fromkeys(columns, "number") == table.types
+    y = np.cos(steps / 15) + rng.normal(size=N)
+    found = renyi.matrix(columns, {"y": y}, types=types)
+    assert found.values[0, 0] == pytest.approx(renyi.rdc(steps, y))
+    for name in set(columns) - {"with nan", "beside floats"}:
+        place = found.names.index(name)
+        assert found.values[place, 0] == pytest.approx(found.values[0, 0], abs=1e-12), name
+        assert found.pearson[place, 0] == pytest.approx(found.pearson[0, 0], abs=1e-12), name
+
+
+def test_numbers_that_floats_would_make_the_same_are_left_out_with_the_reason(rng):
+    steps = [int(k) for k in rng.permutation(N)]
+    columns = {
+        "list": [2**70 + k for k in steps],
+        "beside a float": [0.5, *[2**62 + k for k in steps[1:]]],
+        "on both sides": [-1, *[2**63 + k for k in steps[1:]]],
+        "decimals": [Decimal(10**17 + k) / 2 for k in steps],
+        "text": [str(2**70 + k) for k in steps],
+        "y": rng.normal(size=N),
+    }
+    table = as_table(columns, types={"text": "number"})
+    assert list(table.types) == ["y"]
+    for reason in table.skipped.values():
+        assert reason.startswith("has numbers with more digits than 64-bit floats keep apart: subtract the smallest")
+
+
+def test_vectors_do_not_round_large_whole_numbers(rng):
+    columns = {"a": 2**62 + rng.permutation(N), "b": 2**61 + rng.permutation(N), "c": rng.normal(size=N)}
+    table = as_table(columns, vectors={"v": ["a", "b"]})
+    assert np.array_equal(table.columns[0].values, np.column_stack([columns["a"], columns["b"]]))
+    table = as_table(columns, vectors={"v": ["a", "c"]})
+    assert table.skipped["v"] == "its part 'a': has whole numbers that floats beside it would round: rescale it"
+
+
+@pytest.mark.parametrize("kind", [int, np.int64])
+def test_large_whole_numbers_beside_floats_are_refused_in_any_list(kind):
+    large = [kind(2**60 + k) for k in range(30)]
+    assert "large whole numbers" in refusal([0.5, *large[1:]])
+    assert "large whole numbers" in refusal([[value, 0.5 * k] for k, value in enumerate(large)])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda k: pl.Series([2**62 + int(v) for v in k], dtype=pl.Int128),
+        lambda k: pl.Series([2**63 + int(v) for v in k], dtype=pl.Int128),
+        lambda k: pl.Series([Decimal(10**17 + int(v)) for v in k], dtype=pl.Decimal(38, 2)),
+        lambda k: pa.array([Decimal(10**17 + int(v)) for v in k], pa.decimal128(38, 2)),
+        lambda k: pd.Series([Decimal(10**17 + int(v)) for v in k], dtype=pd.ArrowDtype(pa.decimal128(38, 2))),
+    ],
+)
+def test_decimals_and_integers_of_128_bits_keep_their_digits_in_64(make, rng):
+    steps = rng.permutation(90)
+    y = np.cos(steps / 20)
+    x = make(steps)
+    assert renyi.rdc(x, y) == renyi.rdc(steps, y)
+    assert renyi.independence_test(x, y).pvalue == renyi.independence_test(steps, y).pvalue
+    assert renyi.matrix({"x": x, "y": y}).values[0, 1] == renyi.matrix({"x": steps, "y": y}).values[0, 1]
+    gaps = pl.Series([None, *[2**62 + int(v) for v in steps[1:]]], dtype=pl.Int128)
+    assert renyi.rdc(gaps, y, missing="listwise") == renyi.rdc(steps[1:], y[1:])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda k: pl.Series([2**100 + int(v) for v in k], dtype=pl.Int128),
+        lambda k: pl.Series([Decimal(10**17 + int(v)) + Decimal("0.5") for v in k]),
+        lambda k: pa.array([Decimal(10**30 + int(v)) for v in k], pa.decimal128(38, 2)),
+    ],
+)
+def test_digits_that_nothing_holds_are_refused_and_left_out_of_tables_with_the_same_reason(make, rng):
+    x, y = make(rng.permutation(90)), rng.normal(size=90)
+    reason = "has numbers with more digits than 64-bit floats keep apart: subtract the smallest"
+    assert refusal(x, y).startswith(f"x {reason}")
+    found = renyi.matrix({"x": x, "y": y, "z": y**2})
+    assert found.skipped["x"].startswith(reason)
+    batches = renyi.matrix(iter([{"x": x[:9], "y": y[:9], "z": y[:9]}, {"x": x[9:], "y": y[9:], "z": y[9:] ** 2}]))
+    assert batches.skipped == found.skipped
+
+
+def test_objects_of_many_digits_are_not_told_to_become_floats():
+    assert ".astype(float)" in refusal(np.array([Decimal(1), Decimal(2)] * 20))
+    for wide in ([2**70 + k for k in range(40)], [Decimal(10**17 + k) for k in range(40)]):
+        assert ".astype(np.int64), after subtracting the smallest" in refusal(np.array(wide))

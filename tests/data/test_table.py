@@ -426,55 +426,6 @@ def test_unequal_indexes_are_refused_on_a_device(rng):
         renyi.matrix(a, (a**2).iloc[::-1], device="cpu")
 
 
-def test_large_whole_numbers_and_decimals_are_kept_apart_in_tables(rng):
-    steps = rng.permutation(N)
-    columns = {
-        "steps": steps,
-        "list": [2**62 + int(k) for k in steps],
-        "objects": np.array([2**63 + int(k) for k in steps], dtype=object),
-        "pandas": pd.Series([2**62 + int(k) for k in steps], dtype=object),
-        "decimals": [decimal.Decimal(10**17 + int(k)) for k in steps],
-        "text": np.array([str(2**62 + int(k)) for k in steps]),
-        "with nan": np.array(["nan" if k == 7 else str(2**62 + int(k)) for k in steps]),
-        "beside floats": [0.5, *[2**60 + 1000 * int(k) for k in steps[1:]]],
-        "far": [2**70 * int(k) for k in steps],
-    }
-    types = {"text": "number", "with nan": "number"}
-    table = as_table(columns, types=types)
-    assert dict.fromkeys(columns, "number") == table.types
-    y = np.cos(steps / 15) + rng.normal(size=N)
-    found = renyi.matrix(columns, {"y": y}, types=types)
-    assert found.values[0, 0] == pytest.approx(renyi.rdc(steps, y))
-    for name in set(columns) - {"with nan", "beside floats"}:
-        place = found.names.index(name)
-        assert found.values[place, 0] == pytest.approx(found.values[0, 0], abs=1e-12), name
-        assert found.pearson[place, 0] == pytest.approx(found.pearson[0, 0], abs=1e-12), name
-
-
-def test_numbers_that_floats_would_make_the_same_are_left_out_with_the_reason(rng):
-    steps = [int(k) for k in rng.permutation(N)]
-    columns = {
-        "list": [2**70 + k for k in steps],
-        "beside a float": [0.5, *[2**62 + k for k in steps[1:]]],
-        "on both sides": [-1, *[2**63 + k for k in steps[1:]]],
-        "decimals": [decimal.Decimal(10**17 + k) / 2 for k in steps],
-        "text": [str(2**70 + k) for k in steps],
-        "y": rng.normal(size=N),
-    }
-    table = as_table(columns, types={"text": "number"})
-    assert list(table.types) == ["y"]
-    for reason in table.skipped.values():
-        assert reason.startswith("has numbers with more digits than 64-bit floats keep apart: subtract the smallest")
-
-
-def test_vectors_do_not_round_large_whole_numbers(rng):
-    columns = {"a": 2**62 + rng.permutation(N), "b": 2**61 + rng.permutation(N), "c": rng.normal(size=N)}
-    table = as_table(columns, vectors={"v": ["a", "b"]})
-    assert np.array_equal(table.columns[0].values, np.column_stack([columns["a"], columns["b"]]))
-    table = as_table(columns, vectors={"v": ["a", "c"]})
-    assert table.skipped["v"] == "its part 'a': has whole numbers that floats beside it would round: rescale it"
-
-
 def test_masked_entries_of_a_dict_are_missing(rng):
     x = np.ma.array(rng.random(50), mask=np.arange(50) < 10)
     found = renyi.matrix({"x": x, "y": rng.random(50)})

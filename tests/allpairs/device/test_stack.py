@@ -78,3 +78,20 @@ def test_chunks_have_few_rows_where_there_is_little_room(rng, monkeypatch):
     sizes = [rows.stop - rows.start for rows in stack._chunks(stack)]
     assert sizes == [64, 64, 64, 64, 44]
     assert np.abs(stack.products(stack).numpy() - products_of(values, values)).max() < 1e-10
+
+
+def test_functions_of_any_size_multiply_in_halves(rng, monkeypatch):
+    monkeypatch.setattr(devices, "_IN_HALVES", ("cpu",))
+    table, codes = rng.standard_normal((50, 3)), rng.integers(0, 50, (4000, 4))
+    table[0] = 900.0
+    functions = rng.standard_normal((5, 4000)) * np.logspace(-12, 3, 5)[:, np.newaxis]
+    values = table[codes]
+    stack = resident.DeviceStack.of([table], torch.tensor(codes.astype(np.int32)), dtype=torch.float32)
+    others = resident.DeviceRows.of(torch.tensor(functions), dtype=torch.float32)
+    found = stack.products(others)[:, :5, :, 0].numpy().swapaxes(1, 2) * others.sizes
+    lengths = np.sqrt((values**2).sum(axis=0))[..., np.newaxis] * np.sqrt((functions**2).sum(axis=1))
+    assert np.abs((found - np.einsum("nca,fn->caf", values, functions)) / lengths).max() < 1e-6
+    weighted = resident.Weighted.of(stack, torch.tensor(functions[4]))
+    found = weighted.products(stack).numpy() * weighted.size
+    expected = np.einsum("nca,n,ndb->cdab", values, functions[4], values)
+    assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
