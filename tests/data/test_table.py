@@ -287,7 +287,7 @@ def test_types_can_be_said(rng):
 
 
 @pytest.mark.parametrize("override", ["number", "category"])
-def test_wishes_for_columns_without_values(override):
+def test_overrides_for_columns_without_values(override):
     for data in (pl.DataFrame({"a": [None, None]}, schema={"a": pl.String}), {"a": [None, None]}):
         assert as_table(data, types={"a": override}).skipped == {"a": "no observed value"}
 
@@ -305,7 +305,7 @@ def test_wishes_for_columns_without_values(override):
         (["age"], "is no mapping"),
     ],
 )
-def test_wishes_that_cannot_be_met_are_refused(types, said):
+def test_overrides_that_cannot_be_met_are_refused(types, said):
     assert said in refusal(
         {"age": [1, 2, 3], "text": ["1", "?", "2"], "v": np.eye(3), "code": ["1_0", "2", "2"]}, types=types
     )

@@ -138,7 +138,7 @@ class TestDocument:
         assert all(column["sample"] is None for column in document["columns"])
 
     @pytest.mark.parametrize("options", [{"rows": -1}, {"rows": 1.5}, {"pairs": "ab"}, {"pairs": [("a",)]}])
-    def test_wishes_that_make_no_sense(self, options):
+    def test_options_that_make_no_sense(self, options):
         with pytest.raises(InputError):
             ReportOptions(**options)
 

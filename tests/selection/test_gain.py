@@ -5,7 +5,7 @@ from scipy.linalg import qr
 from renyi.data.column import Column
 from renyi.inference import multiscale
 from renyi.inference.roy import log_sf
-from renyi.selection import products as held
+from renyi.selection import products as selection_products
 from renyi.selection.candidates import as_candidates
 from renyi.selection.gain import Gains
 
@@ -121,7 +121,7 @@ def test_float32_serves_on_many_rows(monkeypatch):
     y = x[:, 0] + 0.2 * x[:, 1] ** 2 + rng.normal(size=5000)
     columns, target = [number("x", values) for values in x.T], number("y", y)
     fast = searched(columns, target, [0]).of_singles([1, 2, 3, 4])
-    monkeypatch.setattr(held, "_MANY_ROWS", 10**6)
+    monkeypatch.setattr(selection_products, "_MANY_ROWS", 10**6)
     exact = searched(columns, target, [0]).of_singles([1, 2, 3, 4])
     assert fast != pytest.approx(exact, rel=1e-13)
     assert fast == pytest.approx(exact, rel=1e-4)
@@ -132,7 +132,7 @@ def test_functions_that_find_no_room_are_read_again(monkeypatch):
     x = rng.normal(size=(300, 3))
     columns, target = [number("x", values) for values in x.T], number("y", x[:, 1] + rng.normal(size=300))
     kept = searched(columns, target, [1]).of_singles([0, 2])
-    monkeypatch.setattr(held, "_MOST_BYTES", 0)
+    monkeypatch.setattr(selection_products, "_MOST_BYTES", 0)
     assert searched(columns, target, [1]).of_singles([0, 2]) == pytest.approx(kept, rel=1e-12)
 
 

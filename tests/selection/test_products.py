@@ -19,7 +19,7 @@ def candidates(rng):
 
 
 @pytest.fixture(params=["in memory", "in batches", "on a device", "on a device in blocks"])
-def held(request, candidates, monkeypatch):
+def selection_products(request, candidates, monkeypatch):
     if "device" not in request.param:
         if request.param == "in batches":
             monkeypatch.setattr(products, "_BATCH", N)
@@ -32,24 +32,24 @@ def held(request, candidates, monkeypatch):
     return ProductsOnDevice(candidates, N, torch.device("cpu"))
 
 
-def test_functions_are_those_of_the_candidates(held, candidates):
+def test_functions_are_those_of_the_candidates(selection_products, candidates):
     for k, one in enumerate(candidates):
-        np.testing.assert_array_equal(np.asarray(held.functions(k)), one.functions())
+        np.testing.assert_array_equal(np.asarray(selection_products.functions(k)), one.functions())
 
 
 @pytest.mark.parametrize("members", [[0, 1, 2, 3, 4], [3, 0], [5]])
-def test_products_are_sums_over_the_rows(held, candidates, members, rng):
+def test_products_are_sums_over_the_rows(selection_products, candidates, members, rng):
     # Of any size, as residuals are that are nearly explained.
     sizes = np.array([1.0, 1e-12, 1e3, 1.0])
     others = rng.standard_normal((4, N)) * sizes[:, None]
-    found = held.products(members, held.placed(others))
+    found = selection_products.products(members, selection_products.placed(others))
     for one, k in zip(found, members, strict=True):
         np.testing.assert_allclose(one / sizes, candidates[k].functions() @ others.T / sizes, atol=1e-9)
 
 
-def test_pairs_are_scored_by_the_products_of_their_functions(held, candidates, rng):
+def test_pairs_are_scored_by_the_products_of_their_functions(selection_products, candidates, rng):
     residuals, which = rng.standard_normal((2, N)), [0, 2, 3, 5]
-    found = held.pair_scores(which, held.placed(residuals), 2)
+    found = selection_products.pair_scores(which, selection_products.placed(residuals), 2)
     for a, i in enumerate(which):
         for b, j in enumerate(which[a + 1 :], a + 1):
             x, y = candidates[i].functions(2), candidates[j].functions(2)
@@ -57,18 +57,18 @@ def test_pairs_are_scored_by_the_products_of_their_functions(held, candidates, r
             assert found[a, b] == pytest.approx(expected, rel=1e-4)
 
 
-def test_what_was_chosen_is_let_go_and_can_be_read_again(held, candidates, rng):
-    others = held.placed(rng.standard_normal((2, N)))
-    before = held.products([0, 1], others)
-    held.forget(0)
-    np.testing.assert_allclose(held.products([0, 1], others), before, atol=1e-12)
+def test_what_was_chosen_is_let_go_and_can_be_read_again(selection_products, candidates, rng):
+    others = selection_products.placed(rng.standard_normal((2, N)))
+    before = selection_products.products([0, 1], others)
+    selection_products.forget(0)
+    np.testing.assert_allclose(selection_products.products([0, 1], others), before, atol=1e-12)
 
 
 def test_functions_are_kept_where_there_is_room_for_all(candidates, rng, monkeypatch):
     others = rng.standard_normal((2, N))
     for most, n_kept in ((2**30, 2), (100, 0)):
         monkeypatch.setattr(products, "_MOST_BYTES", most)
-        held = ProductsInMemory(candidates, N)
-        held.products([0, 1], others)
-        assert len(held._kept) == n_kept
+        selection_products = ProductsInMemory(candidates, N)
+        selection_products.products([0, 1], others)
+        assert len(selection_products._kept) == n_kept
     assert ProductsInMemory(candidates, products._MANY_ROWS)._dtype == np.float32

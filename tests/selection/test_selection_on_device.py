@@ -9,10 +9,10 @@ import renyi
 
 torch = pytest.importorskip("torch")
 
-from renyi.allpairs.device import stack as resident  # noqa: E402
+from renyi.allpairs.device import stack as device_stack  # noqa: E402
 from renyi.compute import devices  # noqa: E402
 from renyi.selection import candidates  # noqa: E402
-from renyi.selection import products as held  # noqa: E402
+from renyi.selection import products as selection_products  # noqa: E402
 from renyi.sklearn import RDCSelector  # noqa: E402
 
 
@@ -142,7 +142,7 @@ def test_halves_of_digits_select_as_single_precision(rng, monkeypatch):
 
 def full_beyond(most, sizes):
     """Products that run out of memory for more columns than there is room for."""
-    multiply = resident.DeviceStack.products
+    multiply = device_stack.DeviceStack.products
 
     def products(stack, other):
         if len(stack) > most:
@@ -160,13 +160,13 @@ def test_blocks_of_features_select_as_all_at_once(are_kept, rng, monkeypatch):
     y = np.sign(X[:, 8] * X[:, 9]) + 0.1 * y
     expected = RDCSelector().fit(X, y)
     # Room for few columns at a time, whose cells and tables take 100 kB each.
-    monkeypatch.setattr(held, "_SHARE_AT_ONCE", 4e5 / 2**29)
+    monkeypatch.setattr(selection_products, "_SHARE_AT_ONCE", 4e5 / 2**29)
     monkeypatch.setattr(candidates, "_SHARE_AT_ONCE", 5.5 * 24 * 5000 / 2**29)
     if not are_kept:
-        monkeypatch.setattr(held, "_SHARE_KEPT", 0.0)
+        monkeypatch.setattr(selection_products, "_SHARE_KEPT", 0.0)
         monkeypatch.setattr(candidates, "_SHARE_KEPT", 0.0)
     sizes = []
-    monkeypatch.setattr(resident.DeviceStack, "products", full_beyond(len(X), sizes))
+    monkeypatch.setattr(device_stack.DeviceStack, "products", full_beyond(len(X), sizes))
     assert_same_search(RDCSelector().fit(torch.tensor(X), torch.tensor(y)), expected, 1e-4)
     assert 1 < max(sizes) <= 4
 
@@ -175,7 +175,7 @@ def test_blocks_of_features_select_as_all_at_once(are_kept, rng, monkeypatch):
 def test_a_full_device_holds_fewer_features_at_a_time(rng, monkeypatch):
     X, y = features(500, rng)
     sizes = []
-    monkeypatch.setattr(resident.DeviceStack, "products", full_beyond(3, sizes))
+    monkeypatch.setattr(device_stack.DeviceStack, "products", full_beyond(3, sizes))
     found = RDCSelector().fit(torch.tensor(X), torch.tensor(y))
     assert_same_search(found, RDCSelector().fit(X, y), 1e-9)
     assert 1 <= max(sizes) <= 3
@@ -187,7 +187,7 @@ def test_a_device_without_room_for_a_feature_is_an_error_that_says_so(rng, monke
 
     X, y = features(200, rng)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: Properties)
-    monkeypatch.setattr(resident.DeviceStack, "products", full_beyond(0, []))
+    monkeypatch.setattr(device_stack.DeviceStack, "products", full_beyond(0, []))
     with pytest.raises(renyi.InputError, match=r"no room for one column of 200 rows: free its memory"):
         RDCSelector().fit(torch.tensor(X), torch.tensor(y))
 

@@ -1,4 +1,7 @@
-"""The command line: parse, call, print. Numbers are computed elsewhere, and loaded only when a command runs."""
+"""The command line: parse, call, print.
+
+Numbers are computed by other rooms, which are loaded only when a command runs; none of them may import this one.
+"""
 
 from renyi.cli.commands import app
 

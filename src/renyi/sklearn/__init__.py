@@ -1,4 +1,7 @@
-"""Feature selection and random features as scikit-learn knows them; needs `renyi[sklearn]`."""
+"""Feature selection and random features as scikit-learn knows them; needs `renyi[sklearn]`.
+
+Estimators check arguments as scikit-learn does, and leave the work to `selection` and `tables`.
+"""
 
 from renyi.errors import load
 

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from renyi.allpairs import stack as stacks  # noqa: E402
 from renyi.allpairs.device import compare, ranking  # noqa: E402
-from renyi.allpairs.device import stack as resident  # noqa: E402
+from renyi.allpairs.device import stack as device_stack  # noqa: E402
 from renyi.allpairs.device.ranking import upload  # noqa: E402
 from renyi.compute import devices, fetching  # noqa: E402
 from renyi.compute.devices import device_of, halves, multiplied, paired  # noqa: E402
@@ -150,15 +150,15 @@ def test_pairs_without_a_law_are_shuffled_where_they_are(rng):
 
 # What decides between two ways of computing, lowered so that a small table goes both.
 CROSSED = {
-    "strips": [(resident, "_FEWEST_OF_STRIP", 2)],
-    "strips of one column": [(resident, "_FEWEST_OF_STRIP", 1), (resident, "_N_STRIPS", 100)],
-    "chunks": [(resident, "_MOST_ROWS", 100)],
-    "strips of chunks": [(resident, "_FEWEST_OF_STRIP", 3), (resident, "_MOST_ROWS", 100)],
-    "blocks of functions": [(resident, "_EASY_WIDTH", 4)],
+    "strips": [(device_stack, "_FEWEST_OF_STRIP", 2)],
+    "strips of one column": [(device_stack, "_FEWEST_OF_STRIP", 1), (device_stack, "_N_STRIPS", 100)],
+    "chunks": [(device_stack, "_MOST_ROWS", 100)],
+    "strips of chunks": [(device_stack, "_FEWEST_OF_STRIP", 3), (device_stack, "_MOST_ROWS", 100)],
+    "blocks of functions": [(device_stack, "_EASY_WIDTH", 4)],
     "tiles": [(compare, "_MOST_COLUMNS", 5)],
-    "strips of tiles": [(resident, "_FEWEST_OF_STRIP", 2), (compare, "_MOST_COLUMNS", 6)],
+    "strips of tiles": [(device_stack, "_FEWEST_OF_STRIP", 2), (compare, "_MOST_COLUMNS", 6)],
     "little room": [(devices, "_ROOM_ON_CPU", 2**17)],
-    "no room": [(devices, "_ROOM_ON_CPU", 0), (resident, "_FEWEST_ROWS", 20), (resident, "_ALIGNED", 1)],
+    "no room": [(devices, "_ROOM_ON_CPU", 0), (device_stack, "_FEWEST_ROWS", 20), (device_stack, "_ALIGNED", 1)],
     "pairs of much room": [(compare, "_NUMBERS_OF_PAIR", 2**22)],
     "columns sorted one by one": [(ranking, "_BYTES_OF_SORTING", 2**30)],
     "matrices filled in memory": [(fetching, "_SHARE_OF_MATRICES", 0.0)],
@@ -196,7 +196,7 @@ def test_few_rows_in_single_precision_or_its_halves_have_nearly_the_same_numbers
     monkeypatch.setattr(stacks, "ROWS_FOR_FLOAT32", 100)
     monkeypatch.setattr(stacks, "_CELLS_FOR_FLOAT32", 100)
     monkeypatch.setattr(devices, "_IN_HALVES", kinds)
-    monkeypatch.setattr(resident, "_FEWEST_OF_STRIP", strip)
+    monkeypatch.setattr(device_stack, "_FEWEST_OF_STRIP", strip)
     found = renyi.matrix(torch.tensor(values))
     assert 0.0 < difference(found, expected, "values") < 1e-6
     assert_same_table(found, expected, 3e-6)

@@ -3,7 +3,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from renyi.allpairs.device import stack as resident  # noqa: E402
+from renyi.allpairs.device import stack as device_stack  # noqa: E402
 from renyi.allpairs.device.stack import DeviceStack, DeviceValues  # noqa: E402
 from renyi.compute import devices  # noqa: E402
 
@@ -22,11 +22,11 @@ def products_of(x, y):
 
 def cut_up(monkeypatch, *, strip, rows, width):
     """Lower what decides about strips of columns, chunks of rows and blocks of functions."""
-    monkeypatch.setattr(resident, "_FEWEST_OF_STRIP", strip)
-    monkeypatch.setattr(resident, "_MOST_ROWS", rows)
-    monkeypatch.setattr(resident, "_FEWEST_ROWS", 1)
-    monkeypatch.setattr(resident, "_ALIGNED", 1)
-    monkeypatch.setattr(resident, "_EASY_WIDTH", width)
+    monkeypatch.setattr(device_stack, "_FEWEST_OF_STRIP", strip)
+    monkeypatch.setattr(device_stack, "_MOST_ROWS", rows)
+    monkeypatch.setattr(device_stack, "_FEWEST_ROWS", 1)
+    monkeypatch.setattr(device_stack, "_ALIGNED", 1)
+    monkeypatch.setattr(device_stack, "_EASY_WIDTH", width)
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3, 4, 11, 12])
@@ -86,12 +86,12 @@ def test_functions_of_any_size_multiply_in_halves(rng, monkeypatch):
     table[0] = 900.0
     functions = rng.standard_normal((5, 4000)) * np.logspace(-12, 3, 5)[:, np.newaxis]
     values = table[codes]
-    stack = resident.DeviceStack.of([table], torch.tensor(codes.astype(np.int32)), dtype=torch.float32)
-    others = resident.DeviceRows.of(torch.tensor(functions), dtype=torch.float32)
+    stack = device_stack.DeviceStack.of([table], torch.tensor(codes.astype(np.int32)), dtype=torch.float32)
+    others = device_stack.DeviceRows.of(torch.tensor(functions), dtype=torch.float32)
     found = stack.products(others)[:, :5, :, 0].numpy().swapaxes(1, 2) * others.sizes
     lengths = np.sqrt((values**2).sum(axis=0))[..., np.newaxis] * np.sqrt((functions**2).sum(axis=1))
     assert np.abs((found - np.einsum("nca,fn->caf", values, functions)) / lengths).max() < 1e-6
-    weighted = resident.Weighted.of(stack, torch.tensor(functions[4]))
+    weighted = device_stack.Weighted.of(stack, torch.tensor(functions[4]))
     found = weighted.products(stack).numpy() * weighted.size
     expected = np.einsum("nca,n,ndb->cdab", values, functions[4], values)
     assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
