@@ -223,7 +223,9 @@ def of_measured_pair(name: str, x: Any, y: Any, missing: str) -> dict[str, Any]:
     }
 
 
-def columns_alone(table: Table, types: Mapping[str, str] = {}, vectors: Mapping[str, list[str]] = {}) -> dict[str, Any]:
+def columns_alone(
+    table: Table, types: Mapping[str, str] = {}, vectors: Mapping[str, list[str]] = {}, max_levels: int | None = None
+) -> dict[str, Any]:
     """Columns as a pair takes them: labels are declared, vectors are put together, and rare levels are pooled."""
     within = {name: vector for vector, parts in vectors.items() for name in parts}
     columns = {}
@@ -235,18 +237,19 @@ def columns_alone(table: Table, types: Mapping[str, str] = {}, vectors: Mapping[
         elif override == "number":
             columns[name] = np.array(column.cells, dtype=float)
         elif override == "category" or column.kind == "label":
-            columns[name] = renyi.categorical(pooled(column.cells))
+            columns[name] = renyi.categorical(pooled(column.cells, max_levels))
         elif override is None:
             columns[name] = as_series(column)
     return columns
 
 
-def pooled(cells: list[Any]) -> list[Any]:
-    """Labels, of which those of fewer than five rows are one, as are all but the 30 most frequent."""
+def pooled(cells: list[Any], max_levels: int | None = None) -> list[Any]:
+    """Labels, of which those of fewer than 5 rows are one, and those of fewer than 20 but for the 30 most frequent."""
     rows = {label: cells.count(label) for label in sorted(set(cells) - {None})}
     if len(rows) <= 2:
         return cells
-    frequent = sorted((label for label in rows if rows[label] >= 5), key=lambda label: -rows[label])[:30]
+    by_rows = sorted(rows, key=lambda label: -rows[label])
+    frequent = [label for k, label in enumerate(by_rows[:max_levels]) if rows[label] >= (5 if k < 30 else 20)]
     n_rare = sum(rows.values()) - sum(rows[label] for label in frequent)
     if 0 < n_rare < 5:
         frequent.pop()

@@ -424,4 +424,30 @@ THRESHOLDS = (
         "rare_numbers",
         moves=True,
     ),
+    Threshold(
+        "products of a table with many functions by cells",
+        {"renyi.basis.basis:_MANY_FUNCTIONS": 2},
+        "pandas",
+        "categories",
+        seen_in="renyi.allpairs.stack",
+    ),
+    Threshold(
+        "products of a pair with many functions by cells",
+        {"renyi.basis.basis:_MANY_FUNCTIONS": 2},
+        "pair by pair",
+        "categories",
+        seen_in="renyi.basis.canonical",
+    ),
+    Threshold(
+        "the largest singular value alone",
+        {"renyi.compute.linalg:_LARGE": 4},
+        "pair by pair",
+        "levels_by_the_hundred",
+    ),
+    Threshold(
+        "categories with gaps one pair after the other",
+        {"renyi.allpairs.compare:_MOST_LEVELS": 2},
+        "pandas",
+        "labels_and_gaps",
+    ),
 )

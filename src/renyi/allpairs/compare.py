@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from renyi.allpairs.column_group import ColumnGroup, Variable
 from renyi.allpairs.common_rows import CommonPairs
 from renyi.allpairs.complete import CompletePairs
+from renyi.allpairs.masked_moments import observed_rows
 from renyi.allpairs.sums import Sums
 from renyi.basis import random_features
 from renyi.basis.basis import Basis, restrict_cells
@@ -32,6 +33,8 @@ Index: TypeAlias = NDArray[np.intp]
 Ranks: TypeAlias = NDArray[np.int32]
 Pair: TypeAlias = tuple[Prepared, Prepared, Crosses | None]
 
+# Gram matrices of more levels on the common rows of pairs would take more time and room than a pair by itself.
+_MOST_LEVELS = 40
 # How pairs without a law are shuffled.
 SHUFFLES = Shuffles(9999, random_features.seeds(None, n_draws=1)[0], None, are_many=True)
 
@@ -66,7 +69,10 @@ def compare(x: ColumnGroup, y: ColumnGroup, shuffles: Shuffles, /, *, sums: Sums
         i, j = np.triu_indices(len(x.positions), 1)
     else:
         i, j = (index.ravel() for index in np.indices((len(x.positions), len(y.positions))))
-    answer = CompletePairs if x.is_complete and y.is_complete else CommonPairs
+    are_complete = x.is_complete and y.is_complete
+    if (x.scales.has_many_levels and y.scales.has_many_levels) or (not are_complete and (_is_wide(x) or _is_wide(y))):
+        return _one_by_one(x, y, i, j, shuffles=shuffles, sums=sums)
+    answer = CompletePairs if are_complete else CommonPairs
     pairs = answer(x, y, i, j, sums)
     # Without a coefficient there are too few rows for the pair, and no test either.
     coefficient = pairs.coefficient
@@ -74,9 +80,7 @@ def compare(x: ColumnGroup, y: ColumnGroup, shuffles: Shuffles, /, *, sums: Sums
     is_shuffled = np.zeros(len(i), dtype=bool)
     for k in np.flatnonzero(np.isnan(pairs.log_pvalue) & ~np.isnan(coefficient)):
         keep_going()
-        a, b = int(i[k]), int(j[k])
-        here = partial(_of_rows, x.variables[a], y.variables[b])
-        result = by_itself(here if sums is None else partial(pair_of_sums, x, y, a, b, sums), shuffles)
+        result = by_itself(_pair(x, y, int(i[k]), int(j[k]), sums), shuffles)
         if result is not None:
             log_pvalue[k], is_shuffled[k] = result.log_pvalue, result.calibration == "shuffles"
             coefficient[k] = result.coefficient
@@ -93,6 +97,52 @@ def compare(x: ColumnGroup, y: ColumnGroup, shuffles: Shuffles, /, *, sums: Sums
         is_shuffled=is_shuffled,
         heavier=pairs.heavier,
     )
+
+
+def _is_wide(group: ColumnGroup) -> bool:
+    return group.scales.kind == "category" and group.scales.basis.rank > _MOST_LEVELS
+
+
+def _one_by_one(x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, *, shuffles: Shuffles, sums: Sums | None) -> Found:
+    """All pairs of two categories of many levels, or of one with gaps: levels are few beside rows, but not functions.
+
+    On common rows the functions of a category are known in closed form, where others would have to be whitened.
+    """
+    unknown = np.full(len(i), np.nan)
+    coefficient, log_pvalue = unknown.copy(), unknown.copy()
+    ranks, is_shuffled = np.zeros((len(i), 2), dtype=np.int32), np.zeros(len(i), dtype=bool)
+    for k, (a, b) in enumerate(zip(i.tolist(), j.tolist(), strict=True)):
+        keep_going()
+        result = by_itself(_pair(x, y, a, b, sums), shuffles)
+        if result is not None:
+            coefficient[k], log_pvalue[k], ranks[k] = result.coefficient, result.log_pvalue, result.ranks or 0
+            is_shuffled[k] = result.calibration == "shuffles"
+    n = _common_rows(x, y, i, j) if sums is None else sums.common_rows()[i, j].astype(np.intp)
+    # How much single rows weigh is asked of the bases on the common rows.
+    return Found(
+        i=x.positions[i],
+        j=y.positions[j],
+        n=n,
+        ranks=ranks,
+        coefficient=coefficient,
+        log_pvalue=log_pvalue,
+        pearson=None if sums is None else sums.pearson(i, j, n),
+        spearman=unknown,
+        is_shuffled=is_shuffled,
+        heavier=np.full(len(i), np.inf),
+    )
+
+
+def _common_rows(x: ColumnGroup, y: ColumnGroup, i: Index, j: Index) -> Index:
+    of_x, of_y = (observed_rows([variable.column.missing for variable in side.variables], x.n_rows) for side in (x, y))
+    return np.array([np.count_nonzero(of_x[a] & of_y[b]) for a, b in zip(i, j, strict=True)], dtype=np.intp)
+
+
+def _pair(x: ColumnGroup, y: ColumnGroup, a: int, b: int, sums: Sums | None) -> Callable[[], Pair]:
+    """One pair of columns, once it is asked for."""
+    if sums is None:
+        return partial(_of_rows, x.variables[a], y.variables[b])
+    return partial(pair_of_sums, x, y, a, b, sums)
 
 
 def by_itself(pair: Callable[[], Pair], shuffles: Shuffles, /) -> TestResult | None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.device.stack import DeviceFunctions
-from renyi.basis.basis import Basis
+from renyi.basis.basis import Basis, are_many
 from renyi.compute.memory import workspace
 
 __all__ = [
@@ -112,6 +112,15 @@ class Stack:
         """Functions of one column."""
         return int(self.packed.shape[1])
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether products are sums over cells first: of many functions on fewer cells than there are rows."""
+        return are_many(self.rank) and max(self.sizes) <= self.n_rows
+
+    def table(self, column: int, /) -> NDArray[Any]:
+        """The functions (cells, rank) of one column, of the cell of missing rows too."""
+        return self.packed[self.starts[column] : self.starts[column] + self.sizes[column]]
+
     def part(self, columns: slice, /) -> "Stack":
         """Some of the columns."""
         places = None if self.places is None else self.places[:, columns]
@@ -147,7 +156,9 @@ class Stack:
 
 def is_exact(bases: Sequence[Basis], n_rows: int, /) -> bool:
     """Whether products of these over so many rows are taken in float64."""
-    return precision(n_rows) == np.float64 or min(len(basis.table) for basis in bases) < _CELLS_FOR_FLOAT32
+    if precision(n_rows) == np.float64 or bases[0].order is not None:
+        return True
+    return min(len(basis.table) for basis in bases) < _CELLS_FOR_FLOAT32
 
 
 def precision(n_rows: int, /) -> Any:
@@ -249,6 +260,10 @@ def products(x: Stacked, y: Stacked, /) -> Array:
         return found
     if isinstance(x, DeviceFunctions) or isinstance(y, DeviceFunctions):
         raise ValueError("one side is on a device and the other is not")
+    if isinstance(x, Stack) and x.is_wide:
+        return _products_of_cells(x, y)
+    if isinstance(y, Stack) and y.is_wide:
+        return products(y, x).transpose(1, 0, 3, 2)
     if len(x) * x.rank > len(y) * y.rank:
         # BLAS takes a tenth less time where the narrower factor comes first.
         return products(y, x).transpose(1, 0, 3, 2)
@@ -261,3 +276,28 @@ def products(x: Stacked, y: Stacked, /) -> Array:
             left, right = left.astype(np.float64), right.astype(np.float64)
         total += np.matmul(left, right.T, out=workspace("product", total.shape, np.result_type(left, right)))
     return total.reshape(len(x), x.rank, len(y), y.rank).swapaxes(1, 2)
+
+
+def _products_of_cells(x: Stack, y: Stack | Values | Joined) -> Array:
+    """The same by sums over the cells of x, so that its many functions are not gathered at every row."""
+    from scipy.sparse import csc_array
+
+    found = np.empty((len(x), len(y), x.rank, y.rank))
+    if isinstance(y, Stack) and y.is_wide:
+        for i, j in np.ndindex(len(x), len(y)):
+            shape = x.sizes[i], y.sizes[j]
+            places = x.codes[i].astype(np.intp) * shape[1] + y.codes[j]
+            table = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
+            found[i, j] = x.table(i).T @ (table @ y.table(j))
+        return found
+    sums = [np.zeros((size, len(y) * y.rank)) for size in x.sizes]
+    for rows in _chunks(x.n_rows):
+        functions = y.rows(rows, place="right").T
+        # One entry a row, at its cell.
+        starts, ones = np.arange(len(functions) + 1, dtype=np.int32), np.ones(len(functions), dtype=functions.dtype)
+        for column, (size, codes) in enumerate(zip(x.sizes, x.codes, strict=True)):
+            cells = csc_array((ones, codes[rows].astype(np.int32), starts), shape=(size, len(functions)))
+            sums[column] += cells @ functions
+    for i, total in enumerate(sums):
+        found[i] = (x.table(i).T @ total).reshape(x.rank, len(y), y.rank).swapaxes(0, 1)
+    return found

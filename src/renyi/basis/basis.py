@@ -26,6 +26,7 @@ __all__ = [
     "RESTRICTED_CUT",
     "Basis",
     "FeatureMap",
+    "are_many",
     "category_basis",
     "copula_basis",
     "grid_cells",
@@ -46,6 +47,10 @@ RANK_CUT = 1e-6
 LEAST_SIZE = 1e-12
 # A restricted basis starts from orthonormal columns: a direction below this lived on the missing rows.
 RESTRICTED_CUT = 1e-2
+
+# Bases of more functions are not gathered at the rows: their products are sums over cells first, which takes
+# as long as BLAS needs for about 40 functions.
+_MANY_FUNCTIONS = 40
 
 # Grid for the ranks of long columns. Against direct evaluation the coefficient moves by at most 33/(cells·√n) for
 # frequencies up to 100, 16/(cells·√n) for those of the default draw: see docs/internals/decisions.md, "The grid".
@@ -79,6 +84,7 @@ class Basis:
     directions may turn with the rounding of another row order. Columns without ties that share a table share `ordered`
     too, the basis with its rows in the order of their ranks. Of rows that were read elsewhere there are `counts` in
     place of codes: how many every cell has. A basis `goes_by_rows` where nobody named the number of its functions.
+    Of a category there is the `order` of its levels, in which the columns tell one after the other from the rest.
     """
 
     table: Array
@@ -88,6 +94,7 @@ class Basis:
     key: Array | None = None
     counts: NDArray[np.intp] | None = None
     goes_by_rows: bool = False
+    order: NDArray[np.intp] | None = None
 
     @property
     def rank(self) -> int:
@@ -100,6 +107,11 @@ class Basis:
         if self.counts is not None:
             return int(self.counts.sum())
         return len(self.table) if self.codes is None else len(self.codes)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether products are sums over cells first: of many functions on fewer cells than there are rows."""
+        return self.codes is not None and are_many(self.rank) and len(self.table) <= len(self.codes)
 
     @property
     def is_of_number(self) -> bool:
@@ -175,6 +187,11 @@ class Basis:
         if self.codes is None:
             return self.table[start:stop]
         return np.take(self.table, self.codes[start:stop], axis=0)
+
+
+def are_many(n_functions: int, /) -> bool:
+    """Whether products of so many functions are sums over cells first, where there are fewer of those than rows."""
+    return n_functions > _MANY_FUNCTIONS
 
 
 def rank_column(values: NDArray[Any], projection: Projection, /) -> Copula:
@@ -268,27 +285,30 @@ def category_basis(codes: NDArray[np.integer[Any]], /) -> Basis:
     return replace(levels_basis(np.bincount(codes)), codes=codes, counts=None)
 
 
-def levels_basis(rows: NDArray[np.intp], /) -> Basis:
-    """Basis of a category of which every level has so many rows."""
-    counts = rows.astype(np.float64)
-    order = np.argsort(-counts, kind="stable")
-    counts = counts[order][: np.count_nonzero(counts)]
+def levels_basis(rows: NDArray[np.intp], /, order: NDArray[np.intp] | None = None) -> Basis:
+    """Basis of a category of which every level has so many rows, by default the most frequent one first."""
+    order = np.argsort(-rows, kind="stable") if order is None else order
+    order = order[rows[order] > 0]
+    counts = rows[order].astype(np.float64)
     n_levels = len(counts)
     following = np.cumsum(counts[::-1])[::-1]
-    n, own, rest = following[0], counts[:-1], following[1:]
-    table = np.zeros((n_levels, n_levels - 1))
+    n, own, rest = counts.sum(), counts[:-1], following[1:]
+    table = np.zeros((n_levels, max(n_levels - 1, 0)))
     # Column j is proportional to `rest` on level j and to `-own` on every level after it.
     scale = np.sqrt(n / (own * rest * (own + rest)))
-    table[np.arange(n_levels - 1), np.arange(n_levels - 1)] = rest * scale
+    np.fill_diagonal(table, rest * scale)
     table += np.tril(np.broadcast_to(-own * scale, table.shape), k=-1)
-    by_code = np.zeros((len(order), n_levels - 1))
-    by_code[order[:n_levels]] = table
-    return Basis(by_code, None, None, counts=rows)
+    by_code = np.zeros((len(rows), table.shape[1]))
+    by_code[order] = table
+    return Basis(by_code, None, None, counts=rows, order=order)
 
 
 def restrict(basis: Basis, rows: NDArray[np.bool_], /, *, whiten: Whitening = principal_whitening) -> Basis:
     """The basis on some of its rows, centred and orthonormal there."""
     n = int(np.count_nonzero(rows))
+    if basis.order is not None and basis.codes is not None:
+        left = np.bincount(basis.codes[rows], minlength=len(basis.table))
+        return replace(levels_basis(left, basis.order), codes=basis.codes[rows], counts=None)
     if basis.codes is None:
         codes, table, weights = None, basis.table[rows], np.full(n, n**-0.5)
     else:
@@ -320,6 +340,9 @@ def restrict_cells(
 ) -> tuple[Basis, Array]:
     """The same for rows in batches, given how many of every cell are left; how its columns were mixed."""
     n = int(left.sum())
+    if basis.order is not None:
+        levels = levels_basis(left, basis.order)
+        return levels, basis.loadings @ levels.table
     mixing, shift = _whitened_again(basis, basis.table, np.sqrt(left / n), n, whiten)
     feature_map = _mixed(basis.feature_map, mixing, shift)
     return Basis(basis.table @ mixing + shift, None, feature_map, counts=left), mixing

@@ -6,9 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis.basis import Basis
-from renyi.compute.linalg import svd
+from renyi.compute.linalg import is_large, largest_square, svd
 
-__all__ = ["canonical_correlations", "canonical_directions", "corner_and_edges", "cross_products"]
+__all__ = [
+    "canonical_correlations",
+    "canonical_directions",
+    "corner_and_edges",
+    "cross_products",
+    "largest_correlation",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -21,12 +27,32 @@ def cross_products(x: Basis, y: Basis, /, *, device: Any = None) -> Array:
     """Correlations C between the columns of two bases over the same rows; products on a device of torch, if given."""
     if device is not None:
         return _cross_products_on(device, x, y)
+    if x.is_wide:
+        return np.asarray(x.table.T @ cell_sums(x, y) / x.n_samples)
+    if y.is_wide:
+        return cross_products(y, x).T
     n = x.n_samples
     total = np.zeros((x.rank, y.rank))
     for start in range(0, n, _CHUNK_ROWS):
         stop = min(start + _CHUNK_ROWS, n)
         total += x.rows(start, stop).T @ y.rows(start, stop)
     return total / n
+
+
+def cell_sums(x: Basis, y: Basis, /) -> Array:
+    """Sums (cells of x, functions of y) over the rows of every cell: its group means, times its rows."""
+    from scipy.sparse import coo_array, csc_array
+
+    if x.codes is None:
+        raise ValueError("a row without cells is its own")
+    n, ones = len(x.codes), np.ones(len(x.codes))
+    if y.codes is None:
+        starts = np.arange(n + 1, dtype=np.int32)
+        cells = csc_array((ones, x.codes.astype(np.int32), starts), shape=(len(x.table), n))
+        return np.asarray(cells @ y.table)
+    # The contingency table of both has fewer entries than there are rows.
+    shape = len(x.table), len(y.table)
+    return np.asarray(coo_array((ones, (x.codes, y.codes)), shape=shape).tocsr() @ y.table)
 
 
 def _cross_products_on(device: Any, x: Basis, y: Basis) -> Array:
@@ -58,6 +84,13 @@ def corner_and_edges(x: Basis, y: Basis, /, *, corner: int) -> Array:
     if y.rank > corner:
         cross[0, corner:] = y.project(x.column(0))[corner:]
     return cross
+
+
+def largest_correlation(cross: Array, /) -> float:
+    """The largest canonical correlation of two whitened bases."""
+    if not is_large(cross.shape):
+        return float(canonical_correlations(cross)[0])
+    return float(np.sqrt(min(largest_square(cross), 1.0)))
 
 
 def canonical_correlations(cross: Array, /) -> Array:

@@ -26,6 +26,7 @@ from renyi.data.column import Kind
 
 __all__ = [
     "FEW_TIES",
+    "MANY_LEVELS",
     "TIES_OF_LEVELS",
     "Scales",
     "category_scales",
@@ -47,6 +48,9 @@ FEW_TIES = 0.06
 # Levels that are frequent have at least so many times √n rows: with 3 the law holds for two categories, with a half
 # for a category and a number.
 _FREQUENT = (3.0, 0.5)
+# Two categories of more levels are tested by their table as a whole (`inference.contingency`): tables of Roy's law take
+# the cube of the smaller number of levels, 10 ms at 40.
+MANY_LEVELS = 40
 # A function of which the smoother ones leave less than this says nothing new, or speaks of a row or two.
 _CUT = 1e-2
 
@@ -71,6 +75,11 @@ class Scales:
         """Largest share of one row in the leading 1, 2, … columns."""
         squares = np.cumsum(self.basis.distinct_rows**2, axis=1)
         return np.asarray(squares.max(axis=0) / self.basis.n_samples)
+
+    @property
+    def has_many_levels(self) -> bool:
+        """Whether this is a category that has a table with another one."""
+        return self.kind == "category" and self.basis.rank > MANY_LEVELS
 
     @property
     def has_few_ties(self) -> bool:

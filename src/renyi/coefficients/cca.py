@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis.basis import RANK_CUT, Basis
-from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.basis.canonical import cross_products, largest_correlation
 from renyi.basis.orthonormal import principal_whitening, triangular_factor
 from renyi.basis.random_features import Seed
 from renyi.coefficients.base import Law, Measure, Side, Statement
@@ -67,7 +67,7 @@ class CCA(Measure[Basis]):
 
     def combine(self, x: Basis, y: Basis, /) -> float:
         check_ranks(x.rank, y.rank, x.n_samples)
-        return float(canonical_correlations(cross_products(x, y))[0])
+        return largest_correlation(cross_products(x, y))
 
     def reordered(self, side: Basis, order: Index, /) -> Basis:
         return side.take(order)

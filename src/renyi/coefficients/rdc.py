@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from renyi.basis import random_features
 from renyi.basis.basis import Basis, scalar_basis, vector_basis
-from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.basis.canonical import cross_products, largest_correlation
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
 from renyi.coefficients.base import N_RESAMPLES, Measure, Statement
 from renyi.data.align import Missing, as_pair
@@ -140,5 +140,5 @@ class Rdc(Measure[Bases]):
 
     def _coefficient(self, x: Basis, y: Basis) -> float:
         check_ranks(x.rank, y.rank, x.n_samples)
-        largest = float(canonical_correlations(cross_products(x, y))[0])
+        largest = largest_correlation(cross_products(x, y))
         return debias(largest, null_level(x, y)) if self.debias else largest

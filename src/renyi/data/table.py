@@ -15,7 +15,17 @@ from renyi.data.column import Column
 from renyi.data.exact import is_rounded_by_floats, is_wide
 from renyi.data.frames import as_series
 from renyi.data.reader import as_array
-from renyi.data.types import Override, SkipError, as_vector, check_varies, convert, pool, read
+from renyi.data.types import (
+    MAX_LEVELS,
+    Override,
+    SkipError,
+    as_vector,
+    check_max_levels,
+    check_varies,
+    convert,
+    pool,
+    read,
+)
 from renyi.errors import InputError, check_choice, count
 
 __all__ = [
@@ -53,6 +63,7 @@ class Table:
     pooled: dict[str, int]
     n_rows: int
     new_frame: Callable[[dict[str, Any]], Any]
+    max_levels: int = MAX_LEVELS
 
 
 def as_table(
@@ -62,6 +73,7 @@ def as_table(
     *,
     types: Mapping[Any, Override] | None = None,
     vectors: Mapping[Any, Sequence[Any]] | None = None,
+    max_levels: int = MAX_LEVELS,
 ) -> Table:
     """Typed columns from a frame, a dict of columns or a 2-D array.
 
@@ -80,6 +92,8 @@ def as_table(
     vectors : mapping of str to sequence of str, optional
         Numeric columns that are one quantity, such as {"location": ["lat", "lon"]}: the vector takes the place of the
         first of them, and they leave the table. A row that lacks one of them is missing.
+    max_levels : int, default 2000
+        Levels that a category keeps at most, the most frequent ones; the others are one.
 
     Returns
     -------
@@ -97,7 +111,7 @@ def as_table(
     groups = _check_vectors(vectors, parts, argument)
     vector_at = {next(name for name in parts if name in group): vector for vector, group in groups.items()}
     within = {name for group in groups.values() for name in group}
-    table = Table((), {}, {}, {}, n_rows, new_frame)
+    table = Table((), {}, {}, {}, n_rows, new_frame, check_max_levels(max_levels))
     kept = []
     for part, cells in parts.items():
         if part in within and part not in vector_at:
@@ -111,7 +125,7 @@ def as_table(
                 column, kind = convert(*read(cells, name, override), override)
             check_varies(column)
             if kind == "category":
-                column, n_pooled = pool(column, requested=override is not None)
+                column, n_pooled = pool(column, requested=override is not None, max_levels=table.max_levels)
                 if n_pooled:
                     table.pooled[name] = n_pooled
         except SkipError as error:
@@ -149,7 +163,7 @@ def observed(table: Table, /, *, missing: Missing) -> Table:
             rest = column.take(rows).complete()
             check_varies(rest)
             if table.types[column.name] == "category":
-                rest, n_pooled = pool(rest, requested=True)
+                rest, n_pooled = pool(rest, requested=True, max_levels=table.max_levels)
                 if n_pooled:
                     left.pooled[column.name] = left.pooled.get(column.name, 0) + n_pooled
         except SkipError as error:

@@ -15,13 +15,15 @@ from renyi.data.exact import EXACT, RoundingError, exact_array, is_wide
 from renyi.data.frames import read_categories, read_cells
 from renyi.data.labels import encode, encode_array, encode_series, is_missing, tidy
 from renyi.data.reader import as_column, in_one_array
-from renyi.errors import InputError, count
+from renyi.errors import InputError, count, is_integer
 
 __all__ = [
+    "MAX_LEVELS",
     "Override",
     "SkipError",
     "Type",
     "as_vector",
+    "check_max_levels",
     "check_varies",
     "convert",
     "pool",
@@ -36,8 +38,11 @@ Typed: TypeAlias = tuple[Column, Type]
 
 # A row in a level of m rows has the leverage 1/m, and the laws of the tests fail where leverage is high.
 _FEWEST_ROWS = 5
-# Each level is a degree of freedom, and what the 31st adds to a dependence is less than what it costs.
-_MOST_LEVELS = 30
+# Each level is a degree of freedom, and of levels with few rows chance makes more than they tell: beyond the first 30
+# a level needs so many rows. benchmarks/studies/many_levels.py.
+_FIRST_LEVELS, _ENOUGH_ROWS = 30, 20
+# Two categories of so many levels each have a table of 32 MB.
+MAX_LEVELS = 2000
 # Text with a larger share of distinct values names its rows, or is prose.
 _LARGEST_DISTINCT = 0.5
 # Cells that show whether text spells numbers or dates.
@@ -311,28 +316,35 @@ def shown(column: Column, value: Any) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
-def pool(column: Column, *, requested: bool) -> tuple[Column, int]:
+def check_max_levels(max_levels: Any, /) -> int:
+    """How many levels a category may have at most, if that is a number of them."""
+    if is_integer(max_levels) and 2 <= max_levels <= MAX_LEVELS:
+        return int(max_levels)
+    raise InputError(f"max_levels must be an integer from 2 to {MAX_LEVELS:,}, got {max_levels!r}")
+
+
+def pool(column: Column, *, requested: bool, max_levels: int = MAX_LEVELS) -> tuple[Column, int]:
     """A category whose rare levels are one, and how many these were.
 
-    Each level then has at least 5 rows, unless there are only two. What the user wants to be a category may have as
-    many distinct values as rows.
+    Each level then has at least 5 rows, unless there are only two, and at least 20 beyond the first 30. What the user
+    wants to be a category may have as many distinct values as rows.
     """
     missing = np.zeros(len(column), dtype=bool) if column.missing is None else column.missing
     codes, _, levels = tidy(column.values, missing, column.levels)
     rows = np.bincount(codes[~missing], minlength=len(levels))
-    moved, pooled, n_pooled = pool_levels(levels, rows, requested=requested)
+    moved, pooled, n_pooled = pool_levels(levels, rows, requested=requested, max_levels=max_levels)
     return replace(column, values=moved[codes], levels=pooled), n_pooled
 
 
 def pool_levels(
-    levels: tuple[Hashable, ...], rows: NDArray[np.intp], /, *, requested: bool
+    levels: tuple[Hashable, ...], rows: NDArray[np.intp], /, *, requested: bool, max_levels: int = MAX_LEVELS
 ) -> tuple[NDArray[np.intp], tuple[Hashable, ...], int]:
     """Where every level goes, given the rows that each has; the levels that are then left, and how many were pooled."""
     if not requested:
         _refuse_identifier(len(levels), int(rows.sum()), levels[:_SAMPLE])
     # A level that is called so already is where the others belong.
     other = np.array([level == _OTHER for level in levels])
-    rare = _rare(rows, other)
+    rare = _rare(rows, other, max_levels)
     if rare.all():
         beside = f" beside {_OTHER!r}" if other.any() else ""
         most = count(int(rows[~other].max()), "row")
@@ -343,13 +355,15 @@ def pool_levels(
     return moved, pooled, int(np.count_nonzero(rare & ~other))
 
 
-def _rare(rows: NDArray[np.intp], other: Mask) -> Mask:
+def _rare(rows: NDArray[np.intp], other: Mask, max_levels: int) -> Mask:
     """The levels to pool, by their rows alone; levels as frequent as each other in their order."""
     if len(rows) <= 2:
         return other
     by_rows = np.argsort(-rows, kind="stable")
-    rare = (rows < _FEWEST_ROWS) | other
-    rare[by_rows[_MOST_LEVELS:]] = True
+    is_first = np.zeros(len(rows), dtype=bool)
+    is_first[by_rows[:_FIRST_LEVELS]] = True
+    rare = (rows < np.where(is_first, _FEWEST_ROWS, _ENOUGH_ROWS)) | other
+    rare[by_rows[max_levels:]] = True
     if rare.any() and rows[rare].sum() < _FEWEST_ROWS and np.count_nonzero(~rare) > 1:
         rare[by_rows[~rare[by_rows]][-1]] = True
     # One frequent level alone would only lose its name.

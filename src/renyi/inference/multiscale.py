@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis.canonical import corner_and_edges, cross_products
-from renyi.basis.nested import Scales, leverages_without_ties
+from renyi.basis.nested import MANY_LEVELS, Scales, leverages_without_ties
 from renyi.compute.arrays import as_floats, at_least, interpolated, is_tensor, like, namespace, stacked
 from renyi.compute.eigenvalues import largest_eigenvalue, products_of_rows
+from renyi.compute.linalg import is_large, largest_square
 from renyi.compute.memory import workspace
 from renyi.inference.correlation_null import log_heavier
 from renyi.inference.roy import LARGEST_RANK, log_sf
@@ -111,19 +112,17 @@ def family(x: Scales, y: Scales, /, *, n: int | None = None) -> tuple[Block, ...
     ranks = x.basis.rank, y.basis.rank
     are_numbers = x.kind == y.kind == "number"
     blocks = OF_NUMBERS if are_numbers else [(a, b) for a in _sizes(x, y) for b in _sizes(y, x)]
-    return within_reach(((min(a, ranks[0]), min(b, ranks[1])) for a, b in blocks), n or x.basis.n_samples)
+    reach = MANY_LEVELS if x.kind == y.kind == "category" else LARGEST_RANK
+    return within_reach(((min(a, ranks[0]), min(b, ranks[1])) for a, b in blocks), n or x.basis.n_samples, reach=reach)
 
 
-def within_reach(blocks: Iterable[Block], n: int, /) -> tuple[Block, ...]:
+def within_reach(blocks: Iterable[Block], n: int, /, *, reach: int = LARGEST_RANK) -> tuple[Block, ...]:
     """Blocks as Roy's law can take them, each once.
 
-    Of two categories with very many levels, or two very wide vectors, the last columns of either are left out in turn.
+    Of two categories with many levels, or two very wide vectors, the last columns of either are left out in turn: of
+    categories all levels have a law of their own (`contingency`).
     """
-    reachable = (
-        part
-        for a, b in blocks
-        for part in (((a, b),) if min(a, b) <= LARGEST_RANK else ((LARGEST_RANK, b), (a, LARGEST_RANK)))
-    )
+    reachable = (part for a, b in blocks for part in (((a, b),) if min(a, b) <= reach else ((reach, b), (a, reach))))
     return tuple((a, b) for a, b in dict.fromkeys(reachable) if a + b < n - 1)
 
 
@@ -248,6 +247,9 @@ def largest_root(block: Array, /) -> Array:
     if is_tensor(block):
         planes = block.movedim((-2, -1), (0, 1))  # type: ignore[attr-defined]  # of torch
         return _largest_root_of(products_of_rows(planes))
+    if is_large(block.shape[-2:]):
+        found = [largest_square(matrix) for matrix in block.reshape(-1, *block.shape[-2:])]
+        return np.array(found).reshape(block.shape[:-2])
     if block.ndim == 3 and block.shape[1] > 2 and len(block) >= _PAIRS_BY_PLANES:
         parts = np.array_split(block, -(-len(block) // _MOST_BY_PLANES))
         return np.concatenate([_largest_root_of(products_of_rows(_planes(part))) for part in parts])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from renyi.basis import random_features
 from renyi.basis.basis import Basis
-from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.basis.canonical import canonical_correlations, cross_products, largest_correlation
 from renyi.basis.random_features import Seed
 from renyi.compute.arrays import is_tensor, namespace
 from renyi.compute.devices import device_of
@@ -18,7 +18,7 @@ from renyi.data.align import Missing, as_blocks, as_pair
 from renyi.data.column import Column, as_floats_apart
 from renyi.data.reader import as_column
 from renyi.errors import CalibrationWarning, InputError, check_choice, is_integer
-from renyi.inference import multiscale
+from renyi.inference import contingency, multiscale
 from renyi.inference.classical import bartlett, spectral
 from renyi.inference.multiscale import Block, Law
 from renyi.inference.permutation import (
@@ -276,21 +276,28 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
     if not family:
         raise InputError(f"{n:,} rows are too few to test independence on: pass more rows")
     trusted = multiscale.trusted(family, *scales) if shuffles.groups is None else ()
-    blocks = trusted or multiscale.bearable(family, *scales)
     crosses = crosses or Crosses.of(x, y, device=shuffles.device)
-    evidence = _evidence(crosses.nested, blocks, n)
+    are_tables = shuffles.groups is None and all(side.has_many_levels for side in scales)
+    table = contingency.widest_block(*bases) if are_tables else None
+    blocks: tuple[Block, ...] = trusted if trusted or table else multiscale.bearable(family, *scales)
+    evidence = _evidence(crosses.nested, blocks, n) if blocks else np.empty(0)
+    if table is not None:
+        log_pvalue = contingency.log_pvalue(crosses.coefficient, table, *bases)
+        said = np.append(evidence - multiscale.log_weights(blocks), -log_pvalue) if blocks else np.array([-log_pvalue])
+        blocks = (*blocks, table)
+        evidence = said + multiscale.log_weights(blocks)
     log_mean = float(multiscale.log_harmonic_mean(evidence))
     result = TestResult(
         statistic=-log_mean,
         pvalue=1.0,
         log_pvalue=0.0,
         method="auto",
-        coefficient=float(canonical_correlations(crosses.coefficient)[0]),
+        coefficient=largest_correlation(crosses.coefficient),
         n_samples=n,
         bases=bases,
         scale=blocks[int(np.argmax(evidence))],
     )
-    if trusted:
+    if trusted or table:
         return result.by_law(float(multiscale.log_pvalue_of_pair(log_mean, blocks, *scales)))
 
     n_drawn = 0

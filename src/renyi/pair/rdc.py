@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from renyi.basis import random_features
-from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.basis.canonical import cross_products, largest_correlation
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies, Seed
 from renyi.data.align import Missing, as_pair
 from renyi.data.column import Column
@@ -106,5 +106,5 @@ def rdc(
 
 def _coefficient(pair: tuple[Column, Column], settings: Settings, seed: Seed, debias: bool) -> float:
     x, y = pair_of_bases(pair, settings, seed)
-    largest = float(canonical_correlations(cross_products(x, y))[0])
+    largest = largest_correlation(cross_products(x, y))
     return without_chance(largest, null_level(x, y)) if debias else largest

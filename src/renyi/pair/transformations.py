@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from renyi.basis import random_features
 from renyi.basis.basis import Basis
-from renyi.basis.canonical import canonical_directions, cross_products
+from renyi.basis.canonical import canonical_directions, cross_products, largest_correlation
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
 from renyi.data.align import Missing, as_pair, common_rows
 from renyi.data.column import Column
@@ -76,7 +76,10 @@ def transformations(
 
 def transformations_of(pair: tuple[Column, Column], bases: tuple[Basis, Basis], /) -> Transformations:
     """The functions of two columns whose bases, on the rows both have, are at hand."""
-    left, correlations, right = canonical_directions(cross_products(*bases))
+    cross = cross_products(*bases)
+    left, correlations, right = canonical_directions(cross)
+    # To the last digit what the coefficient is.
+    correlations[0] = largest_correlation(cross)
     correlations.setflags(write=False)
     mixture = _smoothest(left, correlations)
     directions = (left @ mixture, right @ mixture)

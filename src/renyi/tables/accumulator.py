@@ -18,7 +18,7 @@ from renyi.compute.threads import available_cores, in_threads, stream
 from renyi.data.align import Missing
 from renyi.data.column import Column
 from renyi.data.table import Table, check_known, checked_types, parts_of, refuse_missing, too_few_columns, too_few_rows
-from renyi.data.types import Override, SkipError
+from renyi.data.types import MAX_LEVELS, Override, SkipError, check_max_levels
 from renyi.errors import InputError, check_choice, count
 from renyi.inference.false_discovery import Correction
 from renyi.pair.independence import Shuffles
@@ -92,7 +92,7 @@ class Accumulator:
     ----------
     target : str, optional
         A column that all others are compared with; by default all are compared with one another.
-    measure, missing, types, correction
+    measure, missing, types, max_levels, correction
         As in `renyi.matrix`. The measure is the RDC, with a scale s that is a number; missing is "pairwise" or
         "raise".
     memory : str or int, default "1GB"
@@ -128,6 +128,7 @@ class Accumulator:
         measure: str | Measure[Any] = "rdc",
         missing: Missing = "pairwise",
         types: Mapping[Any, Override] | None = None,
+        max_levels: int = MAX_LEVELS,
         correction: Correction = "bh",
         memory: str | int = DEFAULT_MEMORY,
     ) -> None:
@@ -145,6 +146,7 @@ class Accumulator:
         self._settings.scalar_projection(2, _SEED)
         self._target, self._missing, self._correction = target, missing, correction
         self._overrides = checked_types(types)
+        self._max_levels = check_max_levels(max_levels)
         self._memory = bytes_of(memory)
         self._n_rows = 0
         # In the second pass names alone: the plan has what was counted.
@@ -360,7 +362,7 @@ class Accumulator:
         kept: list[Counted] = []
         for name, stats in columns.items():
             try:
-                counted = stats.decided(self._grid)
+                counted = stats.decided(self._grid, max_levels=self._max_levels)
             except SkipError as error:
                 table.skipped[name] = str(error)
                 continue

@@ -14,6 +14,7 @@ from renyi.coefficients.rdc import Rdc
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing
 from renyi.data.table import as_table, checked_overrides, names_of, observed
+from renyi.data.types import MAX_LEVELS
 from renyi.errors import InputError, is_integer, is_number
 from renyi.inference.false_discovery import Correction
 from renyi.tables.accumulator import DEFAULT_MEMORY, Accumulator
@@ -40,6 +41,7 @@ def matrix(
     missing: Missing = "pairwise",
     types: Types = None,
     vectors: Vectors = None,
+    max_levels: int = MAX_LEVELS,
     correction: Correction = "bh",
     memory: str | int = DEFAULT_MEMORY,
     device: Any = None,
@@ -69,6 +71,9 @@ def matrix(
         What columns are, where the decision shown in `.types` is not the one wanted.
     vectors : mapping of str to sequence of str, optional
         Columns that are one variable together: {"location": ["lat", "lon"]}. They leave the table.
+    max_levels : int, default 2000
+        Levels of a category that are told apart at most, the most frequent ones. Of all categories levels with few rows
+        (fewer than 5; beyond the 30 most frequent, fewer than 20) are taken together.
     correction : {"bh", "by", "holm", "bonferroni"}, default "bh"
         How p-values are adjusted for the number of tests, as in `renyi.adjust`.
     memory : str or int, default "1GB"
@@ -120,16 +125,21 @@ def matrix(
     if is_out_of_core(table) or is_out_of_core(other):
         _refuse(other=other is not None, vectors=vectors)
         settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
+        settings["max_levels"] = max_levels
         accumulated = in_batches(table, Accumulator(**settings, memory=memory), memory, progress=progress)
         return cast(DependenceMatrix, accumulated)
     by = checked_measure(measure, correction)
     if other is None:
-        rows = comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), by, at_least=2)
+        rows = comparable(
+            observed(as_table(table, types=types, vectors=vectors, max_levels=max_levels), missing=missing),
+            by,
+            at_least=2,
+        )
         edges = every_pair(by, rows.columns, None, progress=progress)
         return DependenceMatrix.of(rows, None, edges, correction=correction)
     rows, columns = (
         comparable(observed(part, missing=missing), by, at_least=1)
-        for part in side_by_side(table, other, types, vectors, missing)
+        for part in side_by_side(table, other, types, vectors, missing, max_levels=max_levels)
     )
     edges = every_pair(by, rows.columns, columns.columns, progress=progress)
     return DependenceMatrix.of(rows, columns, edges, correction=correction)
@@ -145,6 +155,7 @@ def pairs(
     missing: Missing = "pairwise",
     types: Types = None,
     vectors: Vectors = None,
+    max_levels: int = MAX_LEVELS,
     correction: Correction = "bh",
     progress: bool = False,
 ) -> Any:
@@ -155,7 +166,7 @@ def pairs(
 
     Parameters
     ----------
-    table, measure, missing, types, vectors, progress
+    table, measure, missing, types, vectors, max_levels, progress
         As in `renyi.matrix`.
     top : int, optional
         Pairs to keep at most; 1,000 where neither this nor a threshold is given.
@@ -196,7 +207,9 @@ def pairs(
         reach = "between -1 and 1" if highest == 1 else f"of {by.name}, which has no upper end"
         raise InputError(f"threshold={threshold!r} makes no sense: pass a coefficient {reach}")
     rate = rate_for(q, str(by), has_law=by.has_law)
-    rows = comparable(observed(as_table(table, types=types, vectors=vectors), missing=missing), by, at_least=2)
+    rows = comparable(
+        observed(as_table(table, types=types, vectors=vectors, max_levels=max_levels), missing=missing), by, at_least=2
+    )
     most = _DEFAULT_TOP if top is None and threshold is None else top
     if not isinstance(by, Rdc):
         every = every_pair(by, rows.columns, None, progress=progress)
@@ -219,6 +232,7 @@ def screen(
     missing: Missing = "pairwise",
     types: Types = None,
     vectors: Vectors = None,
+    max_levels: int = MAX_LEVELS,
     correction: Correction = "bh",
     memory: str | int = DEFAULT_MEMORY,
     device: Any = None,
@@ -228,7 +242,7 @@ def screen(
 
     Parameters
     ----------
-    table, measure, missing, types, vectors, correction, memory, device, progress
+    table, measure, missing, types, vectors, max_levels, correction, memory, device, progress
         As in `renyi.matrix`.
     target : str or list of str
         The column of interest, of any type, or several numeric ones as one vector.
@@ -267,6 +281,7 @@ def screen(
         if not isinstance(target, str):
             raise InputError("a target of several columns is a vector, which is not read in batches: name one column")
         settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
+        settings["max_levels"] = max_levels
         accumulator = Accumulator(target=target, **settings, memory=memory)
         return cast(Screening, in_batches(table, accumulator, memory, progress=progress))
     by = checked_measure(measure, correction)
@@ -279,7 +294,7 @@ def screen(
     goal = " & ".join(names)
     if len(names) > 1:
         vectors = {**checked_overrides(None, vectors, known)[1], goal: names}
-    rows = observed(as_table(table, types=types, vectors=vectors), missing=missing)
+    rows = observed(as_table(table, types=types, vectors=vectors, max_levels=max_levels), missing=missing)
     targets = [column_named(rows, goal, "target")]
     fixed = [column_named(rows, name, "given") for name in held]
     left_out = {goal, *held}

@@ -40,7 +40,9 @@ def comparable(table: Table, by: Measure[Any], *, at_least: int) -> Table:
     raise too_few_columns(table, at_least, remedy=remedy)
 
 
-def side_by_side(table: Any, other: Any, types: Types, vectors: Vectors, missing: Missing) -> tuple[Table, Table]:
+def side_by_side(
+    table: Any, other: Any, types: Types, vectors: Vectors, missing: Missing, *, max_levels: int
+) -> tuple[Table, Table]:
     """Two tables over the same rows."""
     check_indexes(table, other)
     names = [names_of(table), names_of(other, "other")]
@@ -51,6 +53,7 @@ def side_by_side(table: Any, other: Any, types: Types, vectors: Vectors, missing
             argument,
             types={name: kind for name, kind in overrides.items() if name in known},
             vectors={name: parts for name, parts in groups.items() if set(parts) & set(known)},
+            max_levels=max_levels,
         )
         for part, argument, known in ((table, "the table", names[0]), (other, "other", names[1]))
     )

@@ -15,7 +15,7 @@ from renyi.basis.ranks import Cells
 from renyi.data.column import Column, Kind
 from renyi.data.exact import RoundingError, Tails, is_wide, split
 from renyi.data.labels import in_order
-from renyi.data.types import Override, SkipError, Type, convert, pool_levels, read, shown
+from renyi.data.types import MAX_LEVELS, Override, SkipError, Type, convert, pool_levels, read, shown
 from renyi.errors import InputError, count
 
 __all__ = ["ColumnStats", "Counted", "part_of"]
@@ -214,7 +214,7 @@ class ColumnStats:
         """Rows that have a value."""
         return sum(self.rows.values()) if self.sketch is None else self.sketch.n_values
 
-    def decided(self, grid: Callable[[int], int | None], /) -> "Counted":
+    def decided(self, grid: Callable[[int], int | None], /, *, max_levels: int = MAX_LEVELS) -> "Counted":
         """What the column is, on a grid for its rows; refused by a SkipError where it cannot be measured."""
         if self.reason:
             raise SkipError(self.reason)
@@ -239,9 +239,9 @@ class ColumnStats:
                 tails=tails,
                 origin=self.sketch.origin,
             )
-        return self._category(self.type)
+        return self._category(self.type, max_levels)
 
-    def _category(self, kind: Type) -> "Counted":
+    def _category(self, kind: Type, max_levels: int) -> "Counted":
         levels = in_order(list(self.rows))
         pooled: tuple[Hashable, ...]
         rows = np.array([self.rows[level] for level in levels], dtype=np.intp)
@@ -249,7 +249,8 @@ class ColumnStats:
             levels, pooled, n_pooled = [False, True], (False, True), 0
             rows, moved = np.array([self.rows[False], self.rows[True]]), np.arange(2)
         else:
-            moved, pooled, n_pooled = pool_levels(tuple(levels), rows, requested=self.override is not None)
+            requested = self.override is not None
+            moved, pooled, n_pooled = pool_levels(tuple(levels), rows, requested=requested, max_levels=max_levels)
         counts = np.bincount(moved, rows, minlength=len(pooled)).astype(np.intp)
         places = dict(zip(levels, moved.tolist(), strict=True))
         return Counted(
