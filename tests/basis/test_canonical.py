@@ -6,8 +6,14 @@ import pytest
 
 import reference
 import renyi
-from renyi.basis.basis import scalar_basis, vector_basis
-from renyi.basis.canonical import canonical_correlations, canonical_directions, corner_and_edges, cross_products
+from renyi.basis.basis import category_basis, scalar_basis, vector_basis
+from renyi.basis.canonical import (
+    canonical_correlations,
+    canonical_directions,
+    corner_and_edges,
+    cross_products,
+    largest_correlation,
+)
 from renyi.basis.random_features import Dense
 
 
@@ -87,3 +93,25 @@ def test_corner_and_edges_are_part_of_the_products(rng):
         needed = np.zeros_like(whole, dtype=bool)
         needed[:3, :3] = needed[:, 0] = needed[0, :] = True
         assert part == pytest.approx(np.where(needed, whole, 0.0), abs=1e-12)
+
+
+@pytest.mark.parametrize("other", ["number", "category", "vector"])
+def test_products_of_many_levels_are_those_of_the_rows(other, rng):
+    """Sums over cells first, whichever side has them."""
+    x = category_basis(rng.integers(0, 60, 900))
+    projection = Dense(rng.normal(size=(1, 8)), np.zeros(8))
+    y = {
+        "number": lambda: scalar_basis(rng.normal(size=900), projection),
+        "category": lambda: category_basis(rng.integers(0, 50, 900)),
+        "vector": lambda: vector_basis(rng.normal(size=(900, 2)), Dense(rng.normal(size=(2, 8)), np.zeros(8))),
+    }[other]()
+    assert x.is_wide
+    wanted = x.rows(0, 900).T @ y.rows(0, 900) / 900
+    assert cross_products(x, y) == pytest.approx(wanted, abs=1e-12)
+    assert cross_products(y, x) == pytest.approx(wanted.T, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_levels", [60, 200])
+def test_the_largest_correlation_of_few_and_of_many_levels(n_levels, rng):
+    cross = cross_products(*(category_basis(rng.integers(0, n_levels, 3000)) for _ in range(2)))
+    assert largest_correlation(cross) == pytest.approx(canonical_correlations(cross)[0], rel=1e-9)

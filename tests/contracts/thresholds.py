@@ -446,7 +446,7 @@ THRESHOLDS = (
     ),
     Threshold(
         "categories with gaps one pair after the other",
-        {"renyi.allpairs.compare:_MOST_LEVELS": 2},
+        {"renyi.allpairs.compare:_MOST_LEVELS": 1},
         "pandas",
         "labels_and_gaps",
     ),

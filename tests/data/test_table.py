@@ -209,6 +209,8 @@ def labels(*rows):
         ((4,) * 10, None, 0),
         ((10,) * 31, tuple(labels(*[1] * 31)), 0),
         ((10,) * 32, (*labels(*[1] * 30), "(other)"), 2),
+        ((20,) * 32, tuple(labels(*[1] * 32)), 0),
+        ((20,) * 100 + (19, 19, 3), (*labels(*[1] * 100), "(other)"), 3),
     ],
 )
 def test_rare_levels_are_pooled(rows, levels, n_pooled):
@@ -225,6 +227,17 @@ def test_rare_levels_are_pooled(rows, levels, n_pooled):
             + ([len(cells) - sum(n for n, level in zip(rows, labels(*[1] * len(rows)), strict=True)
                                  if level in levels)] if n_pooled else [])
         )  # fmt: skip
+
+
+def test_the_most_frequent_levels_are_kept_where_a_number_of_them_is_asked_for():
+    cells = labels(*range(30, 50))
+    table = as_table({"c": cells}, max_levels=4)
+    assert table.columns[0].levels == ("aq", "ar", "as", "at", "(other)")
+    assert table.pooled == {"c": 16}
+    assert observed(table, missing="listwise").max_levels == 4
+    for wrong in (1, 2001, 2.5, "many"):
+        with pytest.raises(InputError, match=r"max_levels must be an integer from 2 to 2,000, got"):
+            as_table({"c": cells}, max_levels=wrong)
 
 
 def test_a_level_that_is_called_other_joins_the_pool():

@@ -30,6 +30,7 @@ __all__ = [
     "TIES_OF_LEVELS",
     "Scales",
     "category_scales",
+    "frequent",
     "levels_scales",
     "leverages_without_ties",
     "number_scales",
@@ -197,12 +198,12 @@ def levels_scales(rows: NDArray[np.intp], /) -> Scales:
 
 def _of_levels(basis: Basis, rows: NDArray[np.intp]) -> Scales:
     counts = np.sort(rows)[::-1]
-    sizes = [_frequent(counts, share * np.sqrt(counts.sum())) for share in _FREQUENT]
+    sizes = [frequent(counts, share * np.sqrt(counts.sum())) for share in _FREQUENT]
     distinct = tuple(size for size in dict.fromkeys((*sizes, basis.rank)) if size)
     return Scales(basis, "category", distinct, equal_pairs=_equal_pairs(counts))
 
 
-def _frequent(counts: NDArray[np.intp], fewest: float) -> int:
+def frequent(counts: NDArray[np.intp], fewest: float, /) -> int:
     """How many leading levels have at least so many rows, as have those that follow them, together."""
     following = counts.sum() - np.cumsum(counts)
     return int(np.count_nonzero((counts >= fewest) & (following >= fewest)))

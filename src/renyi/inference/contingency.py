@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc, gammaln
 
 from renyi.basis.basis import Basis
-from renyi.basis.nested import MANY_LEVELS
+from renyi.basis.nested import MANY_LEVELS, frequent
 
-__all__ = ["log_pvalue", "widest_block"]
+__all__ = ["largest_step", "log_pvalue", "widest_block"]
 
 Array: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.intp]
@@ -35,10 +35,10 @@ def widest_block(x: Basis, y: Basis, /) -> Block | None:
     counts = [_rows_of_levels(basis) for basis in (x, y)]
     fewest = 1
     while True:
-        sizes = [int(np.count_nonzero(rows[:-1] >= fewest)) for rows in counts]
+        sizes = [frequent(rows, fewest) for rows in counts]
         if min(sizes) <= MANY_LEVELS:
             return None
-        if _largest_step(*(_together(rows, size) for rows, size in zip(counts, sizes, strict=True))) <= _LARGEST_STEP:
+        if largest_step(*(_together(rows, size) for rows, size in zip(counts, sizes, strict=True))) <= _LARGEST_STEP:
             return sizes[0], sizes[1]
         fewest *= 2
 
@@ -67,7 +67,7 @@ def _together(rows: Counts, size: int) -> Counts:
     return np.append(rows[:size], rows[size:].sum())
 
 
-def _largest_step(rows: Counts, columns: Counts) -> float:
+def largest_step(rows: Counts, columns: Counts) -> float:
     """By how many standard deviations two rows that meet in the rarest cell move χ²."""
     step = 2.0 * rows.sum() / (float(rows.min()) * float(columns.min()))
     return float(step / np.sqrt(_moments(rows, columns)[1]))
@@ -77,14 +77,14 @@ def _moments(rows: Counts, columns: Counts) -> tuple[float, float, float]:
     """Mean, variance and third central moment of χ² over all permutations, given the rows of every level.
 
     Mean and variance are exact (Dawson, Biometrika 41, 1954). The third moment is that of independent cells of mean e
-    in which the margins have taken out what is linear: 8 + 4/e each.
+    in which the margins have taken out what is linear, 8 + 4/e each, less where two rows of a level are the same one.
     """
     n = float(rows.sum())
-    mean = n / (n - 1.0) * (len(rows) - 1.0) * (len(columns) - 1.0)
+    freedom = (len(rows) - 1.0) * (len(columns) - 1.0)
     (even_x, uneven_x), (even_y, uneven_y) = (_margin(counts, n) for counts in (rows, columns))
     variance = 2.0 * n / (n - 3.0) * (even_x - uneven_x) * (even_y - uneven_y) + n**2 / (n - 1.0) * uneven_x * uneven_y
-    third = 8.0 * (len(rows) - 1.0) * (len(columns) - 1.0) + 4.0 * n * float(np.sum(1.0 / rows) * np.sum(1.0 / columns))
-    return mean, variance, third
+    pairs_x, pairs_y = (float(np.sum((counts - 1.0) / counts**2.0)) for counts in (rows, columns))
+    return n / (n - 1.0) * freedom, variance, 8.0 * freedom + 4.0 * n * pairs_x * pairs_y
 
 
 def _margin(counts: Counts, n: float) -> tuple[float, float]:
