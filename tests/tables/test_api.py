@@ -272,7 +272,6 @@ def small(rng):
         (lambda t: renyi.screen({"age": t["age"]}, "age"), "0 columns to compare and needs 1"),
         (lambda t: renyi.matrix({"age": t["age"]}), "1 column to compare and needs 2: pass more columns"),
         (lambda t: renyi.matrix({"a": t["same"], "b": t["same"]}), r"0 columns .*2 columns left out: 'a': constant"),
-        (lambda t: renyi.matrix(pd.DataFrame(np.ones((9, 2)), columns=["a", "a"])), "several columns of the name 'a'"),
         (lambda t: renyi.matrix(t, {"b": np.arange(41)}), "the table has 40 rows and other has 41"),
         (lambda t: renyi.matrix(t, {"b": np.arange(40)}, missing="listwise"), "different rows of two tables"),
         (lambda t: renyi.matrix(t, {"b": np.arange(40)}, types={"c": "skip"}), "types names 'c'"),

@@ -12,11 +12,13 @@ from renyi.cli.terminal import (
     Encoding,
     File,
     Given,
+    NoHeader,
     Nulls,
     Separator,
     Types,
     console_of,
     kinds_of,
+    print_notes,
     print_text,
     read,
 )
@@ -40,6 +42,7 @@ def pair(
     sep: Separator = None,
     null: Nulls = None,
     encoding: Encoding = None,
+    no_header: NoHeader = False,
     types: Types = None,
     debug: Debug = False,
 ) -> None:
@@ -48,8 +51,11 @@ def pair(
         from renyi.report.figures.style import check_picture
 
         check_picture(plot)
-    frame, kinds = read(file, sep, null, encoding), kinds_of(types)
-    found = _test_pair(_pick(frame, kinds, x, y, given or []))
+    kinds = kinds_of(types)
+    frame = read(file, sep, null, encoding, has_names=not no_header).frame
+    picked = _pick(frame, kinds, x, y, given or [])
+    print_notes(picked.table.notes.sentences())
+    found = _test_pair(picked)
     if plot is not None:
         import renyi
         from renyi.report.figures.style import save

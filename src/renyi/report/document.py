@@ -96,6 +96,7 @@ class _Summary:
             "summary": sentences(result, q=options.q),
             "left_out": [{"name": label_of(name), "reason": reason} for name, reason in result.skipped.items()],
             "pooled": [{"name": label_of(name), "levels": n} for name, n in result.pooled.items()],
+            "notes": [label_of(note) for note in result.notes],
             "sampled": len(self.rows),
             "columns": [self._column(k) for k in range(len(self.variables))],
             "n_pairs": len(edges),
