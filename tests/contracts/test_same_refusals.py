@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import renyi
@@ -130,6 +131,22 @@ HELD = {
     "a single column": ("the table is a single column", pd.Series(A)),
     "unequal indexes": ("index", {"a": pd.Series(A), "b": backwards(B)}),
 }
+
+
+REPEATED = {
+    "pandas": pd.DataFrame({"a": A, "b": B, "c": C}).set_axis(["a", "b", "a"], axis=1),
+    "arrow": pa.table([A, B, C], names=["a", "b", "a"]),
+    "names that are the same as text": {"a": A, 1: B, "1": C},
+}
+
+
+@pytest.mark.parametrize("function", ["matrix", "screen", "other", "batches"])
+@pytest.mark.parametrize("held", REPEATED)
+def test_names_that_repeat_are_numbered(held, function):
+    found = FUNCTIONS[function](REPEATED[held])
+    again = "1" if held == "names that are the same as text" else "a"
+    assert f"{again}_2" in found.types
+    assert found.notes == (f"columns of the same name are numbered: the next '{again}' is '{again}_2'",)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

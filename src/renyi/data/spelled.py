@@ -129,7 +129,7 @@ def date_spelling(
     if is_assumed:
         fate = f"read as {way}, which no day above 12 decides: convert it if that is wrong"
         notes.hold(name, what, fate)
-    elif way not in ISO:
+    elif len(fits) > 1 if wanted else way not in ISO:
         notes.hold(name, what, f"read as {way}")
     return Spelling("time" if way == CLOCK else "date", way)
 

@@ -10,8 +10,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.allpairs.streaming import text_counts
 from renyi.allpairs.streaming.rank_sketch import Layout, RankSketch
-from renyi.allpairs.streaming.text_counts import MOST_LEVELS, TextCounts
+from renyi.allpairs.streaming.text_counts import TextCounts
 from renyi.basis.ranks import Cells
 from renyi.data.column import Column, Kind
 from renyi.data.exact import RoundingError, Tails, is_wide, split
@@ -181,7 +182,7 @@ class ColumnStats:
     def _add_words(self, words: Mapping[str, int]) -> None:
         for word, n in words.items():
             self.words[word] = self.words.get(word, 0) + n
-        if len(self.words) > MOST_LEVELS:
+        if len(self.words) > text_counts.MOST_LEVELS:
             wanted_numbers(self.name, self.words, 0, Notes())
 
     def _agree(self, kind: Kind, type_: Type | Literal["text"], levels: tuple[Hashable, ...], unit: str) -> None:
@@ -215,8 +216,8 @@ class ColumnStats:
             self.sketch = None
 
     def _limit_levels(self) -> None:
-        if len(self.rows) > MOST_LEVELS:
-            self.reason = f"more than {MOST_LEVELS:,} distinct values: an identifier or free text"
+        if len(self.rows) > text_counts.MOST_LEVELS:
+            self.reason = f"more than {text_counts.MOST_LEVELS:,} distinct values: an identifier or free text"
             self.rows = {}
 
     def copy(self) -> "ColumnStats":

@@ -91,9 +91,6 @@ def type_columns(
         for key in clean:
             regrouped = _Column(pl, texts[key], names[int(key)], **settings).rewritten(texts[key], _THOUSANDS_DOT)
             typed[key] = typed[key] if regrouped is None else regrouped
-    for key, column in typed.items():
-        if column.null_count() == len(column):
-            notes.hold(names[int(key)], "no value", "empty")
     return frame.with_columns(column.alias(key) for key, column in typed.items())
 
 
