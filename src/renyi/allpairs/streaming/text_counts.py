@@ -67,6 +67,9 @@ class TextCounts:
         if other.sketches is None:
             self.update(list(other.rows), np.array(list(other.rows.values()), dtype=np.intp))
             return
+        if self.sketches is None and not self.rows:
+            self.__dict__.update(other.copy().__dict__)
+            return
         if self.sketches is None:
             self._spill()
         for word, n in other.words.items():
@@ -78,7 +81,7 @@ class TextCounts:
 
     def _spill(self) -> None:
         """From here on count what cells spell, in every way that fits those so far."""
-        ways = fitting([str(level) for level in self.rows], compact=self.wants_dates) if self.rows else ()
+        ways = fitting([str(level) for level in self.rows], compact=self.wants_dates)
         keys = [Spelling("time" if way == CLOCK else "date", way) for way in ways]
         keys += [] if self.wants_dates else [NUMBERS]
         self.sketches = {key: RankSketch.beginning(self.capacity, None) for key in keys}
