@@ -110,6 +110,7 @@ class TextCounts:
     def _keep(self, keys: Iterable[Spelling]) -> None:
         kept = {key for key in keys if key != NUMBERS or are_few_words(self.words)}
         self.sketches = {key: sketch for key, sketch in (self.sketches or {}).items() if key in kept}
+        self.words = self.words if NUMBERS in self.sketches else {}
         if not self.sketches:
             raise SkipError(f"more than {MOST_LEVELS:,} distinct values: an identifier or free text")
 
