@@ -40,6 +40,11 @@ def test_other_numbers_are_not(values):
     assert told(values) == ()
 
 
+def test_a_column_of_dates_has_none():
+    dates = Column("d", "number", np.datetime64("2020-01-01") + np.arange(30))
+    assert renyi.matrix({"d": dates, "y": np.arange(30.0) ** 2}).notes == ()
+
+
 def test_two_of_them():
     assert len(told([*range(20), *[-99] * 4, *[-999] * 5])) == 2
 

@@ -34,6 +34,7 @@ class Notes:
         # What the cells of a text file show about commas.
         self.marks: set[str] = set()
         self._held: dict[tuple[str, str], list[tuple[str, int]]] = {}
+        self._examples: dict[tuple[str, str], str] = {}
 
     def say(self, sentence: str) -> None:
         if sentence not in self._said:
@@ -48,10 +49,13 @@ class Notes:
             for column, more in columns:
                 times[column] = times.get(column, 0) + more
             self._held[key] = list(times.items())
+        self._examples = other._examples | self._examples
 
-    def hold(self, column: str, what: str, fate: str, times: int = 0) -> None:
-        """A column holds something, so many times, and this is what became of it."""
+    def hold(self, column: str, what: str, fate: str, times: int = 0, example: str = "") -> None:
+        """A column holds something, so many times, and this is what became of it; the first example is told."""
         self._held.setdefault((what, fate), []).append((column, times))
+        if example:
+            self._examples.setdefault((what, fate), f", for example {example}")
 
     def hold_infinite(self, column: str, times: int) -> None:
         self.hold(
@@ -59,7 +63,8 @@ class Notes:
         )
 
     def sentences(self) -> tuple[str, ...]:
-        return (*self._said, *(_sentence(*key, columns) for key, columns in self._held.items()))
+        held = (_sentence(*key, columns) + self._examples.get(key, "") for key, columns in self._held.items())
+        return (*self._said, *held)
 
 
 def _sentence(what: str, fate: str, columns: list[tuple[str, int]]) -> str:

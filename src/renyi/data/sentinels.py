@@ -61,7 +61,7 @@ class Extremes:
 
 def tell_sentinels(column: Column, notes: Notes, /) -> None:
     """Say what may stand for "missing" in a column of numbers."""
-    extremes = Extremes()
-    extremes.update(column.values if column.missing is None else column.values[~column.missing])
-    if extremes.times:
+    if column.values.dtype.kind in "iuf":
+        extremes = Extremes()
+        extremes.update(column.values if column.missing is None else column.values[~column.missing])
         extremes.tell(column.name, notes)

@@ -229,9 +229,8 @@ class _Column:
         if number is not None and number.dtype != self.pl.String:
             self.written.add(called)
             example = text.filter(text.str.contains("[^0-9+-]"))
-            value = number.filter(text == example[0])[0] if len(example) else ""
-            fate = f"read as numbers, for example {example[0]!r} as {value}" if len(example) else "read as numbers"
-            self.notes.hold(self.name, f"numbers with {called}", fate)
+            shown = f"{example[0]!r} as {number.filter(text == example[0])[0]}" if len(example) else ""
+            self.notes.hold(self.name, f"numbers with {called}", "read as numbers", example=shown)
             self.notes.styles[self.name] = called
         return number
 
