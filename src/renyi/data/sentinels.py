@@ -61,7 +61,9 @@ class Extremes:
 
 def tell_sentinels(column: Column, notes: Notes, /) -> None:
     """Say what may stand for "missing" in a column of numbers."""
-    if column.values.dtype.kind in "iuf":
+    values = column.values if column.missing is None else column.values[~column.missing]
+    # Hardly any column has one.
+    if values.dtype.kind in "iuf" and len(values) and _KNOWN & {float(values.min()), float(values.max())}:
         extremes = Extremes()
-        extremes.update(column.values if column.missing is None else column.values[~column.missing])
+        extremes.update(values)
         extremes.tell(column.name, notes)

@@ -33,9 +33,10 @@ Mask: TypeAlias = NDArray[np.bool_]
 MISSING_NUMBER = frozenset(
     ("", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "?", "-", "--", "–", "—", ".", "*")
 )
-# Stray words are read as missing below this share of the cells: a twentieth of the rows, which a strength hardly
-# notices (benchmarks/studies/stray_words.py), and no more different ones than somebody types by hand.
-MOST_STRAY, _MOST_WORDS = 0.05, 20
+# Stray words are read as missing up to this share of the cells, and no more different ones than somebody types by hand.
+# Without a twentieth of the rows, were they those of its largest values, a strength of 0.96 moves by 0.03 at most, with
+# a tenth by 0.04, while the text as a category has 0.0 to 0.8 (benchmarks/results/stray_words.json).
+_MOST_STRAY, _MOST_WORDS = 0.05, 20
 # Of fewer different numbers beside words all are levels of one category, such as 1, 2, 3 and "more".
 _FEWEST_NUMBERS = 10
 # Cells that show whether text may spell numbers or dates.
@@ -165,7 +166,7 @@ def are_few_words(words: Mapping[str, int], n_numbers: int | None = None, /) -> 
     """Whether words, with their rows, are few enough beside numbers; beside numbers to come, if their rows are open."""
     strays = _strays(words)
     n_stray = sum(strays.values())
-    is_small = n_numbers is None or n_stray <= MOST_STRAY * (n_stray + n_numbers)
+    is_small = n_numbers is None or n_stray <= _MOST_STRAY * (n_stray + n_numbers)
     return is_small and len(strays) <= _MOST_WORDS
 
 

@@ -14,6 +14,7 @@ from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
 __all__ = [
+    "LONGEST_NOTE",
     "Line",
     "Result",
     "called",
@@ -38,7 +39,7 @@ _MOST_NAMED = 3
 _LONGEST_NAME = 32
 _LONGEST_REASON = 100
 # Sentences about reading that are shown beside a result, which has all of them.
-_MOST_NOTES, _LONGEST_NOTE = 6, 300
+_MOST_NOTES, LONGEST_NOTE = 6, 300
 _SMALLEST_SHOWN = 1e-300
 _JOINERS = "\u200c\u200d"  # hold letters and emoji together, and print nothing themselves
 
@@ -120,7 +121,7 @@ def notes_of(result: Result, /) -> list[str]:
     """What reading decided: the first few sentences."""
     more = len(result.notes) - _MOST_NOTES
     rest = [f"{count(more, 'more note')} in .notes"] if more > 0 else []
-    return [*(short(note, _LONGEST_NOTE) for note in result.notes[:_MOST_NOTES]), *rest]
+    return [*(short(note, LONGEST_NOTE) for note in result.notes[:_MOST_NOTES]), *rest]
 
 
 def remarks(result: Result, /) -> list[str]:

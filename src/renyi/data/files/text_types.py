@@ -78,7 +78,7 @@ def type_columns(
     typed, doubtful = _cast_clean(pl, texts)
     clean = [key for key, column in typed.items() if column.dtype == pl.Float64]
     if decimal_comma:
-        notes.marks = _marks([texts[key] for key in [*clean, *doubtful]])
+        notes.marks = _marks(*([texts[key] for key in keys] for keys in (clean, doubtful)))
         decimal_comma = is_decimal_comma(notes.marks)
     written: set[str] = set()
     settings: dict[str, Any] = {"notes": notes, "decimal_comma": decimal_comma, "written": written}
@@ -94,10 +94,15 @@ def type_columns(
     return frame.with_columns(column.alias(key) for key, column in typed.items())
 
 
-def _marks(texts: list[Any]) -> set[str]:
+def _marks(clean: list[Any], doubtful: list[Any]) -> set[str]:
     """What cells show about commas: that points are decimal, that commas are, or that one of them is open."""
     found = set()
-    for name, pattern in (("points", _POINTS), ("commas", _COMMAS), ("open", _OPEN)):
+    # What is a float has no comma.
+    for name, pattern, texts in (
+        ("points", _POINTS, [*clean, *doubtful]),
+        ("commas", _COMMAS, doubtful),
+        ("open", _OPEN, doubtful),
+    ):
         # The first rows show it mostly.
         if any(text.head(_HEAD).str.contains(pattern).any() for text in texts) or any(
             text.str.contains(pattern).any() for text in texts
