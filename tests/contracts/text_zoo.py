@@ -11,6 +11,13 @@ def written(moments, form):
     return Column("spelled", [day.strftime(form) for day in days.tolist()], meaning=days)
 
 
+def beside_words(column, words):
+    """Dates, some of which are words that mean nothing."""
+    gone = np.array([k in words for k in range(len(column.cells))])
+    cells = [words.get(k, cell) for k, cell in enumerate(column.cells)]
+    return Column("spelled", cells, meaning=np.where(gone, np.datetime64("NaT"), column.meaning))
+
+
 @table(reading=True)
 def dates_as_text(rng):
     """The same days in the ways of several countries, and what they mean decided by all rows."""
@@ -27,6 +34,9 @@ def dates_as_text(rng):
         "two digits": written(days, "%m/%d/%y"),
         "names": written(days, "%d %b %Y"),
         "minutes": written(noon, "%m/%d/%Y %I:%M %p"),
+        "words": beside_words(
+            written(days, "%d/%m/%Y"), dict.fromkeys(range(0, 240, 9), "?") | dict.fromkeys((5, 77, 201), "unknown")
+        ),
         "months": written(days.astype("M8[M]"), "%Y-%m"),
         "season": np.cos((days - days[0]).astype(int) / 58) + 0.3 * rng.standard_normal(n),
     }

@@ -61,6 +61,23 @@ def test_text_that_stays_text(cells, said):
     assert bool(said) == bool(notes)
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["unknown"] * 3, "dates and 'unknown' (3 times): read as dates, 'unknown' as missing"),
+        (["?"] * 40 + ["-"], "dates and '?' or '-' (41 times)"),
+    ],
+)
+def test_words_among_dates_are_missing(words, said):
+    days = [f"{k % 28 + 1}/{k % 12 + 1}/2021" for k in range(100)]
+    spelling, notes = decided(days + words)
+    assert spelling == Spelling("date", "day/month/year")
+    assert said in notes
+    assert decided([*days, *["unknown"] * 20]) == (None, "")
+    # Dates in another order are no words.
+    assert decided([*days, "1/25/2021"]) == (None, "")
+
+
 def test_words_cost_as_many_rows_and_no_more(rng):
     x = rng.standard_normal(600).round(2)
     y = x**2 + 0.2 * rng.standard_normal(600)

@@ -31,6 +31,9 @@ __all__ = [
     "read_in_batches",
 ]
 
+# Sentences about reading that are printed at most.
+_MOST_NOTES = 20
+
 # What several commands take.
 File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, JSON, Parquet or Arrow, plain or gzip; - is stdin.")]
 Separator = Annotated[str | None, typer.Option("--sep", help="Separator of a CSV; found by itself.")]
@@ -106,7 +109,8 @@ def read(
 
 def print_notes(notes: "Sequence[str]") -> None:
     """What reading decided, on standard error."""
-    for note in notes:
+    more = [f"{len(notes) - _MOST_NOTES:,} more notes: --json has all"] if len(notes) > _MOST_NOTES else []
+    for note in [*notes[:_MOST_NOTES], *more]:
         console_of(stderr=True).print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
 
 

@@ -133,7 +133,7 @@ def fitting(cells: Sequence[str], /, names: Iterable[str] = (), *, compact: bool
     # Most columns are no dates, as their first cell shows.
     tried = [
         name
-        for name in names or _NAMES
+        for name in (names or _NAMES if cells else ())
         if (compact or name != COMPACT) and _compiled(name).fullmatch(cells[0].strip()) is not None
     ]
     return tuple(name for name in tried if dates(cells, name)[1].all() and not _are_seasons(cells, name))

@@ -19,6 +19,7 @@ __all__ = [
     "Spelling",
     "are_few_words",
     "date_spelling",
+    "has_digit",
     "may_spell",
     "note_strays",
     "spelling_of",
@@ -92,7 +93,8 @@ def spells(kind: Callable[[Any], Any], cell: Any, /) -> bool:
 def may_spell(cells: Sequence[Any], /) -> bool:
     """Whether some cells of a column look as if it spelled dates, or mostly numbers."""
     texts = [str(cell) for cell in cells]
-    return 2 * sum(map(_is_number, texts)) >= len(texts) or bool(fitting(texts))
+    told = list(filter(has_digit, texts))
+    return 2 * sum(map(_is_number, texts)) >= len(texts) or (2 * len(told) >= len(texts) > 0 and bool(fitting(told)))
 
 
 def _is_number(cell: str) -> bool:
@@ -104,10 +106,12 @@ def spelling_of(name: str, levels: Sequence[Hashable], rows: NDArray[np.intp], n
     spelling = None
     if len(levels) > 1 and may_spell(_spread_sample(levels)):
         cells = [str(level) for level in levels]
-        ways = fitting(_spread_sample(cells))
-        fits = fitting(cells, ways) if ways else ()
-        if fits:
-            return date_spelling(name, cells, fits, notes)
+        said = {cell: int(n) for cell, n in zip(cells, rows.tolist(), strict=True) if not has_digit(cell)}
+        told = list(filter(has_digit, cells))
+        ways = fitting(_spread_sample(told))
+        fits = fitting(told, ways) if ways else ()
+        if fits and are_few_words(said, int(rows.sum()) - sum(said.values())):
+            return date_spelling(name, told, fits, notes, words=said)
         spelling = _numbers(name, levels, cells, rows, notes)
     if spelling is None and "?" in levels:
         notes.hold(name, "'?' among text", "kept as a level, make it missing if it is", int(rows[levels.index("?")]))
@@ -115,13 +119,26 @@ def spelling_of(name: str, levels: Sequence[Hashable], rows: NDArray[np.intp], n
 
 
 def _spread_sample(levels: Sequence[Any]) -> Sequence[Any]:
-    return levels[:: -(-len(levels) // _SAMPLE)]
+    return levels[:: max(-(-len(levels) // _SAMPLE), 1)]
+
+
+def has_digit(cell: str, /) -> bool:
+    """Whether a cell may be a date: words without a digit are none, and no date in another order either."""
+    return any(map(str.isdigit, cell))
 
 
 def date_spelling(
-    name: str, cells: Sequence[str], fits: Sequence[str], notes: Notes, /, *, wanted: bool = False, example: str = ""
+    name: str,
+    cells: Sequence[str],
+    fits: Sequence[str],
+    notes: Notes,
+    /,
+    *,
+    words: Mapping[str, int],
+    wanted: bool = False,
+    example: str = "",
 ) -> Spelling | None:
-    """Dates that are written in one of these ways, and what had to be decided about that."""
+    """Dates that are written in one of these ways beside words, and what had to be decided about that."""
     way, is_assumed = chosen(cells, fits, wanted=wanted)
     what = f"dates such as {cut(example or min(cells))}"
     if not way:
@@ -132,6 +149,7 @@ def date_spelling(
         notes.hold(name, what, fate)
     elif len(fits) > 1 if wanted else way not in ISO:
         notes.hold(name, what, f"read as {way}")
+    note_strays(name, words, notes, kind="times" if way == CLOCK else "dates")
     return Spelling("time" if way == CLOCK else "date", way)
 
 
@@ -204,10 +222,13 @@ def wanted_numbers(name: str, words: Mapping[str, int], n_cells: int, notes: Not
     return NUMBERS
 
 
-def wanted_dates(name: str, levels: Sequence[Hashable], notes: Notes) -> Spelling:
-    """How dates are written that the user asks for."""
+def wanted_dates(name: str, levels: Sequence[Hashable], rows: NDArray[np.intp], notes: Notes) -> Spelling:
+    """How dates are written that the user asks for, beside words with their rows."""
     cells = [str(level) for level in levels]
-    spelling = date_spelling(name, cells, fitting(cells, compact=True), notes, wanted=True)
+    words = {cell: int(n) for cell, n in zip(cells, rows.tolist(), strict=True) if not has_digit(cell)}
+    told = list(filter(has_digit, cells))
+    fits = fitting(told, compact=True) if 2 * sum(words.values()) <= rows.sum() else ()
+    spelling = date_spelling(name, told or cells, fits, notes, words=words, wanted=True)
     if spelling is None or spelling.kind != "date":
         wrong = next((cell for cell in cells if not fitting([cell], compact=True)), cells[0])
         raise InputError(

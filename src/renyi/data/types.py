@@ -295,7 +295,10 @@ def _as_dates(column: Column, kind: str, notes: Notes) -> Column:
     if kind in ("boolean", "duration", "time"):
         raise InputError(f"types asks for dates in {column.name!r}, which is a {kind}: leave it as it is, or skip it")
     labels = Column(column.name, "category", codes, column.missing, levels)
-    return as_spelled(labels, wanted_dates(column.name, levels, notes)) if levels else replace(labels, kind="number")
+    if not levels:
+        return replace(labels, kind="number")
+    rows = np.bincount(codes[~missing], minlength=len(levels))
+    return as_spelled(labels, wanted_dates(column.name, levels, rows, notes))
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:

@@ -292,7 +292,9 @@ class ColumnStats:
         spelling, sketch = text.decided(self.name, notes)
         if spelling is None or sketch is None:
             return self._category("category", text.rows)
-        n_words = sum(text.words.values()) if text.sketches is not None else text.n_rows - sketch.n_values
+        n_words = text.n_rows - sketch.n_values
+        if text.sketches is not None:
+            n_words = sum(text.words_beside(spelling).values())
         self._check_varies(sketch.n_values, sketch.is_constant)
         return self._number(spelling.kind, sketch, self.n_missing + n_words, spelling, grid)
 

@@ -1,6 +1,6 @@
 """The cells of a text column whose rows come in batches: counted one by one, or by what they spell if they are many."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -12,7 +12,16 @@ from renyi.data.dates import CLOCK, fitting
 from renyi.data.exact import RoundingError, Tails, is_wide, split
 from renyi.data.labels import in_order
 from renyi.data.notes import Notes
-from renyi.data.spelled import NUMBERS, Spelling, are_few_words, date_spelling, note_strays, spelling_of, wanted_dates
+from renyi.data.spelled import (
+    NUMBERS,
+    Spelling,
+    are_few_words,
+    date_spelling,
+    has_digit,
+    note_strays,
+    spelling_of,
+    wanted_dates,
+)
 from renyi.data.types import SkipError
 
 __all__ = ["MOST_LEVELS", "TextCounts"]
@@ -29,7 +38,8 @@ _ROWS_AT_ONCE = 2**20
 class TextCounts:
     """Rows of every different cell, or once these are too many, of the values in every way that they may be read.
 
-    `words` are cells beside numbers that spell none, and `example` is the first cell of all in their order.
+    `words` are cells without a digit, `others` those with one that spell no number; `example` is the first of the
+    cells with a digit in their order.
     """
 
     capacity: int
@@ -37,12 +47,13 @@ class TextCounts:
     rows: dict[Hashable, int] = field(default_factory=dict)
     sketches: dict[Spelling, RankSketch] | None = None
     words: dict[str, int] = field(default_factory=dict)
+    others: dict[str, int] = field(default_factory=dict)
     example: str = ""
 
     def copy(self) -> "TextCounts":
         """One that has seen the same; neither changes the other."""
         sketches = None if self.sketches is None else {key: sketch.copy() for key, sketch in self.sketches.items()}
-        return replace(self, rows=dict(self.rows), sketches=sketches, words=dict(self.words))
+        return replace(self, rows=dict(self.rows), sketches=sketches, words=dict(self.words), others=dict(self.others))
 
     @property
     def n_rows(self) -> int:
@@ -72,8 +83,8 @@ class TextCounts:
             return
         if self.sketches is None:
             self._spill()
-        for word, n in other.words.items():
-            self.words[word] = self.words.get(word, 0) + n
+        _add_up(self.words, other.words)
+        _add_up(self.others, other.others)
         self.example = min(filter(None, (self.example, other.example)), default="")
         self._keep(other.sketches)
         for key, sketch in (self.sketches or {}).items():
@@ -81,7 +92,7 @@ class TextCounts:
 
     def _spill(self) -> None:
         """From here on count what cells spell, in every way that fits those so far."""
-        ways = fitting([str(level) for level in self.rows], compact=self.wants_dates)
+        ways = fitting(list(filter(has_digit, map(str, self.rows))), compact=self.wants_dates)
         keys = [Spelling("time" if way == CLOCK else "date", way) for way in ways]
         keys += [] if self.wants_dates else [NUMBERS]
         self.sketches = {key: RankSketch.beginning(self.capacity, None) for key in keys}
@@ -89,28 +100,33 @@ class TextCounts:
         self._count(list(rows), np.array(list(rows.values()), dtype=np.intp))
 
     def _count(self, levels: Sequence[Hashable], times: Index) -> None:
-        cells, times = [level for level, n in zip(levels, times.tolist(), strict=True) if n], times[times > 0]
-        self.example = min([*filter(None, [self.example]), *map(str, cells)], default="")
+        known = {level: n for level, n in zip(levels, times.tolist(), strict=True) if n}
+        told = {level: n for level, n in known.items() if has_digit(str(level))}
+        _add_up(self.words, {str(level): n for level, n in known.items() if level not in told})
+        self.example = min([*filter(None, [self.example]), *map(str, told)], default="")
+        cells, times = list(told), np.array(list(told.values()), dtype=np.intp)
         fits = []
         for key, sketch in (self.sketches or {}).items():
             try:
-                found = _found(key, cells)
+                floats, tails, is_read = _found(key, cells)
             except RoundingError:
                 continue
-            floats, tails, is_read = found
             if key == NUMBERS:
-                for k in np.flatnonzero(~is_read).tolist():
-                    self.words[str(cells[k])] = self.words.get(str(cells[k]), 0) + int(times[k])
+                _add_up(self.others, {str(cells[k]): int(times[k]) for k in np.flatnonzero(~is_read)})
             # Of numbers beyond 2⁵³ those of other batches may have been rounded.
             if is_read.all() if key != NUMBERS else tails is None and not is_wide(floats):
                 _add(sketch, floats, tails, times[is_read])
                 fits.append(key)
         self._keep(fits)
 
+    def words_beside(self, spelling: Spelling, /) -> dict[str, int]:
+        """Cells that are missing where the column is read so, once it is counted by what it spells."""
+        return self.words | self.others if spelling == NUMBERS else self.words
+
     def _keep(self, keys: Iterable[Spelling]) -> None:
-        kept = {key for key in keys if key != NUMBERS or are_few_words(self.words)}
+        kept = {key for key in keys if self.wants_dates or are_few_words(self.words_beside(key))}
         self.sketches = {key: sketch for key, sketch in (self.sketches or {}).items() if key in kept}
-        self.words = self.words if NUMBERS in self.sketches else {}
+        self.others = self.others if NUMBERS in self.sketches else {}
         if not self.sketches:
             raise SkipError(f"more than {MOST_LEVELS:,} distinct values: an identifier or free text")
 
@@ -121,7 +137,7 @@ class TextCounts:
         levels = in_order(list(self.rows))
         times = np.array([self.rows[level] for level in levels], dtype=np.intp)
         if self.wants_dates:
-            spelling: Spelling | None = wanted_dates(name, levels, notes)
+            spelling: Spelling | None = wanted_dates(name, levels, times, notes)
         else:
             spelling = spelling_of(name, levels, times, notes)
         if spelling is None:
@@ -136,13 +152,17 @@ class TextCounts:
 
     def _chosen(self, name: str, notes: Notes) -> tuple[Spelling, RankSketch]:
         sketches = self.sketches or {}
-        ways = {key.way: key for key in sketches if key != NUMBERS}
+        ways = [key.way for key in sketches if key != NUMBERS]
+        words = self.words_beside(NUMBERS) if not ways else self.words
+        spelling = None
+        if not self.wants_dates and not are_few_words(words, self.n_rows):
+            raise SkipError(f"more than {MOST_LEVELS:,} distinct values: an identifier or free text")
         if ways:
-            spelling = date_spelling(name, (), list(ways), notes, wanted=self.wants_dates, example=self.example)
-        else:
+            spelling = date_spelling(name, (), ways, notes, words=words, wanted=self.wants_dates, example=self.example)
+        elif words:
             # Text that spells numbers alone was made text by somebody.
-            spelling = NUMBERS if self.words and are_few_words(self.words, sketches[NUMBERS].n_values) else None
-            note_strays(name, self.words if spelling else {}, notes)
+            spelling = NUMBERS
+            note_strays(name, words, notes)
         if spelling is None:
             guess = "dates in an order that is open" if ways else "numbers as text, which types can say"
             raise SkipError(f"more than {MOST_LEVELS:,} distinct values: {guess}")
@@ -155,6 +175,11 @@ def _found(spelling: Spelling, cells: Sequence[Hashable]) -> tuple[Array, Tails 
     if is_rounded:
         raise RoundingError
     return *split(values[is_read]), is_read
+
+
+def _add_up(total: dict[str, int], more: Mapping[str, int]) -> None:
+    for cell, n in more.items():
+        total[cell] = total.get(cell, 0) + n
 
 
 def _add(sketch: RankSketch, floats: Array, tails: Tails | None, times: Index) -> None:
