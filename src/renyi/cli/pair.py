@@ -52,9 +52,10 @@ def pair(
 
         check_picture(plot)
     kinds = kinds_of(types)
-    frame = read(file, sep, null, encoding, has_names=not no_header).frame
-    picked = _pick(frame, kinds, x, y, given or [])
-    print_notes(picked.table.notes.sentences())
+    source = read(file, sep, null, encoding, has_names=not no_header)
+    picked = _pick(source.frame, kinds, x, y, given or [])
+    notes = picked.table.notes.sentences()
+    print_notes(notes)
     found = _test_pair(picked)
     if plot is not None:
         import renyi
@@ -64,7 +65,7 @@ def pair(
     if as_json:
         from renyi.report.records import json_of
 
-        print_text(json_of({"file": file} | found.record()))
+        print_text(json_of({"file": file} | found.record() | {"notes": [*source.notes, *notes]}))
         return
     console = console_of()
     for label, text in found.lines():

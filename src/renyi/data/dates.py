@@ -14,7 +14,8 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 # The usual ways by their names. COMPACT is what numbers look like, too: it is read only if it is asked for.
 COMPACT, CLOCK, ISO = "yyyymmdd", "hour:minute", ("year-month-day", "year-month-day with zones", "hour:minute")
-_YEAR, _SHORT_YEAR = r"(?P<year>[12]\d{3})", r"(?P<year>\d{2})"
+# Numbers of four digits that are no years, as those at the end of codes, are mostly beyond these.
+_YEAR, _SHORT_YEAR = r"(?P<year>(?:1[5-9]|2[01])\d{2})", r"(?P<year>\d{2})"
 _MONTH, _DAY = r"(?P<month>0?[1-9]|1[0-2])", r"(?P<day>0?[1-9]|[12]\d|3[01])"
 _TWO_DIGITS = {_MONTH: r"(?P<month>0[1-9]|1[0-2])", _DAY: r"(?P<day>0[1-9]|[12]\d|3[01])"}
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -51,7 +52,7 @@ def _patterns() -> dict[str, str]:
                 _TWO_DIGITS.get(part, part) if is_strict else part for part in parts
             )
     gap = r"[\s-]?"
-    found["day month-name year"] = rf"{_DAY}{gap}{_NAME}{gap},?\s?(?P<year>[12]\d{{3}}|\d{{2}})"
+    found["day month-name year"] = rf"{_DAY}{gap}{_NAME}{gap},?\s?(?:{_YEAR}|(?P<yy>\d{{2}}))"
     found["month-name day year"] = rf"{_NAME}{gap}{_DAY}(?:,?\s|-){_YEAR}"
     found["month-name year"] = rf"{_NAME}{gap}{_YEAR}"
     found["year-month"] = rf"{_YEAR}[-/]{_TWO_DIGITS[_MONTH]}"
@@ -91,7 +92,7 @@ def dates(cells: Sequence[str], name: str, /) -> tuple[NDArray[Any], Mask]:
         values: NDArray[Any] = 1000 * times
         is_valid = is_time
     else:
-        years = numbers("year", 0)
+        years = np.array([int(part.get("year") or part["yy"]) for part in parts], dtype=np.int64)
         years += np.where(years >= 100, 0, np.where(years >= _PIVOT, 1900, 2000))
         if "name" in name:
             spelled = np.array([_MONTHS.index(part["month"][:3].lower()) + 1 for part in parts], dtype=np.int64)
