@@ -35,6 +35,15 @@ def test_pair_agrees_with_scan(file):
         assert record[name] == pytest.approx(other[name], rel=1e-6)
 
 
+def test_pair_says_what_reading_decided(tmp_path):
+    rows = "".join(f"{k % 28 + 1}.{k % 12 + 1}.2021;{k % 7},{k % 900 + 100}\n" for k in range(80))
+    (tmp_path / "a.csv").write_text(f"day;n\n{rows}")
+    done = run("pair", tmp_path / "a.csv", "day", "n", "--json")
+    notes = json.loads(done.stdout)["notes"]
+    assert ["decimal commas" in notes[0], "read as day.month.year" in notes[1]] == [True, True]
+    assert done.stderr.splitlines() == notes
+
+
 def test_pair_given_others(file):
     record = json.loads(run("pair", file, "square", "[bold]z[/]", "--given", "x", "--json").stdout)
     assert record["given"] == ["x"]

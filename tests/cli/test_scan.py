@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from command_line import command, refused, run
+from contracts.thresholds import as_if_large, lowered
 from renyi.cli import app
 from renyi.errors import InputError
 from renyi.tables.api import matrix
@@ -65,6 +66,71 @@ def test_scan_notes_what_reading_decided_on_standard_error(tmp_path):
     assert json.loads(done.stdout)["columns"] == {"größe": "number", "b": "number"}
 
 
+SPELLINGS = {"%Y-%m-%d": "", "%m/%d/%Y": "month/day/year", "%d.%m.%Y": "day.month.year", "%d/%m/%Y": "day/month/year"}
+
+
+def write_rentals(path, form="%d/%m/%Y", **settings):
+    """Rentals of bicycles by day, which go with the seasons."""
+    rng = np.random.default_rng(3)
+    days = np.datetime64("2011-01-01") + np.arange(500)
+    rentals = np.cos(np.arange(500) / 58) + 0.3 * rng.standard_normal(500)
+    cells = [day.strftime(form) for day in days.tolist()]
+    pl.DataFrame({"day": cells, "rentals": rentals, "wind": rng.random(500)}).write_csv(path, **settings)
+
+
+@pytest.fixture(params=["at once", "in batches"])
+def sized(request):
+    """Files as they are, or as if they did not fit into memory."""
+    with lowered({} if request.param == "at once" else as_if_large(500, 6000)):
+        yield request.param
+
+
+def test_dates_have_one_strength_however_they_are_written(tmp_path, sized):
+    records = {}
+    for form, way in SPELLINGS.items():
+        write_rentals(tmp_path / "rentals.csv", form)
+        done = run("scan", tmp_path / "rentals.csv", "--json")
+        records[form] = record = json.loads(done.stdout)
+        assert record["columns"]["day"] == "date"
+        said = f"column 'day' holds dates such as '{'01.01.2011' if '.' in form else '01/01/2011'}': read as {way}"
+        assert record["notes"] == ([said] if way else [])
+        # Once, and beside what other programs read.
+        assert done.stderr.count(said) == bool(way)
+    iso, *others = ([pair["debiased"] for pair in record["pairs"]] for record in records.values())
+    assert iso[0] > 0.8
+    assert all(found == pytest.approx(iso, abs=1e-9) for found in others)
+
+
+def test_a_date_can_be_asked_for(tmp_path):
+    write_rentals(tmp_path / "rentals.csv", "%Y%m%d")
+    record = json.loads(run("scan", tmp_path / "rentals.csv", "--json", "--type", "day=date").stdout)
+    assert record["columns"]["day"] == "date"
+    write_rentals(tmp_path / "iso.csv", "%Y-%m-%d")
+    assert record["pairs"] == json.loads(run("scan", tmp_path / "iso.csv", "--json").stdout)["pairs"]
+
+
+def test_a_first_line_may_be_a_row(tmp_path, sized):
+    write_rentals(tmp_path / "rows.csv", include_header=False)
+    doubted = run("scan", tmp_path / "rows.csv")
+    assert doubted.stdout.startswith("499 rows")
+    assert "looks like a row and was read as names: if it is none, pass --no-header" in doubted.stderr
+    done = run("scan", tmp_path / "rows.csv", "--no-header", "--json")
+    record = json.loads(done.stdout)
+    assert record["rows"] == 500
+    assert list(record["columns"]) == ["column 1", "column 2", "column 3"]
+    assert "looks like a row" not in done.stderr
+    pair = run("pair", tmp_path / "rows.csv", "column 1", "column 2", "--no-header")
+    assert "500 of 500" in pair.stdout
+    assert "read as day/month/year" in pair.stderr
+
+
+def test_names_that_come_again_are_numbered(tmp_path):
+    (tmp_path / "twice.csv").write_text("a,b,a\n" + "".join(f"{k},{k % 7},{k % 5}\n" for k in range(60)))
+    done = run("scan", tmp_path / "twice.csv", "--json")
+    assert list(json.loads(done.stdout)["columns"]) == ["a", "b", "a_2"]
+    assert done.stderr == "columns of the same name are numbered: the next 'a' is 'a_2'\n"
+
+
 def test_reading_options_reach_the_reader(tmp_path):
     rows = "\n".join(f"{i}!{(7 * i) % 13}!{i % 3}" if i % 5 else f"{i}!none!{i % 3}" for i in range(60))
     (tmp_path / "a.txt").write_bytes(f"ä!b!c\n{rows}\n".encode("utf-16-le"))
@@ -91,7 +157,8 @@ def test_json_is_strict_and_in_order(file, frame):
 
     record = json.loads(run("scan", file, "--json", "--fdr", "0.01").stdout, parse_constant=refuse)
     assert list(record) == [
-        "file", "measure", "rows", "columns", "skipped", "pooled", "target", "given", "tests", "fdr", "found", "pairs",
+        "file", "measure", "rows", "columns", "skipped", "pooled", "notes", "target", "given", "tests", "fdr", "found",
+        "pairs",
     ]  # fmt: skip
     assert (record["file"], record["rows"], record["tests"], record["fdr"]) == (file, 200, 21, 0.01)
     pairs = record["pairs"]
@@ -154,7 +221,6 @@ BAD_FILES = {
     "header only": (b"a,b\n", "no rows"),
     "ragged": (b"a,b\n1,2\n3\n", "row 2"),
     "binary": (bytes(range(256)) * 20, "NUL byte"),
-    "twice": (b"a,a\n1,2\n2,3\n", "same name"),
     "one column": (b"a\n1\n2\n3\n", "1 column to compare"),
     "nothing left": (b"a,b\n1,2\n1,2\n1,2\n", "0 columns to compare"),
 }

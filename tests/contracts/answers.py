@@ -25,6 +25,7 @@ class Answer:
     types: Mapping[str, str] | None = None
     skipped: Mapping[str, str] | None = None
     pooled: Mapping[str, int] | None = None
+    notes: frozenset[str] | None = None
     n_rows: int | None = None
 
     @classmethod
@@ -53,7 +54,7 @@ class Answer:
         }
         # Batches do not know the numbers of their rows.
         reasons = {name: re.sub(r" \(first in row [\d,]+\)", "", reason) for name, reason in found.skipped.items()}
-        return cls(pairs, dict(found.types), reasons, dict(found.pooled), found.n_rows)
+        return cls(pairs, dict(found.types), reasons, dict(found.pooled), frozenset(found.notes), found.n_rows)
 
     def among(self, wanted: Callable[[Pair], bool]) -> "Answer":
         """Some of the pairs, without rates, which count all tests."""
@@ -76,7 +77,7 @@ class Answer:
             part if part is None else {names[name]: said for name, said in part.items()}
             for part in (self.types, self.skipped, self.pooled)
         )
-        return Answer(pairs, types, skipped, pooled, self.n_rows)
+        return Answer(pairs, types, skipped, pooled, self.notes, self.n_rows)
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def differences(found: Answer, expected: Answer, rounding: Rounding = EXACT) -> 
 
 
 def _of_columns(found: Answer, expected: Answer) -> Iterator[str]:
-    for name in ("types", "skipped", "pooled", "n_rows"):
+    for name in ("types", "skipped", "pooled", "notes", "n_rows"):
         here, there = getattr(found, name), getattr(expected, name)
         if here is not None and there is not None and here != there:
             yield f"{name}: {here} instead of {there}"

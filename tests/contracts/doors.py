@@ -33,6 +33,7 @@ _NUMPY = {
     "whole": "i8",
     "flag": "?",
     "label": "O",
+    "spelled": "O",
     "moment": "M8[us]",
     "nanosecond": "M8[ns]",
     "span": "m8[us]",
@@ -43,6 +44,7 @@ _ARROW = {
     "whole": pa.int64(),
     "flag": pa.bool_(),
     "label": pa.string(),
+    "spelled": pa.string(),
     "moment": pa.timestamp("us"),
     "nanosecond": pa.timestamp("ns"),
     "span": pa.duration("us"),
@@ -79,7 +81,7 @@ def as_dict(table: Table) -> dict[str, Any]:
     """Arrays, and lists with None where NumPy has no missing value of the type."""
     return {
         name: column.cells
-        if column.kind == "label" or (column.has_gaps and column.kind in ("whole", "flag"))
+        if column.kind in ("label", "spelled") or (column.has_gaps and column.kind in ("whole", "flag"))
         else np.array(column.cells, dtype=_NUMPY[column.kind])
         for name, column in table.columns.items()
     }
@@ -238,6 +240,8 @@ def columns_alone(
             columns[name] = np.array(column.cells, dtype=float)
         elif override == "category" or column.kind == "label":
             columns[name] = renyi.categorical(pooled(column.cells, max_levels))
+        elif column.kind == "spelled" or override == "date":
+            columns[name] = column.meaning
         elif override is None:
             columns[name] = as_series(column)
     return columns
@@ -315,7 +319,7 @@ _WITHOUT_ORDER = {"ordered": None}
 _TEXT = {"ordered": None, "single": None, "span": None, "infinities": None}
 # A line of a CSV without any cell is no row.
 _CSV = _TEXT | {"an empty row": None}
-_NUMBERS = {"label": None, "moment": None, "nanosecond": None, "span": None, "ordered": None}
+_NUMBERS = {"label": None, "spelled": None, "moment": None, "nanosecond": None, "span": None, "ordered": None}
 _ARRAY = _NUMBERS | {"flag": None, "several kinds": None, "gaps in whole numbers": None}
 _RECORDS = {"ordered": None, "gaps in whole numbers": None, "gaps in labels": None}
 

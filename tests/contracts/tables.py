@@ -16,15 +16,16 @@ TABLES: dict[str, "Table"] = {}
 
 @dataclass(frozen=True)
 class Column:
-    """Cells of one kind: number, single (float32), whole, flag, label, ordered, moment, nanosecond, span.
+    """Cells of one kind: number, single (float32), whole, flag, label, spelled, ordered, moment, nanosecond, span.
 
-    Moments are dates with a time, as whole numbers where they have nanoseconds; spans are durations. A missing cell is
-    None.
+    Moments are dates with a time, as whole numbers where they have nanoseconds; spans are durations; spelled cells are
+    text that means something else, for one who reads it. A missing cell is None.
     """
 
     kind: str
     cells: list[Any]
     levels: tuple[str, ...] = ()
+    meaning: Any = None
 
     @property
     def has_gaps(self) -> bool:
@@ -92,7 +93,7 @@ def _lies_apart(column: Column) -> bool:
 NEEDS: dict[str, Callable[[Table], bool]] = {
     "gaps": lambda table: bool(table.with_gaps()) and table.options.get("missing") != "listwise",
     "gaps in whole numbers": lambda table: bool(table.with_gaps("whole", "flag")),
-    "gaps in labels": lambda table: bool(table.with_gaps("label")),
+    "gaps in labels": lambda table: bool(table.with_gaps("label", "spelled")),
     "an empty row": lambda table: any(set(row) == {None} for row in zip(*table.cells, strict=False)),
     "infinities": lambda table: any(isinstance(cell, float) and isinf(cell) for cells in table.cells for cell in cells),
     "several kinds": lambda table: len(table.kinds) > 1,

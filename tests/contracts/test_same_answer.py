@@ -1,5 +1,6 @@
 """Every door gives the same answer, and refuses with a reason what it cannot do yet."""
 
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 
@@ -66,6 +67,9 @@ def test_all_pairs(door, table):
             door.answer(table)
         return
     found, wanted = door.answer(table), expected(table.name)
+    if not table.is_about_reading:
+        # Text files have more to decide, such as what codes are.
+        wanted = replace(wanted, notes=None)
     if door is PAIR_BY_PAIR and len(wanted.pairs) > MOST_PAIRS:
         assert len(found.pairs) > MOST_PAIRS / 2
         wanted = wanted.among(found.pairs.__contains__)

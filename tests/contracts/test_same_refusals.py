@@ -65,8 +65,13 @@ BAD = {
     "a type of an unknown column": Bad("types names 'X7'", GOOD, {"types": {"X7": "number"}}, TENSORS),
     "an unknown type": Bad("'colour' is unknown", GOOD, {"types": {"x0": "colour"}}, TENSORS),
     "types that are no mapping": Bad("is no mapping", GOOD, {"types": ["x0"]}, TENSORS),
+    "a text as a date": Bad(
+        "types asks for dates in 'x0', and 'a' is none",
+        Table("bad", {"x0": Column("label", list("aab" * 10)), "x1": Column("number", B)}),
+        {"types": {"x0": "date"}},
+    ),
     "a text as a number": Bad(
-        "row 0 holds 'a'",
+        "most of its cells, such as 'a', spell none",
         Table("bad", {"x0": Column("label", list("aab" * 10)), "x1": Column("number", B)}),
         {"types": {"x0": "number"}},
     ),
@@ -119,9 +124,6 @@ def backwards(values: list[float]) -> pd.Series:
 
 
 HELD = {
-    "names that repeat": ("several columns of the name 'a'", pd.DataFrame(np.eye(30)[:, :3], columns=["a", "b", "a"])),
-    "names that repeat in Arrow": ("several columns of the name 'a'", pa.table([A, B, C], names=["a", "b", "a"])),
-    "names that are the same as text": ("several columns of the name '1'", {1: A, "1": B, "a": C}),
     "unequal lengths": ("'a' has 30 rows and 'b' has 27", {"a": A, "b": B[:27]}),
     "a number for a column": ("'b' in the table is a float: pass a value for each row", {"a": A, "b": 2.0}),
     "one dimension": (r"the shape \(30,\), and a table has rows and columns", np.array(A)),
@@ -129,6 +131,22 @@ HELD = {
     "a single column": ("the table is a single column", pd.Series(A)),
     "unequal indexes": ("index", {"a": pd.Series(A), "b": backwards(B)}),
 }
+
+
+REPEATED = {
+    "pandas": pd.DataFrame({"a": A, "b": B, "c": C}).set_axis(["a", "b", "a"], axis=1),
+    "arrow": pa.table([A, B, C], names=["a", "b", "a"]),
+    "names that are the same as text": {"a": A, 1: B, "1": C},
+}
+
+
+@pytest.mark.parametrize("function", ["matrix", "screen", "other", "batches"])
+@pytest.mark.parametrize("held", REPEATED)
+def test_names_that_repeat_are_numbered(held, function):
+    found = FUNCTIONS[function](REPEATED[held])
+    again = "1" if held == "names that are the same as text" else "a"
+    assert f"{again}_2" in found.types
+    assert found.notes == (f"columns of the same name are numbered: the next '{again}' is '{again}_2'",)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -140,7 +158,7 @@ def test_what_one_container_alone_can_hold(bad, function):
     assert message == refused(lambda: renyi.matrix(data))
 
 
-@pytest.mark.parametrize("bad", ["unequal lengths", "names that are the same as text"])
+@pytest.mark.parametrize("bad", ["unequal lengths"])
 def test_tensors_are_refused_as_arrays_are(bad):
     torch = pytest.importorskip("torch")
     _, data = HELD[bad]

@@ -72,6 +72,19 @@ THRESHOLDS = (
     Threshold("a file is read in batches", as_if_large(90, 9000), "csv at once", "complete"),
     Threshold("an array is turned some rows at a time", {"renyi.data.table:_ROWS_AT_ONCE": 7}, "array", "complete"),
     Threshold("a column that begins with equal values", {"renyi.data.types:_FIRST_ROWS": 1}, "pandas", "zero_inflated"),
+    Threshold(
+        "many cells of text are counted by what they spell",
+        {"renyi.allpairs.streaming.text_counts:MOST_LEVELS": 50},
+        "accumulators",
+        "dates_as_text",
+        alone=True,
+    ),
+    Threshold(
+        "rows of what text spells are counted in parts",
+        {"renyi.allpairs.streaming.text_counts:_ROWS_AT_ONCE": 64},
+        "accumulators",
+        "numbers_and_words",
+    ),
     # Ranking.
     Threshold("columns are sorted by radix", {"renyi.compute.sorting:_SHORT_COLUMN": 8}, "pandas", "complete"),
     Threshold(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import contracts.text_zoo  # noqa: F401
 import sample_tables as shared
 from contracts.tables import TABLES, Column, labels, numbers, of_pandas, table, with_gaps
 
@@ -332,18 +333,6 @@ def constant_on_common_rows(rng):
         "before": np.where(half, x, np.nan),
         "flag early": Column("flag", [bool(k % 2) if k < 60 else True for k in range(120)]),
         "label late": Column("label", [None if k < 60 else "abc"[k % 3] for k in range(120)]),
-    }
-
-
-@table(reading=True)
-def identifiers(rng):
-    """Text that names its rows, and text that hardly does."""
-    return {
-        "id": np.array([f"row {k}" for k in rng.permutation(80)]),
-        "half": np.array([f"pair {k // 2}" for k in range(80)]),
-        "x": rng.standard_normal(80),
-        "y": rng.standard_normal(80),
-        "spelled": np.array([f"n{k % 4}" for k in range(80)]),
     }
 
 

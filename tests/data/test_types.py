@@ -26,7 +26,7 @@ OBJECTS = {
 @pytest.mark.parametrize("kind", OBJECTS)
 def test_objects_have_the_type_of_all_of_them(kind):
     cells = np.array(OBJECTS[kind], dtype=object)
-    column, found = read(cells, "x", None)
+    column, found = convert(*read(cells, "x", None), None)
     assert found == kind
     assert column.missing.tolist() == [cell is None for cell in cells]
     known = [cell for cell in cells if cell is not None]
@@ -55,10 +55,9 @@ def test_numbers_become_categories_and_come_back():
     assert back.values[~back.missing].tolist() == cells[~np.isnan(cells)].tolist()
 
 
-def test_text_that_spells_no_number_is_told_with_its_row():
-    column, kind = read(np.array(["1", "1_0", "x"]), "code", None)
+def test_labels_that_spell_no_number_are_told_with_their_row():
     with pytest.raises(InputError, match=r"numbers in 'code', and row 1 holds '1_0': make such cells missing"):
-        convert(column, kind, "number")
+        convert(Column("code", "category", np.arange(3), levels=("1", "1_0", "x")), "category", "number")
 
 
 @given(

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 import renyi
+from contracts.thresholds import as_if_large, lowered
 from renyi.allpairs.stack import ROWS_FOR_FLOAT32
 from renyi.tables import in_memory
 from sample_tables import SOME, VECTORS, columns_of, mixed, of_pair
@@ -272,7 +273,6 @@ def small(rng):
         (lambda t: renyi.screen({"age": t["age"]}, "age"), "0 columns to compare and needs 1"),
         (lambda t: renyi.matrix({"age": t["age"]}), "1 column to compare and needs 2: pass more columns"),
         (lambda t: renyi.matrix({"a": t["same"], "b": t["same"]}), r"0 columns .*2 columns left out: 'a': constant"),
-        (lambda t: renyi.matrix(pd.DataFrame(np.ones((9, 2)), columns=["a", "a"])), "several columns of the name 'a'"),
         (lambda t: renyi.matrix(t, {"b": np.arange(41)}), "the table has 40 rows and other has 41"),
         (lambda t: renyi.matrix(t, {"b": np.arange(40)}, missing="listwise"), "different rows of two tables"),
         (lambda t: renyi.matrix(t, {"b": np.arange(40)}, types={"c": "skip"}), "types names 'c'"),
@@ -411,3 +411,21 @@ def test_names_that_two_tables_share_are_told_apart(rng):
     found = renyi.matrix({"a": rng.random(50), "k": rng.random(50)}, {"a": np.ones(50), "k": rng.random(50) < 0.5})
     assert dict(found.skipped) == {"a (other)": "constant (always 1.0)"}
     assert dict(found.types) == {"a": "number", "k": "number", "k (other)": "boolean"}
+
+
+def test_what_reading_decided_is_in_the_result_wherever_the_rows_are(tmp_path, rng):
+    path = tmp_path / "rows.tsv"
+    lines = [f"{k % 90 + 1},{k % 900 + 100}\t{x:.2f}\t3/{k % 28 + 1}/2021" for k, x in enumerate(rng.random(3000))]
+    path.write_text("\n".join(["n\tx\tday", *lines]))
+    whole = renyi.matrix(path)
+    assert whole.types == {"n": "number", "x": "number", "day": "date"}
+    assert whole.notes == (
+        "column 'n' holds numbers with commas between thousands: read as numbers, for example '1,100' as 1100",
+        "column 'day' holds dates such as '3/1/2021': read as month/day/year",
+    )
+    assert renyi.screen(path, "x").notes == whole.notes
+    with lowered(as_if_large(3000, path.stat().st_size)):
+        for found in (renyi.matrix(path), renyi.screen(path, "x")):
+            assert found.edges.x[0].why_no_rows.startswith("were read in batches")
+            assert found.notes == whole.notes
+    assert "commas between thousands" in repr(whole)

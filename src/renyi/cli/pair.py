@@ -12,11 +12,13 @@ from renyi.cli.terminal import (
     Encoding,
     File,
     Given,
+    NoHeader,
     Nulls,
     Separator,
     Types,
     console_of,
     kinds_of,
+    print_notes,
     print_text,
     read,
 )
@@ -40,6 +42,7 @@ def pair(
     sep: Separator = None,
     null: Nulls = None,
     encoding: Encoding = None,
+    no_header: NoHeader = False,
     types: Types = None,
     debug: Debug = False,
 ) -> None:
@@ -48,8 +51,12 @@ def pair(
         from renyi.report.figures.style import check_picture
 
         check_picture(plot)
-    frame, kinds = read(file, sep, null, encoding), kinds_of(types)
-    found = _test_pair(_pick(frame, kinds, x, y, given or []))
+    kinds = kinds_of(types)
+    source = read(file, sep, null, encoding, has_names=not no_header)
+    picked = _pick(source.frame, kinds, x, y, given or [])
+    notes = picked.table.notes.sentences()
+    print_notes(notes)
+    found = _test_pair(picked)
     if plot is not None:
         import renyi
         from renyi.report.figures.style import save
@@ -58,7 +65,7 @@ def pair(
     if as_json:
         from renyi.report.records import json_of
 
-        print_text(json_of({"file": file} | found.record()))
+        print_text(json_of({"file": file} | found.record() | {"notes": [*source.notes, *notes]}))
         return
     console = console_of()
     for label, text in found.lines():

@@ -11,11 +11,13 @@ from renyi.cli.terminal import (
     Encoding,
     File,
     Given,
+    NoHeader,
     Nulls,
     Separator,
     Types,
     console_of,
     kinds_of,
+    print_notes,
     print_text,
     read,
     read_in_batches,
@@ -46,6 +48,7 @@ def scan(
     sep: Separator = None,
     null: Nulls = None,
     encoding: Encoding = None,
+    no_header: NoHeader = False,
     types: Types = None,
     debug: Debug = False,
 ) -> None:
@@ -54,18 +57,21 @@ def scan(
     _check_target("--csv", csv, file)
     _check_page(html, file)
     kinds = kinds_of(types)
-    frame = read_in_batches(file, memory, sep, null, encoding, has_page=html is not None)
-    if frame is None:
-        frame = read(file, sep, null, encoding)
+    names = not no_header
+    table = read_in_batches(file, memory, sep, null, encoding, has_names=names, has_page=html is not None)
+    if table is None:
+        table = read(file, sep, null, encoding, has_names=names)
     import renyi
 
     settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": kinds, "progress": True}
     settings["memory"] = memory
     found = (
-        renyi.matrix(frame, **settings)
+        renyi.matrix(table, **settings)
         if target is None
-        else renyi.screen(frame, target, given=given or None, **settings)
+        else renyi.screen(table, target, given=given or None, **settings)
     )
+    said = getattr(table, "notes", ())
+    print_notes([note for note in found.notes if note not in said])
     if csv is not None:
         _write_csv(found, csv)
     if html is not None:

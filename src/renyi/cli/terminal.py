@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
+
+    from renyi.data.notes import Source
 
 
 __all__ = [
@@ -15,23 +19,30 @@ __all__ = [
     "Encoding",
     "File",
     "Given",
+    "NoHeader",
     "Nulls",
     "Separator",
     "Types",
     "console_of",
     "kinds_of",
+    "print_notes",
     "print_text",
     "read",
     "read_in_batches",
 ]
+
+# Sentences about reading that are printed at most.
+_MOST_NOTES = 20
 
 # What several commands take.
 File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, JSON, Parquet or Arrow, plain or gzip; - is stdin.")]
 Separator = Annotated[str | None, typer.Option("--sep", help="Separator of a CSV; found by itself.")]
 Nulls = Annotated[list[str] | None, typer.Option("--null", help="Cells that mean missing, beside NA. Repeatable.")]
 Encoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of the text.")]
+NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line of a CSV is a row and no names.")]
 Types = Annotated[
-    list[str] | None, typer.Option("--type", metavar="COL=KIND", help="KIND: number, category or skip. Repeatable.")
+    list[str] | None,
+    typer.Option("--type", metavar="COL=KIND", help="KIND: number, category, date or skip. Repeatable."),
 ]
 Given = Annotated[list[str] | None, typer.Option("--given", metavar="COL", help="Column to hold fixed. Repeatable.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
@@ -41,13 +52,17 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback if some
 
 def kinds_of(types: list[str] | None) -> dict[str, str]:
     """The types that were asked for."""
+    from typing import get_args
+
+    from renyi.data.types import Override
     from renyi.errors import InputError
 
     kinds = {}
     for override in types or []:
         name, _, kind = override.rpartition("=")
-        if not name or kind not in ("number", "category", "skip"):
-            raise InputError(f"--type {override} is no type of a column: pass NAME=number, NAME=category or NAME=skip")
+        if not name or kind not in get_args(Override):
+            known = ", ".join(f"NAME={kind}" for kind in get_args(Override))
+            raise InputError(f"--type {override} is no type of a column: pass one of {known}")
         kinds[name] = kind
     return kinds
 
@@ -59,6 +74,7 @@ def read_in_batches(
     nulls: list[str] | None,
     encoding: str | None,
     *,
+    has_names: bool,
     has_page: bool,
 ) -> Any:
     """One file or many that are read in batches; None for one that is loaded."""
@@ -73,22 +89,28 @@ def read_in_batches(
         raise InputError(
             f"--html shows rows, and {file} is read in batches within --memory {memory}: pass more, or leave --html out"
         )
-    texts = text_files(file, budget, separator=separator, null_values=nulls or (), encoding=encoding)
-    _print_notes(() if texts is None else texts.notes)
+    texts = text_files(
+        file, budget, separator=separator, null_values=nulls or (), encoding=encoding, has_names=has_names
+    )
+    print_notes(() if texts is None else texts.notes)
     return texts or file
 
 
-def read(file: str, separator: str | None, nulls: list[str] | None, encoding: str | None) -> Any:
+def read(
+    file: str, separator: str | None, nulls: list[str] | None, encoding: str | None, *, has_names: bool
+) -> "Source":
     """The table; what reading had to decide goes to standard error."""
     from renyi.data.files.table_files import read_table
 
-    source = read_table(file, separator=separator, null_values=nulls or (), encoding=encoding)
-    _print_notes(source.notes)
-    return source.frame
+    source = read_table(file, separator=separator, null_values=nulls or (), encoding=encoding, has_names=has_names)
+    print_notes(source.notes)
+    return source
 
 
-def _print_notes(notes: tuple[str, ...]) -> None:
-    for note in notes:
+def print_notes(notes: "Sequence[str]") -> None:
+    """What reading decided, on standard error."""
+    more = [f"{len(notes) - _MOST_NOTES:,} more notes: --json has all"] if len(notes) > _MOST_NOTES else []
+    for note in [*notes[:_MOST_NOTES], *more]:
         console_of(stderr=True).print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
 
 

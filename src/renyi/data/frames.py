@@ -1,5 +1,6 @@
 """Columns and frames of other libraries, as narwhals shows them: their cells and categories as arrays."""
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,7 +10,7 @@ from renyi.data.exact import exact_array, is_wide
 from renyi.data.labels import Encoded, encode, encode_series
 from renyi.errors import InputError
 
-__all__ = ["as_narwhals", "as_series", "read_categories", "read_cells", "with_gaps"]
+__all__ = ["as_narwhals", "as_series", "period_starts", "read_categories", "read_cells", "with_gaps"]
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -62,6 +63,10 @@ def read_cells(series: Any, /) -> tuple[NDArray[Any], Mask | None, bool]:
         series, dtype = floats, nw.Float64()
     elif isinstance(dtype, nw.Time):
         series = _nanoseconds(series)
+    elif isinstance(dtype, nw.Unknown) and str(getattr(series.to_native(), "dtype", "")).startswith("period"):
+        missing = np.array(series.is_null().to_numpy())
+        starts = period_starts(series.filter(~series.is_null()).to_list())
+        return (with_gaps(starts, missing), missing, False) if missing.any() else (starts, None, False)
     if dtype.is_float():
         array = series.to_numpy()
         if array.dtype.kind == "f":
@@ -72,6 +77,11 @@ def read_cells(series: Any, /) -> tuple[NDArray[Any], Mask | None, bool]:
     if missing.all():
         return np.zeros(len(missing)), missing, False
     return with_gaps(series.filter(~series.is_null()).to_numpy(), missing), missing, False
+
+
+def period_starts(periods: Sequence[Any], /) -> NDArray[Any]:
+    """When periods of pandas begin."""
+    return np.array([period.start_time.to_datetime64() for period in periods], dtype="M8[us]")
 
 
 def _read_wide(series: Any) -> tuple[NDArray[Any], Mask | None, bool]:

@@ -13,7 +13,7 @@ from renyi.compute.arrays import in_memory
 from renyi.data.categories import from_categories
 from renyi.data.column import Column, Kind
 from renyi.data.exact import EXACT, RoundingError, is_rounded_by_floats, is_wide
-from renyi.data.frames import as_narwhals, read_cells, with_gaps
+from renyi.data.frames import as_narwhals, period_starts, read_cells, with_gaps
 from renyi.errors import InputError
 
 __all__ = ["as_array", "as_column", "as_columns", "in_one_array"]
@@ -87,7 +87,9 @@ def _exact_array(data: Sequence[Any], argument: str) -> NDArray[Any]:
 
 
 def _dates(array: NDArray[Any]) -> NDArray[Any]:
-    """Dates and durations of Python as those of NumPy; other objects stay as they are."""
+    """Dates and durations of Python, and periods of pandas, as those of NumPy; other objects stay as they are."""
+    if all(type(value).__name__ == "Period" for value in array):
+        return period_starts(array.tolist())
     for kind, type_ in ((datetime.date, "datetime64[us]"), (datetime.timedelta, "timedelta64[us]")):
         if all(isinstance(value, kind) and not _says_more(value) for value in array):
             # A missing one of pandas, which is a date too, equals nothing.

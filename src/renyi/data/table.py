@@ -1,9 +1,8 @@
 """A table of any kind to typed columns, every decision visible, and results back into the same kind of frame."""
 
 import difflib
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,11 @@ from renyi.data.align import Missing, check_indexes, common_rows
 from renyi.data.column import Column
 from renyi.data.exact import is_rounded_by_floats, is_wide
 from renyi.data.frames import as_series
+from renyi.data.names import as_names, with_names_once
+from renyi.data.notes import Notes, Source
 from renyi.data.reader import as_array
+from renyi.data.records import are_records, by_column
+from renyi.data.sentinels import tell_sentinels
 from renyi.data.types import (
     MAX_LEVELS,
     Override,
@@ -54,7 +57,7 @@ class Table:
 
     `types` has the type of every kept column, `skipped` the reason for every other one, `pooled` the number of levels
     that were merged into one in a category, if any. `new_frame` turns named columns into the kind of frame that came
-    in; for dicts and arrays that is a dict of arrays.
+    in; for dicts and arrays that is a dict of arrays. `notes` say what reading had to decide.
     """
 
     columns: tuple[Column, ...]
@@ -63,6 +66,7 @@ class Table:
     pooled: dict[str, int]
     n_rows: int
     new_frame: Callable[[dict[str, Any]], Any]
+    notes: Notes = field(default_factory=Notes)
     max_levels: int = MAX_LEVELS
 
 
@@ -78,7 +82,8 @@ def as_table(
     """Typed columns from a frame, a dict of columns or a 2-D array.
 
     Numbers, dates, times and durations are numbers; text, booleans and categories are categories, with rare levels
-    pooled; ordered categories are ranks. What cannot be measured is left out, with its reason.
+    pooled; ordered categories are ranks. Text that spells dates, or numbers but for a few words, is read as these. What
+    cannot be measured is left out, with its reason.
 
     Parameters
     ----------
@@ -87,8 +92,9 @@ def as_table(
         whose columns are called x0, x1, …. Rows are samples, and an index is no column.
     argument : str
         How messages name the table.
-    types : mapping of str to {"number", "category", "skip"}, optional
-        What columns are, where the rules would not see it. "number" reads text as numbers.
+    types : mapping of str to {"number", "category", "date", "skip"}, optional
+        What columns are, where the rules would not see it. "number" reads text as numbers, and cells that are none as
+        missing; "date" reads text, or whole numbers such as 20240229.
     vectors : mapping of str to sequence of str, optional
         Numeric columns that are one quantity, such as {"location": ["lat", "lon"]}: the vector takes the place of the
         first of them, and they leave the table. A row that lacks one of them is missing.
@@ -105,13 +111,14 @@ def as_table(
     InputError
         If `data` is no table of at least 2 rows, or a request cannot be met.
     """
-    parts, new_frame = _parts(data, argument)
+    notes = Notes(data.notes if isinstance(data, Source) else ())
+    parts, new_frame = _parts(data, argument, notes)
     n_rows = _check_rows(parts, argument)
     overrides = _check_types(types, parts, argument)
     groups = _check_vectors(vectors, parts, argument)
     vector_at = {next(name for name in parts if name in group): vector for vector, group in groups.items()}
     within = {name for group in groups.values() for name in group}
-    table = Table((), {}, {}, {}, n_rows, new_frame, check_max_levels(max_levels))
+    table = Table((), {}, {}, {}, n_rows, new_frame, notes, check_max_levels(max_levels))
     kept = []
     for part, cells in parts.items():
         if part in within and part not in vector_at:
@@ -120,10 +127,12 @@ def as_table(
         try:
             if part in vector_at:
                 members = {member: parts[member] for member in groups[name]}
-                column, kind = as_vector(name, members, overrides)
+                column, kind = as_vector(name, members, overrides, notes)
             else:
-                column, kind = convert(*read(cells, name, override), override)
+                column, kind = convert(*read(cells, name, override), override, notes)
             check_varies(column)
+            if kind == "number" and override is None:
+                tell_sentinels(column, notes)
             if kind == "category":
                 column, n_pooled = pool(column, requested=override is not None, max_levels=table.max_levels)
                 if n_pooled:
@@ -204,35 +213,40 @@ def too_few_rows(n_rows: int, argument: str = "the table", /) -> InputError:
     return InputError(f"{argument} has {count(n_rows, 'row')}, which show no dependence: pass at least 2")
 
 
-def parts_of(data: Any, argument: str = "the table", /) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
+def parts_of(
+    data: Any, argument: str = "the table", notes: Notes | None = None, /
+) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
     """The columns of a table as they are, checked for their lengths, and what makes a frame of its kind."""
-    parts, new_frame = _parts(data, argument)
+    parts, new_frame = _parts(data, argument, Notes() if notes is None else notes)
     _length(parts, argument)
     return parts, new_frame
 
 
-def names_of(data: Any, argument: str = "the table", /) -> list[str]:
+def names_of(data: Any, argument: str = "the table", notes: Notes | None = None, /) -> list[str]:
     """Names of all columns of a table."""
     if isinstance(data, np.ndarray) and data.ndim == 2:
         data = data[:0]  # nothing is transposed
-    return list(_parts(data, argument)[0])
+    return list(_parts(data, argument, Notes() if notes is None else notes)[0])
 
 
 # The parts of a table: named arrays, columns, or Series of narwhals.
 
 
-def _parts(data: Any, argument: str) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
+def _parts(data: Any, argument: str, notes: Notes) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
     if is_tensor(data):
         data = as_array(data, argument)
     if isinstance(data, np.ndarray):
-        return _array_parts(data, argument), as_dict
+        return _array_parts(data, argument, notes), as_dict
+    if isinstance(data, (list, tuple)) and are_records(data):
+        data = by_column(data)
     if isinstance(data, Mapping):
         check_indexes(data)
-        names = _names(data, argument)
+        names = as_names(data, notes)
         return {name: _one_column(cells, name) for name, cells in zip(names, data.values(), strict=True)}, as_dict
-    frame = _as_frame(data, argument)
-    names = _names(frame.columns, argument)
-    return dict(zip(names, _frame_columns(frame), strict=True)), NewFrame(frame.implementation.value)
+    frame = _as_frame(data.frame if isinstance(data, Source) else data, argument, notes)
+    return dict(zip(as_names(frame.columns, notes), _frame_columns(frame), strict=True)), NewFrame(
+        frame.implementation.value
+    )
 
 
 def _frame_columns(frame: Any) -> list[Any]:
@@ -254,13 +268,12 @@ def _frame_columns(frame: Any) -> list[Any]:
     return columns
 
 
-def _as_frame(data: Any, argument: str) -> Any:
+def _as_frame(data: Any, argument: str, notes: Notes) -> Any:
     import narwhals.stable.v2 as nw
 
     try:
-        frame = nw.from_native(data, allow_series=True, pass_through=True)
+        frame = nw.from_native(with_names_once(data, notes), allow_series=True, pass_through=True)
     except Exception as error:
-        _names(getattr(data, "column_names", getattr(data, "columns", ())), argument)
         raise InputError(f"{argument} cannot be read ({error}): {_PASS}") from error
     if isinstance(frame, nw.LazyFrame):
         raise InputError(f"{argument} is lazy, and dependence needs its values: call .collect() first")
@@ -288,12 +301,13 @@ def as_dict(columns: dict[str, Any], /) -> dict[str, NDArray[Any]]:
     return {name: np.asarray(values) for name, values in columns.items()}
 
 
-def _array_parts(data: NDArray[Any], argument: str) -> dict[str, Any]:
+def _array_parts(data: NDArray[Any], argument: str, notes: Notes) -> dict[str, Any]:
     if data.dtype.names is not None and data.ndim == 1:
-        return {name: data[name] for name in _names(data.dtype.names, argument)}
+        names = as_names(data.dtype.names, notes)
+        return {name: data[spelled] for name, spelled in zip(names, data.dtype.names, strict=True)}
     if data.ndim != 2:
         raise InputError(f"{argument} is an array of the shape {data.shape}, and a table has rows and columns: {_PASS}")
-    names = _names([f"x{j}" for j in range(data.shape[1])], argument)
+    names = [f"x{j}" for j in range(data.shape[1])]
     if isinstance(data, np.ma.MaskedArray) or data.dtype.kind not in "iuf":
         return {name: data[:, j] for j, name in enumerate(names)}
     return dict(zip(names, _rows_of_transpose(np.asarray(data)), strict=True))
@@ -335,21 +349,6 @@ def _list_array(data: Sequence[Any]) -> NDArray[Any]:
     objects = np.empty(len(data), dtype=object)
     objects[:] = data
     return objects
-
-
-def _names(spelled: Iterable[Any], argument: str) -> list[str]:
-    """The names as text, each once; what has none is called by its place."""
-    names = []
-    for place, name in enumerate(spelled, 1):
-        blank = name is None or (isinstance(name, float) and math.isnan(name)) or not str(name).strip()
-        names.append(f"column {place}" if blank else str(name))
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if twice:
-        more = f" and {len(twice) - 5:,} more" if len(twice) > 5 else ""
-        raise InputError(
-            f"{argument} has several columns of the name {', '.join(map(repr, twice[:5]))}{more}: give each its own"
-        )
-    return names
 
 
 # What the user asks for.

@@ -1,7 +1,7 @@
 """One column of a table to what it is: its type, its levels, or the reason to leave it out."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.data.column import Column, Mask
-from renyi.data.exact import EXACT, RoundingError, exact_array, is_wide
-from renyi.data.frames import read_categories, read_cells
+from renyi.data.exact import EXACT, RoundingError, exact_array
+from renyi.data.frames import period_starts, read_categories, read_cells
 from renyi.data.labels import encode, encode_array, encode_series, is_missing, tidy
+from renyi.data.notes import Notes
 from renyi.data.reader import as_column, in_one_array
+from renyi.data.spelled import NUMBERS, Spelling, may_spell, spelling_of, spells, wanted_dates, wanted_numbers
 from renyi.errors import InputError, count, is_integer
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "Override",
     "SkipError",
     "Type",
+    "as_spelled",
     "as_vector",
     "check_max_levels",
     "check_varies",
@@ -30,11 +33,14 @@ __all__ = [
     "pool_levels",
     "read",
     "shown",
+    "words_of",
 ]
 
 Type = Literal["number", "category", "boolean", "ordered", "date", "time", "duration", "vector"]
-Override = Literal["number", "category", "skip"]
+Override = Literal["number", "category", "date", "skip"]
 Typed: TypeAlias = tuple[Column, Type]
+# Text is a category until all of its cells have shown what they spell.
+Raw: TypeAlias = tuple[Column, Type | Literal["text"]]
 
 # A row in a level of m rows has the leverage 1/m, and the laws of the tests fail where leverage is high.
 _FEWEST_ROWS = 5
@@ -60,14 +66,14 @@ class SkipError(Exception):
 # Reading: the cells of a column as they are.
 
 
-def read(data: Any, name: str, override: Override | None) -> Typed:
-    """A column from an array, a Column or a narwhals Series, in the type that its cells have."""
+def read(data: Any, name: str, override: Override | Spelling | None) -> Raw:
+    """A column from an array, a Column or a narwhals Series, in the type that its cells have; text as levels."""
     import narwhals.stable.v2 as nw
 
     if override == "skip":
         raise SkipError("left out by types")
     if isinstance(data, Column):
-        kind: Type = "ordered" if data.kind == "number" and data.levels else data.kind
+        kind: Type | Literal["text"] = "ordered" if data.kind == "number" and data.levels else data.kind
         return replace(data, name=name, argument=""), kind
     if isinstance(data, np.ndarray):
         masked = isinstance(data, np.ma.MaskedArray)
@@ -78,8 +84,10 @@ def read(data: Any, name: str, override: Override | None) -> Typed:
             if override is None:
                 # Before they are encoded, which takes long for as many levels as rows.
                 known = data.filter(~data.is_null())
-                _refuse_identifier(known.n_unique() if len(known) else 0, len(known), known.head(_SAMPLE).to_list())
-            return _category(*encode_series(data), name), "category"
+                sample = known.head(_SAMPLE).to_list()
+                if not sample or not may_spell(sample):
+                    _refuse_identifier(known.n_unique() if len(known) else 0, len(known), sample)
+            return _category(*encode_series(data), name), "text"
         if isinstance(dtype, (nw.Categorical, nw.Enum)):
             encoded, ordered = read_categories(data)
             if not ordered:
@@ -104,7 +112,7 @@ def _category(codes: NDArray[np.intp], missing: Mask, levels: tuple[Hashable, ..
     return Column(name, "category", codes, missing if missing.any() else None, levels)
 
 
-def _from_cells(array: NDArray[Any], missing: Mask | None, name: str) -> Typed:
+def _from_cells(array: NDArray[Any], missing: Mask | None, name: str) -> Raw:
     """Cells, with the places where they are known to be missing, by the type of their array."""
     if array.ndim > 1:
         return _from_rows(array, missing, name)
@@ -120,7 +128,7 @@ def _from_cells(array: NDArray[Any], missing: Mask | None, name: str) -> Typed:
         case "U" | "T":
             gaps = np.zeros(len(array), dtype=bool) if missing is None else missing
             observed, _, levels = encode_array(array[~gaps])
-            return _category(_spread(observed, gaps), gaps, levels, name), "category"
+            return _category(_spread(observed, gaps), gaps, levels, name), "text"
         case "O":
             return _from_objects(array, missing, name)
     why = {"S": "holds bytes: decode them to text", "c": "holds complex numbers, which have no order: pass their parts"}
@@ -161,7 +169,7 @@ def _spread(observed: NDArray[Any], missing: Mask) -> NDArray[Any]:
     return values
 
 
-def _from_objects(array: NDArray[Any], missing: Mask | None, name: str) -> Typed:
+def _from_objects(array: NDArray[Any], missing: Mask | None, name: str) -> Raw:
     """Python objects: numbers, booleans, dates, times and durations by themselves, text also among numbers."""
     gaps = np.fromiter(map(is_missing, array), dtype=bool, count=len(array))
     gaps = gaps if missing is None else gaps | missing
@@ -178,7 +186,9 @@ def _from_objects(array: NDArray[Any], missing: Mask | None, name: str) -> Typed
         found, is_rounded = _kept_apart(cells)
     elif only(str, *_NUMBERS):
         codes, _, levels = encode(cells)
-        return _category(_spread(codes, gaps), gaps, levels, name), "category"
+        return _category(_spread(codes, gaps), gaps, levels, name), "text"
+    elif all(kind.__name__ == "Period" for kind in kinds):
+        found = period_starts(cells)
     elif only(date):
         exact = any(issubclass(kind, datetime) for kind in kinds)
         found = np.array(_without_zone(cells), dtype="M8[us]" if exact else "M8[D]")
@@ -214,8 +224,13 @@ def _nanoseconds(cell: time) -> int:
 # What the user wants instead.
 
 
-def convert(column: Column, kind: Type, override: Override | None) -> Typed:
-    """The column as the user wants it, or as it is."""
+def convert(
+    column: Column, kind: Type | Literal["text"], override: Override | Spelling | None, notes: Notes | None = None
+) -> Typed:
+    """The column as the user wants it, or as it is; notes take what had to be decided about text."""
+    notes = Notes() if notes is None else notes
+    if kind == "text":
+        return _from_text(column, override, notes)
     if override is None or kind == override:
         return column, kind
     if kind == "vector":
@@ -223,16 +238,72 @@ def convert(column: Column, kind: Type, override: Override | None) -> Typed:
             f"types asks for a {override} and {column.name!r} holds vectors: leave it as it is, or skip it"
         )
     if override == "category":
-        if kind == "boolean":
-            return column, kind
-        missing = np.zeros(len(column), dtype=bool) if column.missing is None else column.missing
-        if kind == "ordered":
-            return _category(*tidy(column.values, missing, column.levels), column.name), override
-        codes, _, levels = encode_array(_plain(column.values[~missing]))
-        return _category(_spread(codes, missing), missing, levels, column.name), override
-    if kind in ("category", "boolean", "ordered"):
-        return _parsed(column), "number"
-    return column, "number"
+        return (column, kind) if kind == "boolean" else (_as_category(column, kind), override)
+    if override == "date":
+        return _as_dates(column, kind, notes), "date"
+    return _parsed(column) if kind in ("category", "boolean", "ordered") else column, "number"
+
+
+def _as_category(column: Column, kind: Type) -> Column:
+    missing = _gaps(column)
+    if kind == "ordered":
+        return _category(*tidy(column.values, missing, column.levels), column.name)
+    codes, _, levels = encode_array(_plain(column.values[~missing]))
+    return _category(_spread(codes, missing), missing, levels, column.name)
+
+
+def _gaps(column: Column) -> Mask:
+    return np.zeros(len(column), dtype=bool) if column.missing is None else column.missing
+
+
+def _from_text(column: Column, override: Override | Spelling | None, notes: Notes) -> Typed:
+    """Text as what it spells, by the rules or as the user wants it."""
+    spelling = override if isinstance(override, Spelling) else None
+    if override == "number":
+        spelling = wanted_numbers(column.name, words_of(column), len(column) - int(_gaps(column).sum()), notes)
+    elif override == "date":
+        return _as_dates(column, "text", notes), "date"
+    elif override is None and column.levels:
+        rows = np.bincount(column.values[~_gaps(column)], minlength=len(column.levels))
+        spelling = spelling_of(column.name, column.levels, rows, notes)
+    return (column, "category") if spelling is None else (as_spelled(column, spelling), spelling.kind)
+
+
+def as_spelled(column: Column, spelling: Spelling) -> Column:
+    """What the levels of a category spell; levels that spell nothing are missing."""
+    if not column.levels:
+        return replace(column, kind="number")
+    try:
+        values, is_read, is_rounded = spelling.values(column.levels)
+    except RoundingError as error:
+        raise SkipError(str(error)) from error
+    missing = _gaps(column) | ~is_read[column.values]
+    cells = values[column.values]
+    if cells.dtype.kind == "f":
+        missing = _not_finite(np.where(missing, np.nan, cells), missing)
+    return replace(_number(cells, missing, column.name), is_rounded=is_rounded)
+
+
+def words_of(column: Column) -> dict[str, int]:
+    """Levels that spell no number, with their rows."""
+    rows = np.bincount(column.values[~_gaps(column)], minlength=len(column.levels)).tolist()
+    return {str(cell): n for cell, n in zip(column.levels, rows, strict=True) if n and not spells(float, cell)}
+
+
+def _as_dates(column: Column, kind: str, notes: Notes) -> Column:
+    """Dates that text spells, or whole numbers such as 20240229."""
+    values, missing = column.values, _gaps(column)
+    levels, codes = column.levels, values
+    if kind == "number" and not levels and not missing.all():
+        known, within = np.unique(values[~missing], return_inverse=True)
+        levels, codes = tuple(f"{value:.0f}" for value in known.tolist()), _spread(within, missing)
+    if kind in ("boolean", "duration", "time"):
+        raise InputError(f"types asks for dates in {column.name!r}, which is a {kind}: leave it as it is, or skip it")
+    labels = Column(column.name, "category", codes, column.missing, levels)
+    if not levels:
+        return replace(labels, kind="number")
+    rows = np.bincount(codes[~missing], minlength=len(levels))
+    return as_spelled(labels, wanted_dates(column.name, levels, rows, notes))
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
@@ -245,39 +316,25 @@ def _plain(values: NDArray[Any]) -> NDArray[Any]:
 
 def _parsed(column: Column) -> Column:
     """The numbers that the labels of a category spell."""
-    if not column.levels:
-        return replace(column, kind="number")
-    numbers = np.full(len(column.levels), np.nan)
-    wrong = np.zeros(len(column.levels), dtype=bool)
-    for code, level in enumerate(column.levels):
-        wrong[code] = not _spells(float, level)
-        numbers[code] = np.nan if wrong[code] else float(level)  # type: ignore[arg-type]
-    bad = wrong[column.values] if column.missing is None else wrong[column.values] & ~column.missing
-    if bad.any():
-        row = int(bad.argmax())
-        raise InputError(
-            f"types asks for numbers in {column.name!r}, and row {row:,} holds {column.levels[column.values[row]]!r}: "
-            "make such cells missing, or leave the column as a category"
-        )
-    found = _number(numbers[column.values], _not_finite(numbers[column.values], column.missing), column.name)
-    if not is_wide(numbers):
-        return found
-    finite = np.isfinite(numbers)
-    known = [level for level, is_number in zip(column.levels, finite, strict=True) if is_number]
-    # Text with a point or an exponent spells a float, all other numbers of many digits are whole.
-    cells = [
-        level if not isinstance(level, str) else int(level) if _spells(int, level) else float(level) for level in known
-    ]
-    exact, is_rounded = _kept_apart(cells)
-    return replace(found, values=_spread(exact, ~finite)[column.values], is_rounded=is_rounded)
+    if column.levels:
+        bad = ~np.array([spells(float, level) for level in column.levels])[column.values] & ~_gaps(column)
+        if bad.any():
+            row = int(bad.argmax())
+            raise InputError(
+                f"types asks for numbers in {column.name!r}, and row {row:,} holds "
+                f"{column.levels[column.values[row]]!r}: make such cells missing, or leave the column as a category"
+            )
+    return as_spelled(column, NUMBERS)
 
 
-def as_vector(name: str, parts: Mapping[str, Any], overrides: Mapping[str, Override]) -> Typed:
+def as_vector(
+    name: str, parts: Mapping[str, Any], overrides: Mapping[str, Override], notes: Notes | None = None
+) -> Typed:
     """Several columns of numbers as one of vectors; a row that lacks one is missing."""
     columns = []
     for part, data in parts.items():
         try:
-            column, kind = convert(*read(data, part, overrides.get(part)), overrides.get(part))
+            column, kind = convert(*read(data, part, overrides.get(part)), overrides.get(part), notes)
         except SkipError as error:
             raise SkipError(f"its part {part!r}: {error}") from error
         if kind != "number":
@@ -374,16 +431,8 @@ def _refuse_identifier(n_levels: int, n_observed: int, sample: Sequence[Any]) ->
     if n_levels <= max(2, _LARGEST_DISTINCT * n_observed):
         return
     guess = "an identifier or free text"
-    if all(_spells(float, cell) for cell in sample):
+    if all(spells(float, cell) for cell in sample):
         guess = "numbers as text, which types can say"
-    elif all(_spells(datetime.fromisoformat, cell) for cell in sample):
+    elif all(spells(datetime.fromisoformat, cell) for cell in sample):
         guess = "dates as text, to be converted to dates"
     raise SkipError(f"{n_levels:,} of its {n_observed:,} values are distinct: {guess}")
-
-
-def _spells(kind: Callable[[Any], Any], cell: Any) -> bool:
-    try:
-        # Python reads '1_0' as 10, and nobody else does.
-        return kind(cell) is not None and "_" not in str(cell)
-    except (TypeError, ValueError):
-        return False

@@ -14,7 +14,7 @@ from renyi.errors import InputError
 from renyi.report.clusters import orders
 from renyi.report.network import network_of
 from renyi.report.sentences import missed, sentences
-from renyi.report.summary import Result, called
+from renyi.report.summary import LONGEST_NOTE, Result, called, short
 from renyi.report.variables import label_of, plain, sampled_rows, variable_record
 from renyi.report.views import Axis, view_of
 from renyi.tables.dependence_matrix import DependenceMatrix
@@ -96,6 +96,7 @@ class _Summary:
             "summary": sentences(result, q=options.q),
             "left_out": [{"name": label_of(name), "reason": reason} for name, reason in result.skipped.items()],
             "pooled": [{"name": label_of(name), "levels": n} for name, n in result.pooled.items()],
+            "notes": [short(note, LONGEST_NOTE) for note in result.notes],
             "sampled": len(self.rows),
             "columns": [self._column(k) for k in range(len(self.variables))],
             "n_pairs": len(edges),

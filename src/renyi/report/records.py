@@ -34,6 +34,7 @@ def record_of(result: Result, /, *, q: float, top: int | None = None) -> dict[st
         "columns": dict(result.types),
         "skipped": dict(result.skipped),
         "pooled": dict(result.pooled),
+        "notes": list(result.notes),
         "target": target,
         "given": given,
         "tests": result.n_tests,

@@ -13,7 +13,21 @@ from renyi.errors import count
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
-__all__ = ["Line", "Result", "called", "headline", "lines_of", "number", "pvalue", "rate", "remarks", "short", "width"]
+__all__ = [
+    "LONGEST_NOTE",
+    "Line",
+    "Result",
+    "called",
+    "headline",
+    "lines_of",
+    "notes_of",
+    "number",
+    "pvalue",
+    "rate",
+    "remarks",
+    "short",
+    "width",
+]
 
 Result: TypeAlias = DependenceMatrix | Screening
 
@@ -24,6 +38,8 @@ _MOST_TO_FOLD = 2000
 _MOST_NAMED = 3
 _LONGEST_NAME = 32
 _LONGEST_REASON = 100
+# Sentences about reading that are shown beside a result, which has all of them.
+_MOST_NOTES, LONGEST_NOTE = 6, 300
 _SMALLEST_SHOWN = 1e-300
 _JOINERS = "\u200c\u200d"  # hold letters and emoji together, and print nothing themselves
 
@@ -99,6 +115,13 @@ def headline(result: Result, /, *, q: float = 0.05) -> str:
         f"{count(result.n_rows, 'row')}, {columns}, {count(result.n_tests, 'test')}: "
         f"{count(result.n_found(q), 'dependence')} at a false discovery rate of {rate(q)}"
     )
+
+
+def notes_of(result: Result, /) -> list[str]:
+    """What reading decided: the first few sentences."""
+    more = len(result.notes) - _MOST_NOTES
+    rest = [f"{count(more, 'more note')} in .notes"] if more > 0 else []
+    return [*(short(note, LONGEST_NOTE) for note in result.notes[:_MOST_NOTES]), *rest]
 
 
 def remarks(result: Result, /) -> list[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from renyi.coefficients.registry import measure as named
 from renyi.compute.threads import available_cores, in_threads, stream
 from renyi.data.align import Missing
 from renyi.data.column import Column
+from renyi.data.notes import Notes
 from renyi.data.table import Table, check_known, checked_types, parts_of, refuse_missing, too_few_columns, too_few_rows
 from renyi.data.types import MAX_LEVELS, Override, SkipError, check_max_levels
 from renyi.errors import InputError, check_choice, count
@@ -153,6 +155,7 @@ class Accumulator:
         self._columns: dict[str, Any] | None = None
         self._layouts: dict[str, Layout] = {}
         self._new_frame: Any = None
+        self._notes = Notes()
         self._plan: Plan | None = None
         self._table: Table | None = None
         self._folded: BatchSums | None = None
@@ -186,7 +189,7 @@ class Accumulator:
         batch : frame, dict of columns, or array of shape (n, d)
             All batches have the same columns; one without rows says nothing.
         """
-        parts, new_frame = parts_of(batch, "the batch")
+        parts, new_frame = parts_of(batch, "the batch", self._notes)
         if self._columns is None:
             self._begin(list(parts), new_frame)
         self._check_names(list(parts))
@@ -230,7 +233,8 @@ class Accumulator:
         self._new_frame = new_frame
         capacity = self._capacity(len(names))
         self._columns = {
-            name: ColumnStats(name, self._overrides.get(name), capacity, self._layouts.get(name)) for name in names
+            name: ColumnStats(name, self._overrides.get(name), capacity, self._layouts.get(name), self._max_levels)
+            for name in names
         }
 
     def _capacity(self, n_columns: int) -> int:
@@ -275,6 +279,7 @@ class Accumulator:
                 self._folded = other._folded if self._folded is None else self._folded + other._folded
             return
         self._n_rows += other._n_rows
+        self._notes.absorb(other._notes)
         for name, stats in (self._columns or {}).items():
             stats.merge(other._columns[name])
 
@@ -284,7 +289,7 @@ class Accumulator:
         other.__dict__.update(self.__dict__)
         other._folded = None
         if self._plan is None:
-            other._n_rows, other._columns = 0, None
+            other._n_rows, other._columns, other._notes = 0, None, Notes()
         return other
 
     def begun(self) -> "Accumulator":
@@ -304,6 +309,7 @@ class Accumulator:
         other._folded = self._folded
         if self._plan is None and self._columns is not None:
             other._n_rows = self._n_rows
+            other._notes.absorb(self._notes)
             other._columns = {name: stats.copy() for name, stats in self._columns.items()}
         return other
 
@@ -358,11 +364,11 @@ class Accumulator:
         columns = self._columns or {}
         if self._n_rows < 2:
             raise too_few_rows(self._n_rows)
-        table = Table((), {}, {}, {}, self._n_rows, self._new_frame)
+        table = Table((), {}, {}, {}, self._n_rows, self._new_frame, Notes(self._notes.sentences()))
         kept: list[Counted] = []
         for name, stats in columns.items():
             try:
-                counted = stats.decided(self._grid, max_levels=self._max_levels)
+                counted = stats.decided(self._grid, table.notes)
             except SkipError as error:
                 table.skipped[name] = str(error)
                 continue
@@ -375,7 +381,7 @@ class Accumulator:
         others = tuple(column for column in kept if column.name != self._target)
         at_least = 2 if self._target is None else 1
         stubs = tuple(Column(column.name, column.kind, np.empty(0)) for column in others)
-        table = Table(stubs, table.types, table.skipped, table.pooled, self._n_rows, self._new_frame)
+        table = replace(table, columns=stubs)
         if len(others) < at_least:
             raise too_few_columns(table, at_least)
         return table, Plan(others, targets, self._settings, self._n_rows, self._memory // _SHARES)

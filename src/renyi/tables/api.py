@@ -54,8 +54,9 @@ def matrix(
 
     Parameters
     ----------
-    table : frame, dict of columns, or array of shape (n, d)
-        A frame of pandas, Polars or Arrow, a dict of columns, or a matrix whose columns are the variables. Also what is
+    table : frame, dict of columns, list of dicts, or array of shape (n, d)
+        A frame of pandas, Polars or Arrow, a dict of columns, a list of rows as dicts, or a matrix whose columns are
+        the variables. Also what is
         read in batches, and never whole: the name of a file or a pattern such as ``"data/*.parquet"``, a lazy frame of
         Polars, an iterator of tables, or a Dask DataFrame or array, whose partitions stay where they are. Tensors of
         torch (n, d), or a dict of them, are worked on by torch where they are.
@@ -67,8 +68,9 @@ def matrix(
     missing : {"pairwise", "listwise", "raise"}, default "pairwise"
         "pairwise" ranks every column over its own observed rows and compares two on the rows both have; "listwise"
         drops rows with any missing cell first; "raise" refuses them.
-    types : mapping of str to {"number", "category", "skip"}, optional
-        What columns are, where the decision shown in `.types` is not the one wanted.
+    types : mapping of str to {"number", "category", "date", "skip"}, optional
+        What columns are, where the decision shown in `.types` is not the one wanted. "number" reads text as numbers,
+        and cells that are none as missing; "date" reads text, or whole numbers such as 20240229.
     vectors : mapping of str to sequence of str, optional
         Columns that are one variable together: {"location": ["lat", "lon"]}. They leave the table.
     max_levels : int, default 2000
@@ -90,12 +92,12 @@ def matrix(
     -------
     DependenceMatrix
         With `values`, `debiased`, `pvalues`, `qvalues`, `n_samples`, `pearson`, `spearman`, `types`, `skipped`,
-        `top()`, `to_frame()`, `to_edges()` and `plot()`.
+        `notes`, `top()`, `to_frame()`, `to_edges()` and `plot()`.
 
     Raises
     ------
     InputError
-        For a table without two columns to compare, duplicate names, or settings that make no sense.
+        For a table without two columns to compare, or settings that make no sense.
 
     Notes
     -----
@@ -254,7 +256,7 @@ def screen(
     -------
     Screening
         Strongest first, with `names`, `values`, `debiased`, `pvalues`, `qvalues`, `n_samples`, `pearson`, `spearman`,
-        `types`, `skipped` and `to_frame()`.
+        `types`, `skipped`, `notes` and `to_frame()`.
 
     Raises
     ------

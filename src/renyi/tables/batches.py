@@ -1,6 +1,7 @@
 """Tables that are not in memory, twice from the first row to the last: in batches here, or where a cluster has them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from renyi.compute.dask import folded_over, is_dask, partitions
@@ -51,7 +52,8 @@ def in_batches(table: Any, first: Accumulator, memory: str | int, /, *, progress
         for k, _ in enumerate(batches, 1):
             if k % _BATCHES_PER_TURN == 0:
                 give_back()
-    return passes[0].result(*passes[1:])
+    found = passes[0].result(*passes[1:])
+    return replace(found, notes=(*getattr(rows, "notes", ()), *found.notes))
 
 
 def _on_cluster(parts: Sequence[Any], first: Accumulator) -> DependenceMatrix | Screening:

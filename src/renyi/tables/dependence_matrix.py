@@ -54,6 +54,8 @@ class DependenceMatrix(TableResult):
         Categories of which rare levels were taken together, and how many.
     n_rows : int
         Rows of the table.
+    notes : tuple of str
+        What reading had to decide, in sentences: text that is dates or numbers, cells that count as missing, names.
     n_tests, n_shuffled : int
         Tests made, and how many of them have a p-value from shuffles, which cannot be below 0.0001 (by measures other
         than the RDC: less in tables of many tests).
@@ -74,6 +76,7 @@ class DependenceMatrix(TableResult):
             skipped=_together([part.skipped for part in parts], first),
             pooled=_together([part.pooled for part in parts], first),
             n_rows=table.n_rows,
+            notes=tuple(sentence for part in parts for sentence in part.notes.sentences()),
             correction=correction,
             new_frame=table.new_frame,
             names=tuple(column.name for column in table.columns),

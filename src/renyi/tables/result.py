@@ -37,6 +37,7 @@ class TableResult:
     skipped: Mapping[str, str]
     pooled: Mapping[str, int]
     n_rows: int
+    notes: tuple[str, ...]
     correction: Correction
     new_frame: Callable[[dict[str, Any]], Any] = field(repr=False)
 

@@ -35,7 +35,7 @@ class Screening(TableResult):
         The other columns, strongest first by the debiased coefficient.
     values, debiased, pvalues, qvalues, n_samples, pearson, spearman : ndarray
         As in `DependenceMatrix`, in the order of `names`.
-    types, skipped, pooled, n_rows
+    types, skipped, pooled, n_rows, notes
         As in `DependenceMatrix`.
     """
 
@@ -55,6 +55,7 @@ class Screening(TableResult):
             skipped=MappingProxyType(dict(table.skipped)),
             pooled=MappingProxyType(dict(table.pooled)),
             n_rows=table.n_rows,
+            notes=table.notes.sentences(),
             correction=correction,
             new_frame=table.new_frame,
             target=target,

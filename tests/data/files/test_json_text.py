@@ -1,6 +1,7 @@
 import json
 from decimal import Decimal
 
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -60,3 +61,19 @@ def test_columns_come_in_the_order_of_the_first_object(read):
     text = "\n".join(map(json.dumps, rows))
     assert read(text, "t.jsonl").frame.columns == [*first, "late a", "late b"]
     assert read(json.dumps(rows), "t.json").frame.columns == [*first, "late a", "late b"]
+
+
+@pytest.mark.parametrize("orient", ["columns", "split", "records", "list"])
+def test_tables_of_pandas_are_read_by_columns(read, orient):
+    frame = pd.DataFrame({"a": [1, 2, None], "b": ["x", "y", "z"], "c": [2**62 + 1, 2**62 + 2, 3]}, index=[5, 7, 9])
+    text = json.dumps(frame[["b", "c"]].to_dict("list")) if orient == "list" else frame.to_json(orient=orient)
+    source = read(text, "table.json")
+    assert source.frame["b"].to_list() == ["x", "y", "z"]
+    assert source.frame["c"].to_list() == [2**62 + 1, 2**62 + 2, 3]
+    assert orient == "list" or source.frame["a"].to_list() == [1, 2, None]
+    assert bool(source.notes) == (orient != "records")
+
+
+def test_objects_within_one_row_stay_there(read):
+    assert read('{"a": {"x": 1, "y": 2}, "b": {"z": 3}}\n', "table.json").frame.height == 1
+    assert read('{"a": 1}\n{"a": 2}\n', "table.json").frame.height == 2

@@ -184,3 +184,32 @@ def test_numbers_of_json_that_are_text_in_another_block_are_text(tmp_path):
     path.write_text("".join(f'{{"x":{k}}}\n' for k in range(90)) + '{"x":"word"}\n' * 90)
     _, found, _ = parts(path, tmp_path / "parts", n_bytes=300)
     assert found["x"].to_list() == [*map(str, range(90)), *["word"] * 90]
+
+
+def test_what_a_comma_is_follows_from_all_blocks(tmp_path):
+    """Only the last block has a decimal point."""
+    path = tmp_path / "rows.tsv"
+    lines = [f"{k % 90 + 1},{k % 900 + 100:03}\t{k}" for k in range(LINES)]
+    path.write_text("\n".join(["n\tother", *lines, "7,655\t0.25"]))
+    files, found, notes = parts(path, tmp_path / "parts")
+    assert len(files) > 2
+    assert found["n"].to_list() == read_table(path).frame["n"].to_list()
+    assert found["n"][-1] == 7655
+    assert notes == (
+        "column 'n' holds numbers with commas between thousands: read as numbers, for example '1,100' as 1100",
+    )
+    path.write_text("\n".join(["n\tother", *lines, "7,655\t3"]))
+    _, found, notes = parts(path, tmp_path / "open")
+    assert found["n"][-1] == 7.655
+    assert "decimal commas: read as numbers, for example '1,100' as 1.1" in notes[0]
+
+
+def test_blocks_below_no_names(tmp_path, rng):
+    path = tmp_path / "rows.csv"
+    frame = rows_of(rng)
+    frame.write_csv(path, include_header=False)
+    files, found, _ = parts(path, tmp_path / "parts", has_names=False)
+    assert len(files) > 2
+    assert found.columns == [f"column {k}" for k in range(1, 7)]
+    assert found.height == LINES
+    assert found.equals(read_table(path, has_names=False).frame)

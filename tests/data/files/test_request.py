@@ -1,6 +1,6 @@
 import pytest
 
-from renyi.data.files.request import Request, all_numbers, some_names
+from renyi.data.files.request import Request, looks_like_a_row
 from renyi.errors import InputError
 
 
@@ -36,8 +36,33 @@ def test_what_cannot_part_cells_is_refused(separator):
         Request.of("a.csv", separator)
 
 
-def test_a_few_names_stand_for_many():
-    assert some_names(["a", "b"]) == "'a', 'b'"
-    assert some_names(list("abcde")) == "'a', 'b', 'c' and 2 more"
-    assert all_numbers(["1", "-2.5", "1e3"])
-    assert not all_numbers(["1", "b"])
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("1 2 3", True),
+        ("5.1 3.5 setosa", True),
+        ("39 State-gov 77516 Bachelors 13", True),
+        ("2021-03-12 a b", True),
+        ("-3 a", True),
+        ("a b", False),
+        ("country 1990 1991 1992", False),
+        ("country 1990 1995 2000", False),
+        ("name 1", False),
+        ("nan infinity", True),
+    ],
+)
+def test_a_row_in_place_of_names_is_noticed(names, expected):
+    assert looks_like_a_row(names.split()) is expected
+
+
+def test_a_first_line_that_is_a_row(read):
+    table = read("5.1,3.5,setosa\n4.9,3.0,setosa\n", has_names=False)
+    assert table.frame.columns == ["column 1", "column 2", "column 3"]
+    assert table.frame["column 1"].to_list() == [5.1, 4.9]
+    assert table.notes == ()
+
+
+def test_names_that_come_again_are_numbered(read):
+    table = read("a,b,a ,a_2,a\n1,2,3,4,5\n")
+    assert table.frame.columns == ["a", "b", "a_3", "a_2", "a_4"]
+    assert table.notes == ("columns of the same name are numbered: the next 'a' is 'a_3', the next 'a' is 'a_4'",)

@@ -6,7 +6,8 @@ from decimal import Decimal
 import polars as pl
 import pytest
 
-from renyi.data.files.text_types import Notes, drop_values, type_columns
+from renyi.data.files.text_types import drop_values, type_columns
+from renyi.data.notes import Notes
 
 
 @pytest.mark.parametrize(
@@ -56,8 +57,9 @@ def test_cells_that_are_numbers(column, cells, values, said):
         (["31/12/2020", "01/01/2021"], ""),
         (["true", "1"], ""),
         (["None", "brick"], ""),
-        (["?", "brick"], "'?' among text (1 time): kept as a level"),
-        ([*map(str, range(30)), "unknown"], "numbers and text such as 'unknown': kept as text"),
+        # What text is beyond that is decided of all tables, not of files alone.
+        (["?", "brick"], ""),
+        ([*map(str, range(30)), "unknown"], ""),
     ],
 )
 def test_cells_that_stay_text(column, cells, said):
@@ -135,6 +137,28 @@ def test_columns_that_are_to_be_text_stay_so():
     typed = type_columns(pl, frame, ["code", "n"], notes, decimal_comma=False, as_text=frozenset({"0"}))
     assert typed.rows() == [("1", 1), (None, 2), ("3", 3)]
     assert notes.sentences() == ("column 'code' holds 'NA' among text (1 time): read as missing",)
+
+
+@pytest.mark.parametrize(
+    ("beside", "values"),
+    [
+        (["0.25", "3"], [7655, 1234]),
+        (["1,234,567", "3"], [7655, 1234]),
+        (["1,234.50", "3"], [7655, 1234]),
+        # A comma that is decimal for certain, and points that may part thousands.
+        (["0,25", "3"], [7.655, 1.234]),
+        (["1.234", "3"], [7.655, 1.234]),
+        (["0.25", "0,25"], [7.655, 1.234]),
+        (["17", "3"], [7.655, 1.234]),
+    ],
+)
+@pytest.mark.parametrize("separator", ["tab", "semicolon", "pipe"])
+def test_what_a_comma_is_follows_from_the_whole_file(read, beside, values, separator):
+    mark = {"tab": "\t", "semicolon": ";", "pipe": "|"}[separator]
+    rows = [["n", "other"], ["7,655", beside[0]], ["1,234", beside[1]]]
+    source = read("\n".join(mark.join(row) for row in rows))
+    assert source.frame["n"].to_list() == values
+    assert any("'n'" in note and "'7,655'" in note for note in source.notes)
 
 
 @pytest.mark.parametrize(("decimal_comma", "values"), [(True, [1.234, 5.678]), (False, [1234, 5678])])

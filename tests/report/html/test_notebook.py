@@ -102,3 +102,10 @@ def test_html_is_small_and_the_same_twice(rng):
     assert first == again
     assert len(first) < 20_000
     assert first.count("<tr>") == 11
+
+
+def test_what_reading_decided_is_text():
+    rng = np.random.default_rng(0)
+    found = renyi.matrix({"<b>": [*map(str, rng.random(99)), "<i>"], "y": rng.random(100)})
+    shown = found._repr_html_()
+    assert "column &#x27;&lt;b&gt;&#x27; holds numbers and &#x27;&lt;i&gt;&#x27; (1 time)" in shown

@@ -178,3 +178,18 @@ def test_unknown_numbers_are_dashes(rng):
     unknown = Line("a", "b", False, float("nan"), float("nan"), 0, float("nan"), float("nan"), 0, False)
     known = Line("a", "c", False, 0.5, 0.5, 0, 0.01, 0.02, 10, False)
     assert rendered([known, unknown]).count("–") == 3
+
+
+def test_what_reading_decided_is_told_once_and_briefly():
+    rng = np.random.default_rng(0)
+    words = {f"{name * 100}": [*map(str, rng.random(200)), name] for name in "abcdefgh"}
+    found = renyi.matrix(words | {"y": rng.random(201)})
+    assert len(found.notes) == 8
+    shown = repr(found).splitlines()
+    told = [line for line in shown if "read as numbers" in line]
+    assert len(told) == 6
+    assert "2 more notes in .notes" in shown
+    assert max(map(len, told)) <= 300
+    screened = renyi.screen(words | {"y": rng.random(201)}, "y")
+    assert screened.notes == found.notes
+    assert told[0] in repr(screened)

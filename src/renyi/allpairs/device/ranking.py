@@ -25,6 +25,7 @@ from renyi.compute.threads import in_threads
 from renyi.data.align import Missing
 from renyi.data.column import Column, as_floats_apart
 from renyi.data.exact import EXACT
+from renyi.data.notes import Notes
 from renyi.data.table import Table, as_dict, names_of, observed
 from renyi.data.types import SkipError, check_varies, read
 from renyi.errors import InputError, check_choice, count
@@ -85,8 +86,9 @@ class OnDevice:
 def read_tensors(data: Any, device: Any, argument: str = "the table", /) -> OnDevice:
     """The columns of a tensor (rows, columns), or of a dict of tensors, on a device."""
     reasons: dict[int, str] = {}
+    notes = Notes()
     if isinstance(data, Mapping):
-        names = names_of(dict.fromkeys(data, np.empty(0)), argument)
+        names = names_of(dict.fromkeys(data, np.empty(0)), argument, notes)
         numbers, reasons = _stacked(dict(zip(names, data.values(), strict=True)), device, argument)
     else:
         if data.ndim != 2:
@@ -101,7 +103,7 @@ def read_tensors(data: Any, device: Any, argument: str = "the table", /) -> OnDe
     if numbers.shape[1] < 2:
         raise InputError(f"{argument} has {count(numbers.shape[1], 'row')}, which show no dependence: pass at least 2")
     columns = tuple(Column(name, "number", np.empty(0)) for name in names)
-    table = Table(columns, dict.fromkeys(names, "number"), {}, {}, int(numbers.shape[1]), as_dict)
+    table = Table(columns, dict.fromkeys(names, "number"), {}, {}, int(numbers.shape[1]), as_dict, notes)
     return _without(OnDevice(table, numbers), reasons)
 
 

@@ -5,17 +5,22 @@ Types, levels and grids are decided from all batches together, so that neither t
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.allpairs.streaming import text_counts
 from renyi.allpairs.streaming.rank_sketch import Layout, RankSketch
+from renyi.allpairs.streaming.text_counts import TextCounts
 from renyi.basis.ranks import Cells
 from renyi.data.column import Column, Kind
 from renyi.data.exact import RoundingError, Tails, is_wide, split
 from renyi.data.labels import in_order
-from renyi.data.types import MAX_LEVELS, Override, SkipError, Type, convert, pool_levels, read, shown
+from renyi.data.notes import Notes
+from renyi.data.sentinels import Extremes
+from renyi.data.spelled import NUMBERS, Spelling, wanted_numbers
+from renyi.data.types import MAX_LEVELS, Override, SkipError, Type, convert, pool_levels, read, shown, words_of
 from renyi.errors import InputError, count
 
 __all__ = ["ColumnStats", "Counted", "part_of"]
@@ -23,19 +28,17 @@ __all__ = ["ColumnStats", "Counted", "part_of"]
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 
-# Levels that are counted: with more, text names its rows.
-_MOST_LEVELS = 2**17
-
 
 @dataclass(frozen=True, eq=False)
 class Part:
     """A column of one batch: floats or codes of levels, and which rows lack a value.
 
-    Numbers that no float equals have tails beyond the nearest one. Times are counted in a unit.
+    Numbers that no float equals have tails beyond the nearest one. Times are counted in a unit. Text is levels until
+    all batches have shown what it spells; `words` are cells of text that spell no number where numbers are wanted.
     """
 
     kind: Kind
-    type: Type
+    type: Type | Literal["text"]
     values: NDArray[Any]
     missing: Mask | None
     levels: tuple[Hashable, ...] = ()
@@ -45,6 +48,7 @@ class Part:
     has_large_floats: bool = False
     # Some value, as messages show it.
     example: str = ""
+    words: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def observed(self) -> NDArray[Any]:
@@ -57,12 +61,15 @@ class Part:
         return self.tails if self.tails is None or self.missing is None else self.tails[~self.missing]
 
 
-def part_of(data: Any, name: str, override: Override | None, /) -> Part:
+def part_of(data: Any, name: str, override: Override | Spelling | None, /) -> Part:
     """Some rows of a column: an array, a Column or a narwhals Series."""
     data, n_infinite = _without_infinities(data)
-    # Whether text names its rows is decided from all of them.
-    is_text = not isinstance(data, (np.ndarray, Column)) and str(data.dtype) == "String"
-    column, kind = convert(*read(data, name, "category" if is_text and override is None else override), override)
+    # Whether text names its rows, and what it spells, is decided from all of them.
+    column, kind = read(data, name, override or "category")
+    words = words_of(column) if kind == "text" and override == "number" else {}
+    if kind == "text" and override in (None, "date"):
+        return Part(column.kind, kind, column.values, column.missing, column.levels, example=_example(column))
+    column, kind = convert(column, kind, NUMBERS if kind == "text" and override == "number" else override)
     if column.kind == "vector":
         raise InputError(f"{name!r} holds vectors, which are not read in batches: load the table, or leave it out")
     if column.kind != "number":
@@ -79,9 +86,14 @@ def part_of(data: Any, name: str, override: Override | None, /) -> Part:
     return Part(
         *(column.kind, kind, values, column.missing, column.levels, n_infinite, tails),
         example=_example(column),
+        words=words,
         unit=dtype.str[4:-1] if dtype.kind in "Mm" else "",
         has_large_floats=dtype.kind == "f" and tails is None and is_wide(values),
     )
+
+
+def _called(kind: str | None) -> str:
+    return "category" if kind == "text" else str(kind)
 
 
 def _example(column: Column) -> str:
@@ -112,10 +124,11 @@ class ColumnStats:
     override: Override | None
     capacity: int
     layout: Layout | None = None
+    max_levels: int = MAX_LEVELS
     n_missing: int = 0
     n_infinite: int = 0
     kind: Kind | None = None
-    type: Type | None = None
+    type: Type | Literal["text"] | None = None
     levels: tuple[Hashable, ...] = ()
     unit: str = ""
     has_large_floats: bool = False
@@ -124,6 +137,9 @@ class ColumnStats:
     example: str = ""
     sketch: RankSketch | None = None
     rows: dict[Hashable, int] = field(default_factory=dict)
+    text: TextCounts | None = None
+    words: dict[str, int] = field(default_factory=dict)
+    extremes: Extremes = field(default_factory=Extremes)
 
     def update(self, data: Any, /) -> None:
         """Look at some more rows."""
@@ -137,6 +153,7 @@ class ColumnStats:
         n_missing = 0 if part.missing is None else int(np.count_nonzero(part.missing))
         self.n_missing += n_missing
         self.n_infinite += part.n_infinite
+        self._add_words(part.words)
         if n_missing == len(part.values):
             return
         self.example = self.example or part.example
@@ -145,21 +162,39 @@ class ColumnStats:
             tails = part.observed_tails
             self.sketch.update(part.observed, tails)
             self._note_large(part.has_large_floats, has_tails=tails is not None and bool(tails.any()))
+            if part.type == "number" and self.override is None:
+                self.extremes.update(part.observed)
             return
         times = np.bincount(part.observed, minlength=len(part.levels))
+        if self.text is not None:
+            self._count_text(self.text.update, part.levels, times)
+            return
         for level, n in zip(part.levels, times.tolist(), strict=True):
             if n:
                 self.rows[level] = self.rows.get(level, 0) + n
         self._limit_levels()
 
-    def _agree(self, kind: Kind, type_: Type, levels: tuple[Hashable, ...], unit: str) -> None:
+    def _count_text(self, count_some: Callable[..., None], *cells: Any) -> None:
+        try:
+            count_some(*cells)
+        except SkipError as error:
+            self.reason, self.text = str(error), None
+
+    def _add_words(self, words: Mapping[str, int]) -> None:
+        for word, n in words.items():
+            self.words[word] = self.words.get(word, 0) + n
+        if len(self.words) > text_counts.MOST_LEVELS:
+            wanted_numbers(self.name, self.words, 0, Notes())
+
+    def _agree(self, kind: Kind, type_: Type | Literal["text"], levels: tuple[Hashable, ...], unit: str) -> None:
         if self.kind is None:
             self.kind, self.type, self.levels, self.unit = kind, type_, levels, unit
             self.sketch = RankSketch.beginning(self.capacity, self.layout) if kind == "number" else None
+            self.text = TextCounts(self.capacity, self.override == "date") if type_ == "text" else None
         elif (kind, type_) != (self.kind, self.type):
             raise InputError(
-                f"{self.name!r} is a {self.type} in one batch and a {type_} in another: give it one type, or say what "
-                f"it is by types={{{self.name!r}: 'category'}}"
+                f"{self.name!r} is a {_called(self.type)} in one batch and a {_called(type_)} in another: give it one "
+                f"type, or say what it is by types={{{self.name!r}: 'category'}}"
             )
         elif levels != self.levels:
             raise InputError(
@@ -182,22 +217,30 @@ class ColumnStats:
             self.sketch = None
 
     def _limit_levels(self) -> None:
-        if len(self.rows) > _MOST_LEVELS:
-            self.reason = f"more than {_MOST_LEVELS:,} distinct values: an identifier or free text"
+        if len(self.rows) > text_counts.MOST_LEVELS:
+            self.reason = f"more than {text_counts.MOST_LEVELS:,} distinct values: an identifier or free text"
             self.rows = {}
 
     def copy(self) -> "ColumnStats":
         """One that has seen the same; neither changes the other."""
-        return replace(self, rows=dict(self.rows), sketch=None if self.sketch is None else self.sketch.copy())
+        return replace(
+            self,
+            rows=dict(self.rows),
+            sketch=None if self.sketch is None else self.sketch.copy(),
+            text=None if self.text is None else self.text.copy(),
+            words=dict(self.words),
+            extremes=replace(self.extremes, times=dict(self.extremes.times)),
+        )
 
     def merge(self, other: "ColumnStats", /) -> None:
         """Add what other batches say."""
         self.reason = min(filter(None, (self.reason, other.reason)), default="")
         if self.reason:
-            self.rows, self.sketch = {}, None
+            self.rows, self.sketch, self.text = {}, None, None
             return
         self.n_missing += other.n_missing
         self.n_infinite += other.n_infinite
+        self._add_words(other.words)
         if other.kind is None or other.type is None:
             return
         self.example = self.example or other.example
@@ -205,6 +248,9 @@ class ColumnStats:
         if self.sketch is not None and other.sketch is not None:
             self.sketch.merge(other.sketch)
             self._note_large(other.has_large_floats, has_tails=other.has_tails)
+            self.extremes.merge(other.extremes)
+        if self.text is not None:
+            self._count_text(self.text.merge, other.text)
         for level, n in other.rows.items():
             self.rows[level] = self.rows.get(level, 0) + n
         self._limit_levels()
@@ -212,45 +258,76 @@ class ColumnStats:
     @property
     def n_observed(self) -> int:
         """Rows that have a value."""
+        if self.text is not None:
+            return self.text.n_rows
         return sum(self.rows.values()) if self.sketch is None else self.sketch.n_values
 
-    def decided(self, grid: Callable[[int], int | None], /, *, max_levels: int = MAX_LEVELS) -> "Counted":
+    def decided(self, grid: Callable[[int], int | None], notes: Notes | None = None, /) -> "Counted":
         """What the column is, on a grid for its rows; refused by a SkipError where it cannot be measured."""
+        notes = Notes() if notes is None else notes
         if self.reason:
             raise SkipError(self.reason)
         if self.n_infinite:
             raise SkipError(f"has {count(self.n_infinite, 'infinite value')}: replace by numbers or by NaN")
-        n = self.n_observed
-        if n < 2:
-            raise SkipError("no observed value" if not n else "a single observed value")
+        if self.words:
+            wanted_numbers(self.name, self.words, self.n_observed + sum(self.words.values()), notes)
+        if self.text is not None:
+            return self._from_text(self.text, grid, notes)
         is_constant = len(self.rows) == 1 if self.sketch is None else self.sketch.is_constant
+        self._check_varies(self.n_observed, is_constant)
+        if self.type is None or self.type == "text":
+            raise ValueError("observed values have a type")
+        if self.sketch is None:
+            return self._category(self.type, self.rows)
+        self.extremes.tell(self.name, notes)
+        return self._number(self.type, self.sketch, self.n_missing, self.override, grid)
+
+    def _check_varies(self, n_observed: int, is_constant: bool) -> None:
+        if n_observed < 2:
+            raise SkipError("no observed value" if not n_observed else "a single observed value")
         if is_constant:
             raise SkipError(f"constant (always {self.example})")
-        if self.kind is None or self.type is None:
-            raise ValueError("observed values have a type")
-        if self.sketch is not None:
-            cells, smallest, tails = self.sketch.cells(grid(n))
-            return Counted(
-                *(self.name, self.type, self.n_missing, self.override, cells.counts),
-                location_and_scale=self.sketch.location_and_scale(),
-                rank_error=self.sketch.rank_error,
-                cells=cells,
-                smallest=smallest,
-                tails=tails,
-                origin=self.sketch.origin,
-            )
-        return self._category(self.type, max_levels)
 
-    def _category(self, kind: Type, max_levels: int) -> "Counted":
-        levels = in_order(list(self.rows))
+    def _from_text(self, text: TextCounts, grid: Callable[[int], int | None], notes: Notes) -> "Counted":
+        self._check_varies(self.n_observed, len(text.rows) == 1)
+        spelling, sketch = text.decided(self.name, notes)
+        if spelling is None or sketch is None:
+            return self._category("category", text.rows)
+        n_words = text.n_rows - sketch.n_values
+        if text.sketches is not None:
+            n_words = sum(text.words_beside(spelling).values())
+        self._check_varies(sketch.n_values, sketch.is_constant)
+        return self._number(spelling.kind, sketch, self.n_missing + n_words, spelling, grid)
+
+    def _number(
+        self,
+        kind: Type,
+        sketch: RankSketch,
+        n_missing: int,
+        override: Override | Spelling | None,
+        grid: Callable[[int], int | None],
+    ) -> "Counted":
+        cells, smallest, tails = sketch.cells(grid(sketch.n_values))
+        return Counted(
+            *(self.name, kind, n_missing, override, cells.counts),
+            location_and_scale=sketch.location_and_scale(),
+            rank_error=sketch.rank_error,
+            cells=cells,
+            smallest=smallest,
+            tails=tails,
+            origin=sketch.origin,
+        )
+
+    def _category(self, kind: Type, times: Mapping[Hashable, int]) -> "Counted":
+        levels = in_order(list(times))
         pooled: tuple[Hashable, ...]
-        rows = np.array([self.rows[level] for level in levels], dtype=np.intp)
+        rows = np.array([times[level] for level in levels], dtype=np.intp)
         if kind == "boolean":
             levels, pooled, n_pooled = [False, True], (False, True), 0
-            rows, moved = np.array([self.rows[False], self.rows[True]]), np.arange(2)
+            rows, moved = np.array([times[False], times[True]]), np.arange(2)
         else:
             requested = self.override is not None
-            moved, pooled, n_pooled = pool_levels(tuple(levels), rows, requested=requested, max_levels=max_levels)
+            moved, pooled, n_pooled = pool_levels(tuple(levels), rows, requested=requested, max_levels=self.max_levels)
         counts = np.bincount(moved, rows, minlength=len(pooled)).astype(np.intp)
         places = dict(zip(levels, moved.tolist(), strict=True))
         return Counted(
@@ -274,7 +351,7 @@ class Counted:
     name: str
     type: Type
     n_missing: int
-    override: Override | None
+    override: Override | Spelling | None
     counts: NDArray[np.intp]
     location_and_scale: tuple[float, float]
     rank_error: float = 0.0

@@ -14,6 +14,8 @@ from typing import Any, Protocol
 from renyi.data.files.large_text import converted
 from renyi.data.files.request import Request
 from renyi.data.files.table_files import read_table
+from renyi.data.notes import Source
+from renyi.data.records import are_records
 from renyi.errors import InputError, load
 
 __all__ = ["Stream", "TextFiles", "as_stream", "is_large", "is_streamed", "loaded", "text_files"]
@@ -46,7 +48,8 @@ def is_streamed(data: Any, /) -> bool:
     if isinstance(data, (str, os.PathLike, Iterator, TextFiles)) or _is_lazy(data):
         return True
     if isinstance(data, (list, tuple)):
-        return bool(data) and all(hasattr(part, "columns") or isinstance(part, dict) for part in data)
+        parts = bool(data) and all(hasattr(part, "columns") or isinstance(part, dict) for part in data)
+        return parts and not are_records(data)
     return callable(data) and not hasattr(data, "columns") and not hasattr(data, "__array__")
 
 
@@ -63,9 +66,10 @@ def loaded(data: Any, memory: int, /) -> Any:
     if not all(_is_parquet(file) for file in files):
         if _is_large_text(files, memory):
             return None
-        frames = [read_table(file).frame for file in files]
-        _check_schemas({file: frame.schema for file, frame in zip(files, frames, strict=True)})
-        return frames[0] if len(frames) == 1 else pl.concat(frames)
+        sources = [read_table(file) for file in files]
+        _check_schemas({file: source.frame.schema for file, source in zip(files, sources, strict=True)})
+        notes = dict.fromkeys(note for source in sources for note in source.notes)
+        return Source(pl.concat([source.frame for source in sources]), tuple(notes))
     stream = _Parquet(files, memory)
     if stream.n_rows * stream.n_columns * _BYTES_OF_CELL * _COPIES > memory:
         return None

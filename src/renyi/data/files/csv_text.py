@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from renyi.data.files.decoding import decode
-from renyi.data.files.request import SEPARATORS, Request, all_numbers, check_names, some_names, typed
-from renyi.data.files.text_types import Notes, drop_values
+from renyi.data.files.request import SEPARATORS, Request, check_names, looks_like_a_row, typed
+from renyi.data.files.text_types import drop_values
+from renyi.data.notes import Notes, some
 from renyi.errors import count
 
 __all__ = ["parse_csv", "separator_of"]
@@ -25,10 +26,14 @@ def parse_csv(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]:
         spelled = next(csv.reader((line.decode() for line in lines), delimiter=separator))
     except csv.Error as error:
         raise request.refuse(f"has a first line that cannot be read ({error}): check its quotes") from error
+    if not request.has_names:
+        lines.seek(0)
+        spelled = [f"column {i}" for i in range(1, len(spelled) + 1)]
     names = check_names(spelled, request)
-    if all_numbers(names):
+    if request.has_names and looks_like_a_row(spelled):
         request.notes.say(
-            f"the first line holds only numbers ({some_names(names)}): it was read as names, not as a row"
+            f"the first line ({some(spelled)}) looks like a row and was read as names: if it is none, pass "
+            "--no-header, or in Python a frame with names"
         )
     body = lines.read()
     if not body.strip():

@@ -25,6 +25,10 @@ def parse_json(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]:
     array, n_lines, lines = data, 0, [data]
     if b"".join(data.split()) == b"[]":
         raise request.refuse("is an empty JSON array: pass one with an object for each row")
+    rows = _by_rows(data)
+    if rows is not None:
+        data = array = rows
+        request.notes.say("the JSON has an object or a list for each column, as pandas writes it: read as columns")
     if not data.lstrip().startswith(b"["):
         lines = [line for line in data.split(b"\n") if line.strip()]
         # One reader for both forms, since it takes its types from all rows in every version of Polars.
@@ -46,6 +50,32 @@ def parse_json(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]:
     frame, names = renamed(_in_order(frame, lines[0] if n_lines else array), request)
     frame = drop_values(pl, frame, request.null_values)
     return typed(pl, frame, names, request, decimal_comma=False), names
+
+
+def _by_rows(data: bytes) -> bytes | None:
+    """An array of objects, where the file is one object of columns: of objects, of lists, or with the names apart."""
+    start = data.lstrip()[:1]
+    first, _, rest = data.strip().partition(b"\n")
+    if start != b"{" or (rest and first.rstrip().endswith(b"}")):
+        return None
+    try:
+        table = json.loads(data)
+    except ValueError:
+        return None
+    if set(table) == {"columns", "index", "data"}:
+        return _array([dict(zip(table["columns"], row, strict=True)) for row in table["data"]])
+    columns = list(table.values())
+    if not columns or not (all(isinstance(c, dict) for c in columns) or all(isinstance(c, list) for c in columns)):
+        return None
+    places = [list(c) if isinstance(c, dict) else list(range(len(c))) for c in columns]
+    # Objects within one row have keys of their own.
+    if any(keys != places[0] for keys in places) or len(places[0]) < 2:
+        return None
+    return _array([{name: column[key] for name, column in table.items()} for key in places[0]])
+
+
+def _array(rows: list[dict[str, Any]]) -> bytes:
+    return json.dumps(rows).encode()
 
 
 def _is_doubtful(pl: Any, column: Any, request: Request) -> bool:

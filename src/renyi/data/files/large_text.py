@@ -14,7 +14,8 @@ from renyi.data.files.csv_text import separator_of
 from renyi.data.files.decoding import refuse_packed
 from renyi.data.files.request import Request
 from renyi.data.files.table_files import open_bytes, parse_table
-from renyi.data.files.text_types import MOST_DIGITS, Notes
+from renyi.data.files.text_types import MOST_DIGITS, is_decimal_comma
+from renyi.data.notes import Notes
 from renyi.errors import InputError, load
 
 __all__ = ["converted"]
@@ -29,14 +30,20 @@ def converted(requests: Mapping[Path, Request], folder: Path, /, *, n_bytes: int
     """The table of text files as Parquet files of the same columns, each from so many bytes, and what was decided.
 
     A column has a type if all its cells do. Where blocks disagree on that, everything is read once more, with the
-    column as text; where they write numbers in different ways, it is refused.
+    column as text, or with commas between thousands; where they write numbers in different ways, it is refused.
     """
     as_text: frozenset[str] = frozenset()
     long: set[str] = set()
+    decimal_comma = True
     while True:
         found = _Written(folder)
         for path, request in requests.items():
-            found.add(path, replace(request, as_text=as_text), n_bytes)
+            found.add(path, replace(request, as_text=as_text, decimal_comma=decimal_comma), n_bytes)
+        if decimal_comma and found.has_other_commas:
+            # What a comma is follows from all blocks.
+            decimal_comma = False
+            continue
+        found.check_styles()
         types = {name: _common(types, has_long=name in found.long) for name, types in found.types.items()}
         unsettled = frozenset(name for name, dtype in types.items() if dtype is None)
         if not unsettled:
@@ -58,6 +65,8 @@ class _Written:
         self.long: set[str] = set()
         self.notes = Notes()
         self._styles: dict[str, set[str]] = {}
+        self._marks: set[str] = set()
+        self._request: Request | None = None
 
     def add(self, path: Path, request: Request, n_bytes: int) -> None:
         """Read another file."""
@@ -75,6 +84,8 @@ class _Written:
                 where = f"; rows and lines are counted from line {line:,} on" if number else ""
                 raise InputError(f"{error}{where}") from error
             self.notes.absorb(own.notes)
+            self._marks |= own.notes.marks
+            self._request = own
             self._note_types(frame, own)
             self.files.append(self._folder / f"{len(self.files):06}.parquet")
             frame.write_parquet(self.files[-1], compression="lz4")
@@ -86,23 +97,30 @@ class _Written:
             known = self.types.setdefault(column.name, set())
             if column.null_count() < len(column):
                 known.add(column.dtype)
-                self._note_style(column, request)
+                self._note_style(column, request.notes.styles.get(column.name))
                 is_whole = column.dtype.is_integer()
                 if column.dtype.is_decimal() or (is_whole and max(-column.min(), column.max()) > EXACT):
                     self.long.add(column.name)
 
-    def _note_style(self, column: Any, request: Request) -> None:
-        """Refuse numbers that are written in one way here and in another one there."""
-        style = request.notes.styles.get(column.name)
-        known = self._styles.setdefault(column.name, set())
+    def _note_style(self, column: Any, style: str | None) -> None:
         # Whole numbers without any mark go with every way.
         if style is not None or column.dtype.is_float() or getattr(column.dtype, "scale", 0):
-            known.add(style or "decimal points")
-        if len(known) > 1:
-            raise request.refuse(
-                f"has numbers with {' and others with '.join(sorted(known))} in column {column.name!r}: write them in "
-                "one way"
-            )
+            self._styles.setdefault(column.name, set()).add(style or "decimal points")
+
+    @property
+    def has_other_commas(self) -> bool:
+        """Whether commas were taken for decimal, and all blocks together show that they part thousands."""
+        are_decimal = any("decimal commas" in known for known in self._styles.values())
+        return "open" in self._marks and are_decimal and not is_decimal_comma(self._marks)
+
+    def check_styles(self) -> None:
+        """Refuse numbers that are written in one way here and in another one there."""
+        for name, known in self._styles.items():
+            if len(known) > 1 and self._request is not None:
+                raise self._request.refuse(
+                    f"has numbers with {' and others with '.join(sorted(known))} in column {name!r}: write them in one "
+                    "way"
+                )
 
 
 class _Blocks:
@@ -115,7 +133,7 @@ class _Blocks:
         """Blocks of whole lines with the names above them, and the line that each begins with."""
         with self._lines() as lines:
             names = self._names(lines)
-            line = 2
+            line = 2 if names else 1
             while block := lines.read(self._n_bytes):
                 block += lines.readline()
                 while block.count(b'"') % 2 and (more := lines.readline()):
@@ -134,7 +152,7 @@ class _Blocks:
             raise self.request.refuse(
                 "is one JSON array that does not fit into memory: pass more memory, or write an object on every line"
             )
-        if start.startswith(b"{"):
+        if start.startswith(b"{") or not self.request.has_names:
             lines.seek(0)
             return b""
         while first.count(b'"') % 2 and (more := lines.readline()):

@@ -2,26 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from renyi.data.files.text_types import Notes, type_columns
+from renyi.data.dates import fitting
+from renyi.data.files.text_types import type_columns
+from renyi.data.names import each_once
+from renyi.data.notes import Notes, some
+from renyi.data.spelled import spells
 from renyi.errors import InputError, count
 
-__all__ = ["BINARY", "SEPARATORS", "Request", "Source", "all_numbers", "check_names", "renamed", "some_names", "typed"]
+__all__ = ["BINARY", "SEPARATORS", "Request", "check_names", "looks_like_a_row", "renamed", "typed"]
 
 # A name, a cast and a cleaning for each column: beyond this a header is a mistake, or a table on its side.
 _MOST_COLUMNS = 100_000
 BINARY = frozenset({".parquet", ".pq", ".arrow", ".feather", ".ipc"})
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """A table read from a file: a Polars frame, and one sentence for each thing that was decided or repaired."""
-
-    frame: Any
-    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -36,6 +33,9 @@ class Request:
     notes: Notes = field(default_factory=Notes)
     # Columns that stay text whatever their cells look like.
     as_text: frozenset[str] = frozenset()
+    # Whether a comma may be decimal; by default where it does not part cells.
+    decimal_comma: bool = True
+    has_names: bool = True
 
     @classmethod
     def of(
@@ -44,6 +44,7 @@ class Request:
         separator: str | None = None,
         null_values: Sequence[str] = (),
         encoding: str | None = None,
+        has_names: bool = True,
     ) -> "Request":
         """For a file, or standard input where that is "-"."""
         plain = str(path) == "-"
@@ -53,6 +54,7 @@ class Request:
             check_separator(separator),
             tuple(null_values),
             encoding,
+            has_names=has_names,
         )
 
     @property
@@ -93,31 +95,24 @@ def check_names(spelled: Sequence[str], request: Request) -> list[str]:
     names = [name.strip() or f"column {i}" for i, name in enumerate(spelled, 1)]
     unnamed = [name for name, before in zip(names, spelled, strict=True) if not before.strip()]
     if unnamed:
-        request.notes.say(f"{count(len(unnamed), 'column')} without a name: called {some_names(unnamed)}")
-    known: dict[str, list[str]] = {}
-    for name, before in zip(names, spelled, strict=True):
-        known.setdefault(name, []).append(before)
-    twice = [" and ".join(map(repr, same)) for same in known.values() if len(same) > 1]
-    if twice:
-        hint = ", and add a first line of names if there is none" if all_numbers(names) else ""
-        raise request.refuse(f"has columns of the same name ({'; '.join(twice[:5])}): give each its own{hint}")
-    return names
+        request.notes.say(f"{count(len(unnamed), 'column')} without a name: called {some(unnamed)}")
+    return each_once(names, request.notes)
 
 
-def some_names(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
-    return ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-
-
-def all_numbers(names: Sequence[str]) -> bool:
-    """Whether all names are numbers, as those of a first row would be."""
-    try:
-        return all(float(name) is not None for name in names)
-    except ValueError:
-        return False
+def looks_like_a_row(names: Sequence[str]) -> bool:
+    """Whether names look like cells: all are numbers, one has a fraction or is a date, or whole ones have no order."""
+    spelled = [name.strip() for name in names]
+    numbers = [float(name) for name in spelled if spells(float, name)]
+    if len(numbers) == len(names) or any(not value.is_integer() or value < 0 for value in numbers):
+        return True
+    # Years and places of columns come one after the other.
+    steps = {later - sooner for sooner, later in pairwise(numbers)}
+    return len(steps) > 1 or any(fitting([name]) for name in spelled)
 
 
 def typed(pl: Any, frame: Any, names: list[str], request: Request, *, decimal_comma: bool) -> Any:
     """Cells of text in the types that they spell."""
     kept = frozenset(str(i) for i, name in enumerate(names) if name in request.as_text)
-    return type_columns(pl, frame, names, request.notes, decimal_comma=decimal_comma, as_text=kept)
+    return type_columns(
+        pl, frame, names, request.notes, decimal_comma=decimal_comma and request.decimal_comma, as_text=kept
+    )

@@ -13,8 +13,9 @@ from renyi.data.exact import is_wide
 from renyi.data.files.csv_text import parse_csv
 from renyi.data.files.decoding import decode, unpack
 from renyi.data.files.json_text import is_json, parse_json
-from renyi.data.files.request import BINARY, Request, Source, renamed
+from renyi.data.files.request import BINARY, Request, renamed
 from renyi.data.files.text_types import drop_values
+from renyi.data.notes import Source
 from renyi.errors import InputError, count, load
 
 __all__ = ["open_bytes", "parse_table", "read_table"]
@@ -26,6 +27,7 @@ def read_table(
     separator: str | None = None,
     null_values: Sequence[str] = (),
     encoding: str | None = None,
+    has_names: bool = True,
 ) -> Source:
     """Read a table from a file, whatever its format, and say what was decided on the way.
 
@@ -43,6 +45,8 @@ def read_table(
         Cells that mean "missing", beside empty ones, NA and its like.
     encoding : str, optional
         The encoding of a CSV or JSON; by default UTF-8 or what a byte order mark says, and Windows-1252 for the rest.
+    has_names : bool
+        Whether the first line of a CSV names the columns; else they are called column 1, column 2, ….
 
     Returns
     -------
@@ -54,7 +58,7 @@ def read_table(
     InputError
         If the file cannot be read as a table; the message says where and what to do.
     """
-    request = Request.of(path, separator, null_values, encoding)
+    request = Request.of(path, separator, null_values, encoding, has_names)
     if str(path) == "-":
         if sys.stdin is None:
             raise request.refuse("is closed: name a file, or send one to it")

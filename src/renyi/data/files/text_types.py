@@ -4,13 +4,13 @@ import re
 from typing import Any
 
 from renyi.data.exact import EXACT, is_told_by_float
-from renyi.errors import count
+from renyi.data.notes import Notes
+from renyi.data.spelled import MISSING_NUMBER, note_strays
 
-__all__ = ["MOST_DIGITS", "Notes", "drop_values", "rounds", "type_columns"]
+__all__ = ["MOST_DIGITS", "drop_values", "is_decimal_comma", "rounds", "type_columns"]
 
-# Programs write these for "missing" whatever the column; people write the others, which may be levels of a category.
+# Programs write these for "missing" whatever the column; people write others, which may be levels of a category.
 _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
-_MISSING_NUMBER = ("", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "?", "-", "--", "–", "—", ".", "*")
 # Digits of decimal numbers at most.
 MOST_DIGITS = 38
 _WHOLE = re.compile(r"[+-]?\d+")
@@ -20,6 +20,11 @@ _DECIMAL_COMMA = ("decimal commas", r"^[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?$", ""
 _THOUSANDS_COMMA = ("commas between thousands", r"^[+-]?([1-9]\d{0,2}(,\d{3})*|0)(\.\d*)?$", ",")
 _THOUSANDS_DOT = ("dots between thousands", r"^[+-]?([1-9]\d{0,2}(\.\d{3})*|0)(,\d*)?$", r"\.")
 _THOUSANDS_GAP = ("gaps between thousands", "^[+-]?\\d{1,3}(['’\u00a0\u202f]\\d{3})*([.,]\\d*)?$", "['’\u00a0\u202f]")
+# Cells that show what a comma is in the whole file: with a decimal point, with a decimal comma, and what is open.
+_POINTS = r"^[+-]?(\d*\.(\d{1,2}|\d{4,})|(0?|\d{4,})\.\d+|[1-9]\d{0,2}(,\d{3})+\.\d+|[1-9]\d{0,2}(,\d{3}){2,})$"
+_COMMAS = r"^[+-]?(\d*,(\d{1,2}|\d{4,})|(0?|\d{4,}),\d+|[1-9]\d{0,2}(\.\d{3})+,\d+|[1-9]\d{0,2}(\.\d{3}){2,})$"
+_OPEN = r"^[+-]?[1-9]\d{0,2},\d{3}$"
+_HEAD = 64
 _DAY, _CLOCK = r"\d{4}-\d{2}-\d{2}", r"\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
 _DATES = {
     "dates": f"^{_DAY}$",
@@ -27,52 +32,6 @@ _DATES = {
     "dates with times": f"^{_DAY}[T ]{_CLOCK}$",
     "dates with times and zones": rf"^{_DAY}[T ]{_CLOCK}\s?(Z|[+-]\d{{2}}:?\d{{2}})$",
 }
-
-
-class Notes:
-    """What was decided, as sentences; columns with the same fate share one."""
-
-    def __init__(self) -> None:
-        self._said: list[str] = []
-        # How the numbers of columns are written, where that is not plain.
-        self.styles: dict[str, str] = {}
-        self._held: dict[tuple[str, str], list[tuple[str, int]]] = {}
-
-    def say(self, sentence: str) -> None:
-        if sentence not in self._said:
-            self._said.append(sentence)
-
-    def absorb(self, other: "Notes", /) -> None:
-        """Add what was decided of other rows."""
-        for sentence in other._said:
-            self.say(sentence)
-        for key, columns in other._held.items():
-            times = dict(self._held.get(key, ()))
-            for column, more in columns:
-                times[column] = times.get(column, 0) + more
-            self._held[key] = list(times.items())
-
-    def hold(self, column: str, what: str, fate: str, times: int = 0) -> None:
-        """A column holds something, so many times, and this is what became of it."""
-        self._held.setdefault((what, fate), []).append((column, times))
-
-    def hold_infinite(self, column: str, times: int) -> None:
-        self.hold(
-            column, "infinite values", "read as missing, since a rank among finite ones would mean nothing", times
-        )
-
-    def sentences(self) -> tuple[str, ...]:
-        return (*self._said, *(_sentence(*key, columns) for key, columns in self._held.items()))
-
-
-def _sentence(what: str, fate: str, columns: list[tuple[str, int]]) -> str:
-    names = ", ".join(repr(name) for name, _ in columns[:3])
-    if len(columns) > 3:
-        names += f" and {len(columns) - 3:,} more"
-    total = sum(times for _, times in columns)
-    times = f" ({count(total, 'time')})" if total else ""
-    who = f"column {names} holds" if len(columns) == 1 else f"{len(columns):,} columns ({names}) hold"
-    return f"{who} {what}{times}: {fate}"
 
 
 def drop_values(pl: Any, frame: Any, values: tuple[str, ...]) -> Any:
@@ -110,13 +69,17 @@ def type_columns(
 ) -> Any:
     """The frame, whose columns are called 0, 1, …, with the text columns in the types of all their cells.
 
-    `decimal_comma` settles what '1,234' is where nothing else in its column does; columns `as_text` stay text.
+    `decimal_comma` is whether '1,234' may be 1.234: it is where nothing else in the file says what a comma is. Columns
+    `as_text` stay text.
     """
     texts = frame.select(pl.col(pl.String))
     labels = texts.select(key for key in texts.columns if key in as_text)
     texts = texts.drop(labels.columns)
     typed, doubtful = _cast_clean(pl, texts)
     clean = [key for key, column in typed.items() if column.dtype == pl.Float64]
+    if decimal_comma:
+        notes.marks = _marks(*([texts[key] for key in keys] for keys in (clean, doubtful)))
+        decimal_comma = is_decimal_comma(notes.marks)
     written: set[str] = set()
     settings: dict[str, Any] = {"notes": notes, "decimal_comma": decimal_comma, "written": written}
     for key in doubtful:
@@ -128,10 +91,29 @@ def type_columns(
         for key in clean:
             regrouped = _Column(pl, texts[key], names[int(key)], **settings).rewritten(texts[key], _THOUSANDS_DOT)
             typed[key] = typed[key] if regrouped is None else regrouped
-    for key, column in typed.items():
-        if column.null_count() == len(column):
-            notes.hold(names[int(key)], "no value", "empty")
     return frame.with_columns(column.alias(key) for key, column in typed.items())
+
+
+def _marks(clean: list[Any], doubtful: list[Any]) -> set[str]:
+    """What cells show about commas: that points are decimal, that commas are, or that one of them is open."""
+    found = set()
+    # What is a float has no comma.
+    for name, pattern, texts in (
+        ("points", _POINTS, [*clean, *doubtful]),
+        ("commas", _COMMAS, doubtful),
+        ("open", _OPEN, doubtful),
+    ):
+        # The first rows show it mostly.
+        if any(text.head(_HEAD).str.contains(pattern).any() for text in texts) or any(
+            text.str.contains(pattern).any() for text in texts
+        ):
+            found.add(name)
+    return found
+
+
+def is_decimal_comma(marks: set[str], /) -> bool:
+    """Whether an open comma, such as that of 1,234, is decimal in a file that shows this about others."""
+    return "points" not in marks or "commas" in marks
 
 
 def _cast_clean(pl: Any, texts: Any) -> tuple[dict[str, Any], list[str]]:
@@ -175,7 +157,7 @@ class _Column:
         odd = self.text.filter(~finite).drop_nulls().alias("cell").value_counts()
         cell = odd["cell"]
         infinite = cell.cast(pl.Float64, strict=False).is_infinite().fill_null(False)
-        missing = cell.str.to_lowercase().is_in(list(_MISSING_NUMBER))
+        missing = cell.str.to_lowercase().is_in(list(MISSING_NUMBER))
         rest = cell.filter(~(infinite | missing))
         observed = self._without(cell.filter(infinite | missing))
         column, kind = None, "numbers"
@@ -189,7 +171,8 @@ class _Column:
                 column, kind = self._signed(observed, rest), "numbers"
         if column is None:
             return self._labels(odd, finite.sum())
-        self._note_missing(odd.filter(missing), "digits" if column.dtype == pl.String else kind)
+        kind = "digits" if column.dtype == pl.String else kind
+        note_strays(self.name, dict(odd.filter(missing).iter_rows()), self.notes, kind=kind)
         if infinite.any():
             self.notes.hold_infinite(self.name, odd.filter(infinite)["count"].sum())
         return column
@@ -202,18 +185,6 @@ class _Column:
         if not len(cells):
             return self.text
         return self.pl.select(self.pl.when(~self.text.is_in(cells.to_list())).then(self.text)).to_series()
-
-    def _note_missing(self, odd: Any, kind: str) -> None:
-        blank, spelled = odd.filter(odd["cell"] == ""), odd.filter(odd["cell"] != "").sort("cell")
-        if len(blank):
-            self.notes.hold(
-                self.name, f"{kind} and blank cells", f"read as {kind}, blank as missing", blank["count"].sum()
-            )
-        if len(spelled):
-            cells = " or ".join(map(repr, spelled["cell"]))
-            self.notes.hold(
-                self.name, f"{kind} and {cells}", f"read as {kind}, {cells} as missing", spelled["count"].sum()
-            )
 
     def _numbers(self, text: Any) -> Any:
         """Plain numbers, whole where all are, exact up to 64 bits; None if a cell is none, text if they are codes."""
@@ -263,9 +234,8 @@ class _Column:
         if number is not None and number.dtype != self.pl.String:
             self.written.add(called)
             example = text.filter(text.str.contains("[^0-9+-]"))
-            value = number.filter(text == example[0])[0] if len(example) else ""
-            fate = f"read as numbers, for example {example[0]!r} as {value}" if len(example) else "read as numbers"
-            self.notes.hold(self.name, f"numbers with {called}", fate)
+            shown = f"{example[0]!r} as {number.filter(text == example[0])[0]}" if len(example) else ""
+            self.notes.hold(self.name, f"numbers with {called}", "read as numbers", example=shown)
             self.notes.styles[self.name] = called
         return number
 
@@ -311,14 +281,4 @@ class _Column:
         rest = odd.filter(~odd["cell"].is_in(list(_MISSING)))
         if not len(rest) and not n_numbers:
             return text.cast(self.pl.Float64)
-        unsure = rest.filter(rest["cell"] == "?")
-        if len(unsure):
-            self.notes.hold(
-                self.name, "'?' among text", "kept as a level, name it as missing if it is", unsure["count"][0]
-            )
-        if n_numbers > 9 * rest["count"].sum():
-            cells = ", ".join(map(repr, rest.sort("count", "cell", descending=[True, False])["cell"][:3]))
-            self.notes.hold(
-                self.name, f"numbers and text such as {cells}", "kept as text, name those as missing if they are"
-            )
         return text

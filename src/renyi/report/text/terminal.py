@@ -4,7 +4,19 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from renyi.report.summary import Line, Result, called, headline, lines_of, number, pvalue, remarks, short, width
+from renyi.report.summary import (
+    Line,
+    Result,
+    called,
+    headline,
+    lines_of,
+    notes_of,
+    number,
+    pvalue,
+    remarks,
+    short,
+    width,
+)
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
@@ -43,7 +55,7 @@ def _text(result: Result, title: str, hint: str) -> str:
     lines = lines_of(result, _SHOWN + 1)
     rows = [_header(result), *(_plain(line, result) for line in lines[:_SHOWN])] if lines else []
     more = [hint] if len(lines) > _SHOWN else []
-    return "\n".join([f"{title}: {headline(result)}", *_aligned(rows), *more, *remarks(result)])
+    return "\n".join([f"{title}: {headline(result)}", *_aligned(rows), *more, *notes_of(result), *remarks(result)])
 
 
 def _header(result: Result) -> list[str]:

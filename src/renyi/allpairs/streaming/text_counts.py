@@ -1,0 +1,195 @@
+"""The cells of a text column whose rows come in batches: counted one by one, or by what they spell if they are many."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from renyi.allpairs.streaming.rank_sketch import RankSketch
+from renyi.data.dates import CLOCK, fitting
+from renyi.data.exact import RoundingError, Tails, is_wide, split
+from renyi.data.labels import in_order
+from renyi.data.notes import Notes
+from renyi.data.spelled import (
+    NUMBERS,
+    Spelling,
+    are_few_words,
+    date_spelling,
+    has_digit,
+    note_strays,
+    spelling_of,
+    wanted_dates,
+)
+from renyi.data.types import SkipError
+
+__all__ = ["MOST_LEVELS", "TextCounts"]
+
+Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+
+# Cells that are counted one by one: with more, text names its rows, or spells dates or numbers.
+MOST_LEVELS = 2**17
+_ROWS_AT_ONCE = 2**20
+
+
+@dataclass(eq=False)
+class TextCounts:
+    """Rows of every different cell, or once these are too many, of the values in every way that they may be read.
+
+    `words` are cells without a digit, `others` those with one that spell no number; `example` is the first of the
+    cells with a digit in their order.
+    """
+
+    capacity: int
+    wants_dates: bool
+    rows: dict[Hashable, int] = field(default_factory=dict)
+    sketches: dict[Spelling, RankSketch] | None = None
+    words: dict[str, int] = field(default_factory=dict)
+    others: dict[str, int] = field(default_factory=dict)
+    example: str = ""
+
+    def copy(self) -> "TextCounts":
+        """One that has seen the same; neither changes the other."""
+        sketches = None if self.sketches is None else {key: sketch.copy() for key, sketch in self.sketches.items()}
+        return replace(self, rows=dict(self.rows), sketches=sketches, words=dict(self.words), others=dict(self.others))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that have a cell; words beside numbers are none."""
+        if self.sketches is None:
+            return sum(self.rows.values())
+        return max(sketch.n_values for sketch in self.sketches.values())
+
+    def update(self, levels: Sequence[Hashable], times: Index, /) -> None:
+        """Count some more cells; refused by a SkipError once they are too many and spell nothing."""
+        if self.sketches is not None:
+            self._count(levels, times)
+            return
+        for level, n in zip(levels, times.tolist(), strict=True):
+            if n:
+                self.rows[level] = self.rows.get(level, 0) + n
+        if len(self.rows) > MOST_LEVELS:
+            self._spill()
+
+    def merge(self, other: "TextCounts", /) -> None:
+        """Add what other batches hold."""
+        if other.sketches is None:
+            self.update(list(other.rows), np.array(list(other.rows.values()), dtype=np.intp))
+            return
+        if self.sketches is None and not self.rows:
+            self.__dict__.update(other.copy().__dict__)
+            return
+        if self.sketches is None:
+            self._spill()
+        _add_up(self.words, other.words)
+        _add_up(self.others, other.others)
+        self.example = min(filter(None, (self.example, other.example)), default="")
+        self._keep(other.sketches)
+        for key, sketch in (self.sketches or {}).items():
+            sketch.merge(other.sketches[key])
+
+    def _spill(self) -> None:
+        """From here on count what cells spell, in every way that fits those so far."""
+        ways = fitting(list(filter(has_digit, map(str, self.rows))), compact=self.wants_dates)
+        keys = [Spelling("time" if way == CLOCK else "date", way) for way in ways]
+        keys += [] if self.wants_dates else [NUMBERS]
+        self.sketches = {key: RankSketch.beginning(self.capacity, None) for key in keys}
+        rows, self.rows = self.rows, {}
+        self._count(list(rows), np.array(list(rows.values()), dtype=np.intp))
+
+    def _count(self, levels: Sequence[Hashable], times: Index) -> None:
+        known = {level: n for level, n in zip(levels, times.tolist(), strict=True) if n}
+        told = {level: n for level, n in known.items() if has_digit(str(level))}
+        _add_up(self.words, {str(level): n for level, n in known.items() if level not in told})
+        self.example = min([*filter(None, [self.example]), *map(str, told)], default="")
+        cells, times = list(told), np.array(list(told.values()), dtype=np.intp)
+        fits = []
+        for key, sketch in (self.sketches or {}).items():
+            try:
+                floats, tails, is_read = _found(key, cells)
+            except RoundingError:
+                continue
+            if key == NUMBERS:
+                _add_up(self.others, {str(cells[k]): int(times[k]) for k in np.flatnonzero(~is_read)})
+            # Of numbers beyond 2⁵³ those of other batches may have been rounded.
+            if is_read.all() if key != NUMBERS else tails is None and not is_wide(floats):
+                _add(sketch, floats, tails, times[is_read])
+                fits.append(key)
+        self._keep(fits)
+
+    def words_beside(self, spelling: Spelling, /) -> dict[str, int]:
+        """Cells that are missing where the column is read so, once it is counted by what it spells."""
+        return self.words | self.others if spelling == NUMBERS else self.words
+
+    def _keep(self, keys: Iterable[Spelling]) -> None:
+        kept = {key for key in keys if self.wants_dates or are_few_words(self.words_beside(key))}
+        self.sketches = {key: sketch for key, sketch in (self.sketches or {}).items() if key in kept}
+        self.others = self.others if NUMBERS in self.sketches else {}
+        if not self.sketches:
+            raise SkipError(f"more than {MOST_LEVELS:,} distinct values: an identifier or free text")
+
+    def decided(self, name: str, notes: Notes, /) -> tuple[Spelling | None, RankSketch | None]:
+        """What the column spells, and its values counted; None where it is a category."""
+        if self.sketches is not None:
+            return self._chosen(name, notes)
+        levels = in_order(list(self.rows))
+        times = np.array([self.rows[level] for level in levels], dtype=np.intp)
+        if self.wants_dates:
+            spelling: Spelling | None = wanted_dates(name, levels, times, notes)
+        else:
+            spelling = spelling_of(name, levels, times, notes)
+        if spelling is None:
+            return None, None
+        try:
+            floats, tails, is_read = _found(spelling, levels)
+        except RoundingError as error:
+            raise SkipError(str(error)) from error
+        sketch = RankSketch.beginning(self.capacity, None)
+        _add(sketch, floats, tails, times[is_read])
+        return spelling, sketch
+
+    def _chosen(self, name: str, notes: Notes) -> tuple[Spelling, RankSketch]:
+        sketches = self.sketches or {}
+        ways = [key.way for key in sketches if key != NUMBERS]
+        words = self.words_beside(NUMBERS) if not ways else self.words
+        spelling = None
+        if not self.wants_dates and not are_few_words(words, self.n_rows):
+            raise SkipError(f"more than {MOST_LEVELS:,} distinct values: an identifier or free text")
+        if ways:
+            spelling = date_spelling(name, (), ways, notes, words=words, wanted=self.wants_dates, example=self.example)
+        elif words:
+            # Text that spells numbers alone was made text by somebody.
+            spelling = NUMBERS
+            note_strays(name, words, notes)
+        if spelling is None:
+            guess = "dates in an order that is open" if ways else "numbers as text, which types can say"
+            raise SkipError(f"more than {MOST_LEVELS:,} distinct values: {guess}")
+        return spelling, sketches[spelling]
+
+
+def _found(spelling: Spelling, cells: Sequence[Hashable]) -> tuple[Array, Tails | None, NDArray[np.bool_]]:
+    """What cells spell, as floats and their tails, and which cells spell something."""
+    values, is_read, is_rounded = spelling.values(cells)
+    if is_rounded:
+        raise RoundingError
+    return *split(values[is_read]), is_read
+
+
+def _add_up(total: dict[str, int], more: Mapping[str, int]) -> None:
+    for cell, n in more.items():
+        total[cell] = total.get(cell, 0) + n
+
+
+def _add(sketch: RankSketch, floats: Array, tails: Tails | None, times: Index) -> None:
+    for which in _repeated(times):
+        sketch.update(floats[which], None if tails is None else tails[which])
+
+
+def _repeated(times: Index) -> Iterator[Index]:
+    """Every place as many times as it is counted, not too many at once."""
+    ends = np.cumsum(times)
+    for start in range(0, int(ends[-1]) if len(ends) else 0, _ROWS_AT_ONCE):
+        rows = np.arange(start, min(start + _ROWS_AT_ONCE, int(ends[-1])))
+        yield np.searchsorted(ends, rows, side="right")

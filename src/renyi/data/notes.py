@@ -1,0 +1,83 @@
+"""What reading decided, as sentences."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from renyi.errors import count
+
+__all__ = ["Notes", "Source", "cut", "some"]
+
+# Names and cells may be anything, also long.
+_LONGEST = 40
+
+
+def cut(text: object, /) -> str:
+    """A name or a cell as sentences show it: in quotes, and not too long."""
+    shown = str(text)
+    return repr(shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…")
+
+
+def some(names: Iterable[object], mark: str = ", ", /) -> str:
+    """The first three of them, and how many more there are."""
+    listed = list(names)
+    return mark.join(map(cut, listed[:3])) + (f" and {len(listed) - 3:,} more" if len(listed) > 3 else "")
+
+
+class Notes:
+    """What was decided, as sentences; columns with the same fate share one."""
+
+    def __init__(self, said: Iterable[str] = ()) -> None:
+        self._said: list[str] = list(said)
+        # How the numbers of columns are written, where that is not plain.
+        self.styles: dict[str, str] = {}
+        # What the cells of a text file show about commas.
+        self.marks: set[str] = set()
+        self._held: dict[tuple[str, str], list[tuple[str, int]]] = {}
+        self._examples: dict[tuple[str, str], str] = {}
+
+    def say(self, sentence: str) -> None:
+        if sentence not in self._said:
+            self._said.append(sentence)
+
+    def absorb(self, other: "Notes", /) -> None:
+        """Add what was decided of other rows."""
+        for sentence in other._said:
+            self.say(sentence)
+        for key, columns in other._held.items():
+            times = dict(self._held.get(key, ()))
+            for column, more in columns:
+                times[column] = times.get(column, 0) + more
+            self._held[key] = list(times.items())
+        self._examples = other._examples | self._examples
+
+    def hold(self, column: str, what: str, fate: str, times: int = 0, example: str = "") -> None:
+        """A column holds something, so many times, and this is what became of it; the first example is told."""
+        self._held.setdefault((what, fate), []).append((column, times))
+        if example:
+            self._examples.setdefault((what, fate), f", for example {example}")
+
+    def hold_infinite(self, column: str, times: int) -> None:
+        self.hold(
+            column, "infinite values", "read as missing, since a rank among finite ones would mean nothing", times
+        )
+
+    def sentences(self) -> tuple[str, ...]:
+        held = (_sentence(*key, columns) + self._examples.get(key, "") for key, columns in self._held.items())
+        return (*self._said, *held)
+
+
+def _sentence(what: str, fate: str, columns: list[tuple[str, int]]) -> str:
+    names = some(name for name, _ in columns)
+    total = sum(times for _, times in columns)
+    times = f" ({count(total, 'time')})" if total else ""
+    who = f"column {names} holds" if len(columns) == 1 else f"{len(columns):,} columns ({names}) hold"
+    return f"{who} {what}{times}: {fate}"
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table that was read from a file: a Polars frame, and one sentence for each thing that was decided."""
+
+    frame: Any
+    notes: tuple[str, ...]

@@ -1,0 +1,74 @@
+"""Cells of text in batches: what they spell is decided in the end, also where they are too many to be kept."""
+
+import numpy as np
+import pytest
+
+from renyi.allpairs.streaming import text_counts
+from renyi.allpairs.streaming.text_counts import TextCounts
+from renyi.data.notes import Notes
+from renyi.data.types import SkipError
+
+
+def counted(parts, *, wants_dates=False, merged=False):
+    whole = TextCounts(4096, wants_dates)
+    for part in parts:
+        own = TextCounts(4096, wants_dates) if merged else whole
+        levels, times = np.unique(np.array(part, dtype=object).astype(str), return_counts=True)
+        own.update(levels.tolist(), times)
+        if merged:
+            whole.merge(own.copy())
+    return whole
+
+
+def days(start, n, form):
+    return [day.strftime(form) for day in (np.datetime64(start) + np.arange(n)).tolist()]
+
+
+PARTS = {
+    "month/day/year": [days("2020-01-01", 12, "%m/%d/%Y"), days("2020-02-01", 200, "%m/%d/%Y")],
+    "day/month/year": [days("2020-01-01", 12, "%d/%m/%Y"), days("2020-02-01", 200, "%d/%m/%Y")],
+    "day.month.year": [["unknown", "?", *days("2020-01-01", 12, "%d.%m.%Y")], days("2020-02-01", 200, "%d.%m.%Y")],
+    "": [[f"{k / 8}" for k in range(150)], [*(f"{k / 4}" for k in range(150)), "unknown", "unknown", "?"]],
+}
+
+
+@pytest.mark.parametrize("merged", [False, True])
+@pytest.mark.parametrize("way", PARTS)
+def test_many_cells_spell_what_few_do(way, merged, monkeypatch):
+    notes = Notes()
+    spelling, sketch = counted(PARTS[way]).decided("x", notes)
+    assert spelling.way == way
+    monkeypatch.setattr(text_counts, "MOST_LEVELS", 20)
+    for parts in (PARTS[way], PARTS[way][::-1]):
+        found = counted(parts, merged=merged)
+        assert found.rows == {}
+        again = Notes()
+        found_spelling, found_sketch = found.decided("x", again)
+        assert found_spelling == spelling
+        assert again.sentences() == notes.sentences()
+        for one, other in zip(found_sketch.cells(None)[:2], sketch.cells(None)[:2], strict=True):
+            np.testing.assert_array_equal(getattr(one, "counts", one), getattr(other, "counts", other))
+    assert sum(found.words_beside(spelling).values()) == {"": 3, "day.month.year": 2}.get(way, 0)
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        ([[f"row {k}" for k in range(60)]], "an identifier or free text"),
+        ([days("2020-01-01", 60, "%m/%d/%Y"), days("2020-01-01", 60, "%d/%m/%Y")], "an identifier or free text"),
+        ([[str(k) for k in range(60)]], "numbers as text, which types can say"),
+        ([[str(2**60 + k) for k in range(60)]], "an identifier or free text"),
+        ([days("2020-01-01", 12, "%d/%m/%y"), days("2020-02-01", 60, "%d/%m/%y")], "dates in an order that is open"),
+    ],
+)
+def test_many_cells_that_spell_nothing_are_left_out(parts, reason, monkeypatch):
+    monkeypatch.setattr(text_counts, "MOST_LEVELS", 20)
+    with pytest.raises(SkipError, match=f"more than 20 distinct values: {reason}"):
+        counted(parts).decided("x", Notes())
+
+
+def test_dates_that_are_wanted(monkeypatch):
+    parts = [days("2020-01-01", 200, "%d/%m/%y")]
+    spelling, _ = counted(parts, wants_dates=True).decided("x", Notes())
+    monkeypatch.setattr(text_counts, "MOST_LEVELS", 20)
+    assert counted(parts, wants_dates=True).decided("x", Notes())[0] == spelling
