@@ -50,6 +50,12 @@ def test_pair_draws_a_picture(file, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["pair.png", "table.csv"]
 
 
+def test_a_picture_does_not_replace_what_is_read(file, tmp_path):
+    (tmp_path / "pair.png").symlink_to(file)
+    with pytest.raises(InputError, match=r"pair\.png is a file that is read"):
+        run("pair", file, "x", "square", "--plot", tmp_path / "pair.png")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -130,13 +130,38 @@ def test_csv_and_json_do_not_mix(file):
         run("scan", file, "--csv", "-", "--json")
 
 
-def test_csv_does_not_replace_what_is_read(tmp_path):
-    path = tmp_path / "table.csv"
-    path.write_text("a,b\n" + "\n".join(f"{i},{i * i % 7}" for i in range(50)))
-    before = path.read_text()
-    with pytest.raises(InputError, match="the file that is read"):
-        CliRunner().invoke(app, ["scan", str(path), "--csv", str(path)], catch_exceptions=False)
-    assert path.read_text() == before
+ROWS = "a,b\n" + "\n".join(f"{i},{i * i % 7}" for i in range(50))
+
+
+@pytest.mark.parametrize("option", ["--csv", "--html"])
+@pytest.mark.parametrize("read", ["data", "data/*.csv", "data/a.csv", "link.csv"])
+@pytest.mark.parametrize("written", ["data/a.csv", "data/../data/a.csv", "link.csv", "hard.csv"])
+def test_no_output_replaces_what_is_read(option, read, written, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / f"data/{name}.csv").write_text(ROWS)
+    (tmp_path / "link.csv").symlink_to("data/a.csv")
+    os.link("data/a.csv", "hard.csv")
+    with pytest.raises(InputError, match=f"{option} {written} is a file that is read, which would be lost"):
+        run("scan", read, option, written)
+    assert (tmp_path / "data/a.csv").read_text() == ROWS
+    assert (tmp_path / "link.csv").is_symlink()
+
+
+def test_two_outputs_are_two_files(file, tmp_path):
+    (tmp_path / "link.html").symlink_to(tmp_path / "out.html")
+    for other in ("out.html", "link.html", "OUT.html"):
+        with pytest.raises(InputError, match="are one file, so one would be lost: name two"):
+            run("scan", file, "--csv", tmp_path / other, "--html", tmp_path / "out.html")
+    assert not (tmp_path / "out.html").exists()
+
+
+def test_an_output_may_lie_beside_what_is_read(tmp_path):
+    (tmp_path / "a.csv").write_text(ROWS)
+    run("scan", tmp_path, "--csv", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text().startswith("x,y,")
+    assert (tmp_path / "a.csv").read_text() == ROWS
 
 
 @pytest.mark.slow
@@ -219,10 +244,6 @@ class TestCommand:
         self.run(file, "--target", "square", "--html", tmp_path / "report.html", "--json")
         assert 'id="ranking"' in (tmp_path / "report.html").read_text(encoding="utf-8")
 
-    def test_refuses_what_would_be_lost(self, file):
-        before = file.read_bytes()
-        with pytest.raises(InputError, match="which would be lost"):
-            self.run(file, "--html", file)
+    def test_is_not_printed(self, file):
         with pytest.raises(InputError, match="name a file"):
             self.run(file, "--html", "-")
-        assert file.read_bytes() == before

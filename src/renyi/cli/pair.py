@@ -15,6 +15,7 @@ from renyi.cli.terminal import (
     Nulls,
     Separator,
     Types,
+    check_outputs,
     console_of,
     kinds_of,
     print_text,
@@ -48,6 +49,7 @@ def pair(
         from renyi.report.figures.style import check_picture
 
         check_picture(plot)
+    check_outputs(file, {"--plot": plot})
     frame, kinds = read(file, sep, null, encoding), kinds_of(types)
     found = _test_pair(_pick(frame, kinds, x, y, given or []))
     if plot is not None:

@@ -1,6 +1,8 @@
 """What commands share: arguments, reading a table, printing."""
 
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,6 +20,7 @@ __all__ = [
     "Nulls",
     "Separator",
     "Types",
+    "check_outputs",
     "console_of",
     "kinds_of",
     "print_text",
@@ -50,6 +53,16 @@ def kinds_of(types: list[str] | None) -> dict[str, str]:
             raise InputError(f"--type {override} is no type of a column: pass NAME=number, NAME=category or NAME=skip")
         kinds[name] = kind
     return kinds
+
+
+def check_outputs(file: str, outputs: Mapping[str, str | Path | None]) -> None:
+    """Refuse options whose files would take the place of what is read, or of one another, before any work is done."""
+    named = {option: Path(path) for option, path in outputs.items() if path is not None and str(path) != "-"}
+    if named:
+        from renyi.data.files.batches import files_of
+        from renyi.report.files import check_apart
+
+        check_apart(named, [] if file == "-" else files_of(file))
 
 
 def read_in_batches(

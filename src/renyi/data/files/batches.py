@@ -16,7 +16,7 @@ from renyi.data.files.request import Request
 from renyi.data.files.table_files import read_table
 from renyi.errors import InputError, load
 
-__all__ = ["Stream", "TextFiles", "as_stream", "is_large", "is_streamed", "loaded", "text_files"]
+__all__ = ["Stream", "TextFiles", "as_stream", "files_of", "is_large", "is_streamed", "loaded", "text_files"]
 
 # What a table takes in memory while its pairs are compared, for every byte of its values.
 _COPIES = 8
@@ -58,7 +58,7 @@ def loaded(data: Any, memory: int, /) -> Any:
     """The whole table where it is small beside the budget: everything is known of its rows then; else None."""
     if not isinstance(data, (str, os.PathLike)):
         return None
-    files = _files(data)
+    files = files_of(data)
     pl = load("polars", extra="cli")
     if not all(_is_parquet(file) for file in files):
         if _is_large_text(files, memory):
@@ -93,7 +93,7 @@ def _is_large_text(files: Sequence[Path], memory: int) -> bool:
 
 def text_files(data: str, memory: int, /, **options: Any) -> "TextFiles | None":
     """The text files that a name stands for, with options of `Request.of`; None if there are others among them."""
-    files = _files(data)
+    files = files_of(data)
     if any(_is_parquet(file) for file in files):
         return None
     return TextFiles({file: Request.of(file, **options) for file in files}, memory)
@@ -102,7 +102,7 @@ def text_files(data: str, memory: int, /, **options: Any) -> "TextFiles | None":
 def as_stream(data: Any, memory: int, /) -> Stream:
     """Batches that fit into a budget of so many bytes."""
     if isinstance(data, (str, os.PathLike)):
-        files = _files(data)
+        files = files_of(data)
         if all(_is_parquet(file) for file in files):
             return _Parquet(files, memory)
         return TextFiles({file: Request.of(file) for file in files}, memory)
@@ -115,7 +115,7 @@ def as_stream(data: Any, memory: int, /) -> Stream:
     return _Repeated(data if callable(data) else lambda: iter(data))
 
 
-def _files(data: str | os.PathLike[str]) -> list[Path]:
+def files_of(data: str | os.PathLike[str]) -> list[Path]:
     """The files that a name, a pattern or a folder stands for, in their order."""
     name = os.fspath(data)
     path = Path(name)
