@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 from renyi import errors
-from renyi.errors import InputError, MissingExtraError, RenyiError, check_choice, count, is_integer, is_number, load
+from renyi.errors import (
+    InputError,
+    MissingExtraError,
+    RenyiError,
+    check_choice,
+    count,
+    difference,
+    is_integer,
+    is_number,
+    load,
+)
 
 
 def test_every_exception_is_also_a_built_in_one():
@@ -38,6 +48,13 @@ def test_a_choice_is_one_of_its_strings(value):
     check_choice("a", kinds, "kind")
     with pytest.raises(InputError, match=r"kind=.* is unknown: choose one of 'a', 'b'"):
         check_choice(value, kinds, "kind")
+
+
+def test_names_that_differ_are_told_in_few_words():
+    names = [f"n{k}" for k in range(10)]
+    assert difference(["a", "b"], ["b", "a"]) == ""
+    assert difference(["a"], ["a", "b"]) == "lacks 'b'"
+    assert difference(["a", *names], ["a", "b"]) == "lacks 'b' and has 'n0', 'n1', 'n2' and 7 more besides"
 
 
 def test_counts_have_their_plural():

@@ -4,6 +4,7 @@ Every exception is also a built-in one that habits expect.
 """
 
 import importlib
+from collections.abc import Collection, Sequence
 from numbers import Integral, Real
 from typing import Any, TypeGuard, get_args
 
@@ -15,9 +16,11 @@ __all__ = [
     "RenyiError",
     "check_choice",
     "count",
+    "difference",
     "is_integer",
     "is_number",
     "load",
+    "some_names",
 ]
 
 
@@ -72,3 +75,15 @@ def check_choice(value: Any, choices: Any, name: str, /) -> None:
 def count(number: int, noun: str, /) -> str:
     """A number with its noun, in the plural where it takes one."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def some_names(names: Sequence[str], /) -> str:
+    """The first few names, and how many more there are."""
+    return ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+
+
+def difference(names: Collection[str], known: Collection[str], /) -> str:
+    """What some names lack of those that are known, and have besides; nothing where they are the same."""
+    lacking, new = sorted(set(known) - set(names)), sorted(set(names) - set(known))
+    said = [f"lacks {some_names(lacking)}"] if lacking else []
+    return " and ".join([*said, f"has {some_names(new)} besides"] if new else said)

@@ -164,6 +164,14 @@ def test_an_output_may_lie_beside_what_is_read(tmp_path):
     assert (tmp_path / "a.csv").read_text() == ROWS
 
 
+def test_unrelated_files_of_a_folder_are_refused_by_name(file, tmp_path):
+    (tmp_path / "unrelated.csv").write_text(ROWS)
+    with pytest.raises(
+        InputError, match=r"unrelated\.csv has other columns than .*table\.csv, it lacks .* and has 'a'"
+    ):
+        run("scan", tmp_path)
+
+
 @pytest.mark.slow
 def test_standard_input(file):
     done = command("scan", "-", "--json", input=Path(file).read_bytes())

@@ -19,7 +19,7 @@ from renyi.data.align import Missing
 from renyi.data.column import Column
 from renyi.data.table import Table, check_known, checked_types, parts_of, refuse_missing, too_few_columns, too_few_rows
 from renyi.data.types import Override, SkipError
-from renyi.errors import InputError, check_choice, count
+from renyi.errors import InputError, check_choice, count, difference
 from renyi.inference.false_discovery import Correction
 from renyi.pair.independence import Shuffles
 from renyi.pair.settings import Settings
@@ -245,12 +245,8 @@ class Accumulator:
     def _check_names(self, names: list[str]) -> None:
         known = list(self._columns or ())
         if names != known:
-            lacking, new = sorted(set(known) - set(names)), sorted(set(names) - set(known))
-            said = [f"lacks {', '.join(map(repr, lacking[:3]))}"] if lacking else []
-            said += [f"has {', '.join(map(repr, new[:3]))} besides"] if new else []
-            raise InputError(
-                f"a batch {' and '.join(said) or 'has its columns in another order'}: give all batches the same columns"
-            )
+            said = difference(names, known) or "has its columns in another order"
+            raise InputError(f"a batch {said}: give all batches the same columns")
 
     def merge(self, other: "Accumulator", /) -> None:
         """Add what another accumulator of other rows of the same table has seen, in the same pass."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from renyi.data.files.decoding import decode
-from renyi.data.files.request import SEPARATORS, Request, all_numbers, check_names, some_names, typed
+from renyi.data.files.request import SEPARATORS, Request, all_numbers, check_names, typed
 from renyi.data.files.text_types import Notes, drop_values
-from renyi.errors import count
+from renyi.errors import count, some_names
 
 __all__ = ["parse_csv", "separator_of"]
 

@@ -1,14 +1,24 @@
 """What is asked of a file: its name, how it is to be read, and the names of its columns."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from renyi.data.files.text_types import Notes, type_columns
-from renyi.errors import InputError, count
+from renyi.errors import InputError, count, difference, some_names
 
-__all__ = ["BINARY", "SEPARATORS", "Request", "Source", "all_numbers", "check_names", "renamed", "some_names", "typed"]
+__all__ = [
+    "BINARY",
+    "SEPARATORS",
+    "Request",
+    "Source",
+    "all_numbers",
+    "check_columns",
+    "check_names",
+    "renamed",
+    "typed",
+]
 
 # A name, a cast and a cleaning for each column: beyond this a header is a mistake, or a table on its side.
 _MOST_COLUMNS = 100_000
@@ -104,9 +114,11 @@ def check_names(spelled: Sequence[str], request: Request) -> list[str]:
     return names
 
 
-def some_names(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
-    return ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+def check_columns(file: Path, names: Collection[str], first: Path, known: Collection[str]) -> None:
+    """Refuse a file that has other columns than the first."""
+    differs = difference(names, known)
+    if differs:
+        raise InputError(f"{file} has other columns than {first}, it {differs}: give all files the same columns")
 
 
 def all_numbers(names: Sequence[str]) -> bool:

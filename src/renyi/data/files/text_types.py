@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from renyi.data.exact import EXACT, is_told_by_float
-from renyi.errors import count
+from renyi.errors import count, some_names
 
 __all__ = ["MOST_DIGITS", "Notes", "drop_values", "rounds", "type_columns"]
 
@@ -66,9 +66,7 @@ class Notes:
 
 
 def _sentence(what: str, fate: str, columns: list[tuple[str, int]]) -> str:
-    names = ", ".join(repr(name) for name, _ in columns[:3])
-    if len(columns) > 3:
-        names += f" and {len(columns) - 3:,} more"
+    names = some_names([name for name, _ in columns])
     total = sum(times for _, times in columns)
     times = f" ({count(total, 'time')})" if total else ""
     who = f"column {names} holds" if len(columns) == 1 else f"{len(columns):,} columns ({names}) hold"
