@@ -213,6 +213,8 @@ class TestResult:
         The smallest p-value that so many shuffles, or so few arrangements of blocks, could have shown; None for a law.
     n_explained : int
         Degrees of freedom that z takes, 0 without one.
+    left_out : tuple of int
+        Rows, counted from 0 over those used, that a conditional test leaves out since each would decide alone.
     """
 
     __test__ = False  # pytest collects classes by their names
@@ -228,6 +230,7 @@ class TestResult:
     n_resamples: int | None = None
     floor: float | None = None
     n_explained: int = 0
+    left_out: tuple[int, ...] = ()
 
     @property
     def calibration(self) -> str:
@@ -292,7 +295,8 @@ class TestResult:
         shuffled = "" if self.n_resamples is None else f", n_resamples={self.n_resamples}, floor={self.floor:.2g}"
         scale = "" if self.scale is None else f", scale={self.scale}"
         debiased = "" if self.debiased is None else f", debiased={self.debiased:.4f}"
+        left_out = f", left_out={self.left_out}" if self.left_out else ""
         return (
             f"TestResult(pvalue={pvalue}, statistic={self.statistic:.4g}, coefficient={self.coefficient:.4f}{debiased}"
-            f", method={self.method!r}{scale}{shuffled}, n_samples={self.n_samples})"
+            f", method={self.method!r}{scale}{shuffled}, n_samples={self.n_samples}{left_out})"
         )

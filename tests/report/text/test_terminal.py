@@ -75,7 +75,7 @@ def test_text_of_a_screening(table):
     assert {line.split()[0] for line in lines[2:5]} == {"x", "same", "falls"}
     given = repr(renyi.screen(table, "square", given="x"))
     assert "against square given x" in given
-    assert "same: z determines" in given
+    assert "same: column 'same' is determined by column 'x'" in given
 
 
 def test_text_of_nothing_found(rng):

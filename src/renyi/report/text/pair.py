@@ -41,7 +41,7 @@ class PairFound:
             ("x", self._described(self.x)),
             ("y", self._described(self.y)),
             ("given", ", ".join(map(short, self.given))),
-            ("rows", f"{result.n_samples:,} of {self.n_rows:,}"),
+            ("rows", f"{result.n_samples:,} of {self.n_rows:,}{_without(result.left_out)}"),
             ("coefficient", number(result.coefficient)),
             ("debiased", f"{number(result.debiased)}  (95 %: {number(low)} to {number(high)})"),
             ("p", f"{pvalue(result.pvalue, 1)}  ({_calibration(result)})"),
@@ -80,6 +80,7 @@ class PairFound:
             "given": list(self.given),
             "types": dict(self.types),
             "n": result.n_samples,
+            "left_out": list(result.left_out),
             "coefficient": result.coefficient,
             "debiased": result.debiased,
             "interval": list(result.confidence_interval()),
@@ -92,6 +93,13 @@ class PairFound:
             "pearson": self.pearson,
             "spearman": self.spearman,
         }
+
+
+def _without(rows: tuple[int, ...]) -> str:
+    if not rows:
+        return ""
+    first = ", ".join(f"{row:,}" for row in rows[:3]) + (", ..." if len(rows) > 3 else "")
+    return f", without {'row' if len(rows) == 1 else 'rows'} {first}, which would decide alone"
 
 
 def _calibration(result: TestResult) -> str:
