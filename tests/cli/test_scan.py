@@ -21,7 +21,7 @@ def test_scan_prints_the_ranked_table(file):
     done = run("scan", file)
     lines = done.stdout.splitlines()
     assert lines[0].startswith("200 rows, 7 columns, 21 tests: ")
-    assert lines[2].split() == ["x", "y", "debiased", "p", "q", "n"]
+    assert lines[2].split() == ["x", "y", "strength", "p", "q", "n"]
     assert lines[4].split()[:5] == ["x", "=", "double", "1.000", "██████"]
     assert any(line.startswith("x ") and "square" in line and "nonlinear" in line for line in lines)
     assert "[bold]z[/]" in done.stdout
@@ -97,10 +97,10 @@ def test_json_is_strict_and_in_order(file, frame):
     pairs = record["pairs"]
     assert len(pairs) == record["found"] == matrix(frame).n_found(0.01)
     assert max(pair["q"] for pair in pairs) <= 0.01
-    strengths = [pair["debiased"] for pair in pairs]
+    strengths = [pair["strength"] for pair in pairs]
     assert strengths == sorted(strengths, reverse=True)
     assert set(pairs[0]) == {
-        "x", "y", "coefficient", "debiased", "pearson", "spearman", "nonlinear", "p", "log10_p", "q", "n",
+        "x", "y", "coefficient", "debiased", "strength", "pearson", "spearman", "nonlinear", "p", "log10_p", "q", "n",
     }  # fmt: skip
     assert len(json.loads(run("scan", file, "--json", "--top", 3).stdout)["pairs"]) == 3
 
@@ -114,7 +114,7 @@ def test_unknown_numbers_are_null_in_json(tmp_path):
 def test_csv_has_all_pairs(file, tmp_path):
     target = tmp_path / "pairs.csv"
     done = run("scan", file, "--csv", target)
-    assert "debiased" in done.stdout
+    assert "strength" in done.stdout
     rows = list(csv.DictReader(io.StringIO(target.read_text(encoding="utf-8"))))
     assert len(rows) == 21
     assert "NaN" not in target.read_text()

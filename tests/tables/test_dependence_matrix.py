@@ -8,7 +8,7 @@ import pytest
 import renyi
 from sample_tables import mixed, parabola
 
-COLUMNS = ["x", "y", "coefficient", "debiased", "pearson", "spearman", "nonlinear", "p", "q", "n"]
+COLUMNS = ["x", "y", "coefficient", "debiased", "strength", "pearson", "spearman", "nonlinear", "p", "q", "n"]
 ARRAYS = ["values", "debiased", "pvalues", "qvalues", "n_samples", "pearson", "spearman"]
 
 
@@ -86,7 +86,7 @@ def test_all_edges_come_strongest_first(rng):
     # What could not be measured comes last.
     assert edges["debiased"].isna().tolist() == sorted(edges["debiased"].isna())
     assert edges["debiased"].isna().any()
-    known = edges["debiased"].dropna()
+    known = edges["strength"].dropna()
     assert known.tolist() == sorted(known, reverse=True)
     position = {name: place for place, name in enumerate(frame)}
     assert (edges["x"].map(position) < edges["y"].map(position)).all()

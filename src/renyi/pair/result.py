@@ -16,7 +16,7 @@ from renyi.data.categories import categorical
 from renyi.data.column import Column
 from renyi.data.reader import as_column
 from renyi.errors import InputError
-from renyi.inference.debias import debias, null_level, standard_error
+from renyi.inference.debias import debias, null_level, standard_error, strengths
 from renyi.inference.roy import null_median
 from renyi.pair import showing
 
@@ -199,7 +199,11 @@ class TestResult:
     coefficient : float
         The Randomized Dependence Coefficient of the pair (given z: of what z leaves), or that of the measure tested.
     debiased : float, or None
-        The coefficient, less what independent data would show; None for other measures.
+        The coefficient, less what independent data would show; None for other measures. Where nothing is there it lies
+        around 0, on either side.
+    strength : float, or None
+        What to show, never below 0: the debiased coefficient, or the correlation of two numbers that would have the
+        same p-value where the test has seen more.
     ranks : tuple of int, or None
         Effective ranks of the bases behind the coefficient; None for other measures.
     n_samples : int
@@ -252,6 +256,17 @@ class TestResult:
             return debias(self.coefficient, null_median(x.rank, y.rank, self.n_samples - self.n_explained))
         return debias(self.coefficient, null_level(*self.bases))
 
+    @property
+    def strength(self) -> float | None:
+        """How strong the dependence is, never below 0; None for a measure that has no debiased value.
+
+        The debiased coefficient, or the correlation of two numbers with the same p-value where that is larger.
+        """
+        if self.debiased is None:
+            return None
+        debiased, log_pvalue = np.array([self.debiased]), np.array([self.log_pvalue])
+        return float(strengths(debiased, log_pvalue, np.array([self.n_samples]))[0])
+
     def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """Interval for the dependence that is there, around the debiased value, cut to [−1, 1].
 
@@ -294,9 +309,9 @@ class TestResult:
         pvalue = f"{self.pvalue:.3g}" if self.pvalue > _SMALLEST else f"10^{self.log_pvalue / np.log(10):.0f}"
         shuffled = "" if self.n_resamples is None else f", n_resamples={self.n_resamples}, floor={self.floor:.2g}"
         scale = "" if self.scale is None else f", scale={self.scale}"
-        debiased = "" if self.debiased is None else f", debiased={self.debiased:.4f}"
+        strength = "" if self.strength is None else f", strength={self.strength:.4f}"
         left_out = f", left_out={self.left_out}" if self.left_out else ""
         return (
-            f"TestResult(pvalue={pvalue}, statistic={self.statistic:.4g}, coefficient={self.coefficient:.4f}{debiased}"
+            f"TestResult(pvalue={pvalue}, statistic={self.statistic:.4g}, coefficient={self.coefficient:.4f}{strength}"
             f", method={self.method!r}{scale}{shuffled}, n_samples={self.n_samples}{left_out})"
         )

@@ -166,7 +166,7 @@ class _Summary:
             "y": self.y.tolist(),
             "coefficient": plain(edges.found.coefficient[kept], 4),
             "debiased": plain(edges.debiased[kept], 4) if is_rdc else None,
-            "strength": None if is_rdc else plain(edges.strength[kept], 4),
+            "strength": plain(edges.strength[kept], 4),
             "pearson": plain(edges.pearson[kept], 4) if is_rdc else None,
             "spearman": plain(edges.spearman[kept], 4) if is_rdc else None,
             "log10_p": plain(edges.log_pvalues[kept] / np.log(10), 3) if edges.has_law else None,

@@ -87,12 +87,15 @@ class DependenceMatrix(TableResult):
 
     @cached_property
     def debiased(self) -> Array:
-        """Coefficients, less what independent data would show."""
+        """Coefficients, less what independent data would show; around 0 of either sign where nothing is there."""
         return self._spread("debiased", 1.0 if self.edges.measure == "rdc" else np.nan)
 
     @cached_property
     def strength(self) -> Array:
-        """What pairs are ranked by: debiased coefficients, or the sizes of those of another measure."""
+        """What pairs are ranked by: debiased coefficients, or the sizes of those of another measure.
+
+        Never below 0: where the test has seen more, it is the correlation of two numbers with the same p-value.
+        """
         return self._spread("strength", self.edges.own)
 
     @cached_property

@@ -77,8 +77,13 @@ class Screening(TableResult):
 
     @property
     def debiased(self) -> Array:
-        """Coefficients, less what independent data would show."""
+        """Coefficients, less what independent data would show; around 0 of either sign where nothing is there."""
         return self._sorted(self.edges.debiased)
+
+    @property
+    def strength(self) -> Array:
+        """What columns are ranked by, as in `DependenceMatrix.strength`."""
+        return self._sorted(self.edges.strength)
 
     @property
     def pvalues(self) -> Array:

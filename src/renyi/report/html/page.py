@@ -84,12 +84,11 @@ def _policy(script: str, style: str) -> str:
 def _first(document: dict[str, Any]) -> list[dict[str, Any]]:
     """The strongest pairs for readers whose mail program runs no script."""
     pairs, columns = document["pairs"], document["columns"]
-    strength = pairs["debiased"] or pairs["strength"]
     return [
         {
             "x": columns[pairs["x"][k]]["label"],
             "y": columns[pairs["y"][k]]["label"],
-            "strength": strength[k],
+            "strength": pairs["strength"][k],
             "n": pairs["n"][k],
             "missed": pairs["missed"][k],
         }
