@@ -14,6 +14,8 @@ __all__ = [
     "InputError",
     "MissingExtraError",
     "RenyiError",
+    "bounded",
+    "brief",
     "check_choice",
     "count",
     "difference",
@@ -24,8 +26,27 @@ __all__ = [
 ]
 
 
+# A message is read by people, whatever was passed: what is longer is cut in its middle, since a message begins with
+# what arrived and ends with what to do.
+_LONGEST_MESSAGE, _LONGEST_VALUE = 1000, 80
+
+
+def bounded(text: str, /, most: int = _LONGEST_MESSAGE) -> str:
+    """A text of at most so many characters, cut in its middle."""
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[: most - 1 - half]}…{text[-half:]}"
+
+
+def brief(value: Any, /) -> str:
+    """A value as messages show it."""
+    return bounded(repr(value), _LONGEST_VALUE)
+
+
 class RenyiError(Exception):
-    """Root of every exception that renyi raises on purpose."""
+    """Root of every exception that renyi raises on purpose; no message is longer than 1,000 characters."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(bounded(str(message)))
 
 
 class InputError(RenyiError, ValueError):
@@ -69,7 +90,7 @@ def check_choice(value: Any, choices: Any, name: str, /) -> None:
     """Refuse a value that is not one of the strings of a Literal."""
     if not isinstance(value, str) or value not in get_args(choices):
         valid = ", ".join(repr(choice) for choice in get_args(choices))
-        raise InputError(f"{name}={value!r} is unknown: choose one of {valid}")
+        raise InputError(f"{name}={brief(value)} is unknown: choose one of {valid}")
 
 
 def count(number: int, noun: str, /) -> str:
@@ -79,7 +100,7 @@ def count(number: int, noun: str, /) -> str:
 
 def some_names(names: Sequence[str], /) -> str:
     """The first few names, and how many more there are."""
-    return ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+    return ", ".join(map(brief, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
 
 
 def difference(names: Collection[str], known: Collection[str], /) -> str:

@@ -30,6 +30,18 @@ def test_scan_prints_the_ranked_table(file):
     assert max(map(len, lines[2:12])) <= 80
 
 
+def test_names_are_cut_on_a_terminal_alone(tmp_path, rng, monkeypatch):
+    x, long = rng.random(100), "a column whose name would not fit beside the numbers of a terminal"
+    pl.DataFrame({long: x, f"{long} twice": x + 0.1 * rng.random(100)}).write_csv(tmp_path / "long.csv")
+    monkeypatch.delenv("COLUMNS", raising=False)
+    line = next(line for line in run("scan", tmp_path / "long.csv").stdout.splitlines() if "█" in line)
+    assert f"{long} " in line
+    assert f" {long} twice " in line
+    monkeypatch.setenv("COLUMNS", "80")
+    line = next(line for line in run("scan", tmp_path / "long.csv").stdout.splitlines() if "…" in line)
+    assert len(line) <= 80
+
+
 def test_scan_folds_unless_told(file):
     folded, unfolded = run("scan", file).stdout, run("scan", file, "--unfold", "--top", 100).stdout
     assert unfolded.count("double") > folded.count("double")
@@ -251,6 +263,10 @@ class TestCommand:
     def test_of_one_target(self, file, tmp_path):
         self.run(file, "--target", "square", "--html", tmp_path / "report.html", "--json")
         assert 'id="ranking"' in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+    def test_has_the_ending_of_one(self, file, tmp_path):
+        with pytest.raises(InputError, match="does not name a kind of report"):
+            self.run(file, "--html", tmp_path / "x.pdf", "--type", "nonsense")
 
     def test_is_not_printed(self, file):
         with pytest.raises(InputError, match="name a file"):

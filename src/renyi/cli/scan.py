@@ -52,9 +52,9 @@ def scan(
 ) -> None:
     """Rank the dependences between all columns of a table, at a false discovery rate."""
     _check_scan(target, given, fdr, measure, as_json and csv == "-")
+    check_outputs(file, {"--csv": csv, "--html": html})
     _check_csv(csv)
     _check_page(html)
-    check_outputs(file, {"--csv": csv, "--html": html})
     kinds = kinds_of(types)
     frame = read_in_batches(file, memory, sep, null, encoding, has_page=html is not None)
     if frame is None:
@@ -122,13 +122,11 @@ def _check_page(html: str | None) -> None:
     if html is None:
         return
     from renyi.errors import InputError
-    from renyi.report.files import check_writable
-    from renyi.report.html.page import check_renderable
+    from renyi.report.html.page import check_report
 
     if html == "-":
         raise InputError("--html - would print a page that is to be opened: name a file")
-    check_renderable()
-    check_writable(Path(html))
+    check_report(Path(html))
 
 
 def _write_csv(found: "Result", target: str) -> None:

@@ -1,5 +1,6 @@
 """What commands share: arguments, reading a table, printing."""
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,6 +28,9 @@ __all__ = [
     "read",
     "read_in_batches",
 ]
+
+# Cells of a line that no screen has to hold.
+_NO_TERMINAL = 10_000
 
 # What several commands take.
 File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, JSON, Parquet or Arrow, plain or gzip; - is stdin.")]
@@ -106,10 +110,11 @@ def _print_notes(notes: tuple[str, ...]) -> None:
 
 
 def console_of(*, stderr: bool = False) -> "Console":
-    """Where a command prints."""
+    """Where a command prints: as wide as the terminal is, or as what is said where it is a file or a pipe."""
     from rich.console import Console
 
-    return Console(stderr=stderr)
+    console = Console(stderr=stderr)
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(stderr=stderr, width=_NO_TERMINAL)
 
 
 def print_text(text: str) -> None:

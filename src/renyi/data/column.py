@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.data.exact import is_wide
-from renyi.errors import InputError
+from renyi.errors import InputError, brief
 
 __all__ = ["Column", "Kind", "as_floats", "as_floats_apart", "labels_of"]
 
@@ -42,7 +42,7 @@ class Column:
         """How messages name the column: as the user does, by the argument where there is no name."""
         if not self.argument or self.argument == self.name:
             return self.name or "the column"
-        return f"column {self.name!r}"
+        return f"column {brief(self.name)}"
 
     def __len__(self) -> int:
         return len(self.values)

@@ -14,7 +14,7 @@ from renyi.data.categories import from_categories
 from renyi.data.column import Column, Kind
 from renyi.data.exact import EXACT, RoundingError, is_rounded_by_floats, is_wide
 from renyi.data.frames import as_narwhals, read_cells, with_gaps
-from renyi.errors import InputError
+from renyi.errors import InputError, brief
 
 __all__ = ["as_array", "as_column", "as_columns", "in_one_array"]
 
@@ -138,7 +138,7 @@ def _from_series(series: Any, argument: str) -> Column:
     import narwhals.stable.v2 as nw
 
     name = "" if series.name is None else str(series.name)
-    label = f"column {name!r}" if name else argument
+    label = f"column {brief(name)}" if name else argument
     if len(series) == 0:
         raise InputError(f"{label} is empty: pass at least 2 rows")
     if isinstance(series.dtype, nw.String):

@@ -15,7 +15,7 @@ from renyi.data.exact import EXACT, RoundingError, exact_array, is_wide
 from renyi.data.frames import read_categories, read_cells
 from renyi.data.labels import encode, encode_array, encode_series, is_missing, tidy
 from renyi.data.reader import as_column, in_one_array
-from renyi.errors import InputError, count
+from renyi.errors import InputError, RenyiError, count
 
 __all__ = [
     "Override",
@@ -48,7 +48,7 @@ _OTHER = "(other)"
 _NUMBERS = (int, float, np.bool_, np.integer, np.floating, Decimal)
 
 
-class SkipError(Exception):
+class SkipError(RenyiError):
     """Why a column is left out, in words that follow its name."""
 
 

@@ -162,6 +162,9 @@ class Transformations:
         """The coefficient, less what independent data would show."""
         return debias(self.correlation, null_level(*self.bases))
 
+    def __dir__(self) -> list[str]:
+        return showing.public_names(self, "bases")
+
     def __repr__(self) -> str:
         return (
             f"Transformations(correlation={self.correlation:.4f}, ranks={self.ranks}, "
@@ -301,6 +304,9 @@ class TestResult:
     def by_shuffles(self, pvalue: float, /, *, n_drawn: int, floor: float) -> "TestResult":
         """The result with a p-value from so many shuffles, which could not have been below a floor."""
         return replace(self, pvalue=pvalue, log_pvalue=float(np.log(pvalue)), n_resamples=n_drawn, floor=floor)
+
+    def __dir__(self) -> list[str]:
+        return showing.public_names(self, "bases", "by_law", "by_shuffles")
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))

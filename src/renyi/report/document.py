@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from renyi import __version__
 from renyi.allpairs.column_group import Variable
-from renyi.errors import InputError
+from renyi.errors import InputError, brief
 from renyi.report.clusters import orders
 from renyi.report.network import network_of
 from renyi.report.sentences import missed, sentences
@@ -42,11 +42,11 @@ class ReportOptions:
 
     def __post_init__(self) -> None:
         if not isinstance(self.rows, (int, np.integer)) or isinstance(self.rows, bool) or self.rows < 0:
-            raise InputError(f"rows={self.rows!r} makes no sense: pass a whole number of rows, 0 to show none")
+            raise InputError(f"rows={brief(self.rows)} makes no sense: pass a whole number of rows, 0 to show none")
         if isinstance(self.pairs, str) or not all(
             isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in self.pairs
         ):
-            raise InputError(f"pairs={self.pairs!r} are no pairs of columns: pass [('age', 'income'), ...]")
+            raise InputError(f"pairs={brief(self.pairs)} are no pairs of columns: pass [('age', 'income'), ...]")
 
 
 def document_of(result: Result, options: ReportOptions, /) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from renyi.data.align import Missing
 from renyi.data.column import Column
 from renyi.data.table import Table, check_known, checked_types, parts_of, refuse_missing, too_few_columns, too_few_rows
 from renyi.data.types import Override, SkipError
-from renyi.errors import InputError, check_choice, count, difference
+from renyi.errors import InputError, brief, check_choice, count, difference
 from renyi.inference.false_discovery import Correction
 from renyi.pair.independence import Shuffles
 from renyi.pair.settings import Settings
@@ -54,7 +54,7 @@ def bytes_of(memory: Any, /) -> int:
     except ValueError:
         size = 0
     if size < 1 or isinstance(memory, bool):
-        raise InputError(f"memory={memory!r} is no amount of memory: pass bytes, or text such as '2GB' or '500MB'")
+        raise InputError(f"memory={brief(memory)} is no amount of memory: pass bytes, or text such as '2GB' or '500MB'")
     return size
 
 

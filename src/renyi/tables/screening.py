@@ -32,8 +32,8 @@ class Screening(TableResult):
     target : str
         The target; `given` what was held fixed.
     names : tuple of str
-        The other columns, strongest first by the debiased coefficient.
-    values, debiased, pvalues, qvalues, n_samples, pearson, spearman : ndarray
+        The other columns, strongest first.
+    values, debiased, strength, pvalues, qvalues, n_samples, pearson, spearman : ndarray
         As in `DependenceMatrix`, in the order of `names`.
     types, skipped, pooled, n_rows
         As in `DependenceMatrix`.

@@ -106,3 +106,10 @@ class TestPage:
         with pytest.raises(MissingExtraError, match=r"renyi\[report\]"):
             found.report(tmp_path / "x.html")
         assert not (tmp_path / "x.html").exists()
+
+
+@pytest.mark.parametrize("name", ["report.pdf", "report", "report.html.gz"])
+def test_other_endings_are_refused(name, tmp_path, rng):
+    with pytest.raises(renyi.InputError, match=r"does not name a kind of report: end it in \.html"):
+        renyi.matrix(rng.standard_normal((60, 2))).report(tmp_path / name)
+    assert not (tmp_path / name).exists()
