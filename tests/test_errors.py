@@ -1,5 +1,6 @@
 """Exceptions that are also what habits expect, and the small checks that raise them."""
 
+import pickle
 from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
@@ -8,7 +9,19 @@ import numpy as np
 import pytest
 
 from renyi import errors
-from renyi.errors import InputError, MissingExtraError, RenyiError, check_choice, count, is_integer, is_number, load
+from renyi.errors import (
+    InputError,
+    MissingExtraError,
+    RenyiError,
+    bounded,
+    brief,
+    check_choice,
+    count,
+    difference,
+    is_integer,
+    is_number,
+    load,
+)
 
 
 def test_every_exception_is_also_a_built_in_one():
@@ -38,6 +51,29 @@ def test_a_choice_is_one_of_its_strings(value):
     check_choice("a", kinds, "kind")
     with pytest.raises(InputError, match=r"kind=.* is unknown: choose one of 'a', 'b'"):
         check_choice(value, kinds, "kind")
+
+
+def test_names_that_differ_are_told_in_few_words():
+    names = [f"n{k}" for k in range(10)]
+    assert difference(["a", "b"], ["b", "a"]) == ""
+    assert difference(["a"], ["a", "b"]) == "lacks 'b'"
+    assert difference(["a", *names], ["a", "b"]) == "lacks 'b' and has 'n0', 'n1', 'n2' and 7 more besides"
+
+
+@pytest.mark.parametrize("kind", [RenyiError, InputError, MissingExtraError])
+def test_messages_are_bounded_whatever_was_passed(kind):
+    error = kind(f"k={list(range(10**5))} makes no sense: pass a whole number")
+    assert len(str(error)) == 1000
+    assert str(error).startswith("k=[0, 1, 2, 3")
+    assert str(error).endswith("99999] makes no sense: pass a whole number")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert str(kind("short")) == "short"
+
+
+def test_values_are_shown_in_few_characters():
+    assert brief("a") == "'a'"
+    assert len(brief("a" * 10**6)) == 80
+    assert [bounded("abcdefgh", most) for most in (8, 7, 6)] == ["abcdefgh", "abc…fgh", "abc…gh"]
 
 
 def test_counts_have_their_plural():

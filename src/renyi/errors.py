@@ -4,6 +4,7 @@ Every exception is also a built-in one that habits expect.
 """
 
 import importlib
+from collections.abc import Collection, Iterable
 from numbers import Integral, Real
 from typing import Any, TypeGuard, get_args
 
@@ -13,16 +14,40 @@ __all__ = [
     "InputError",
     "MissingExtraError",
     "RenyiError",
+    "bounded",
+    "brief",
     "check_choice",
     "count",
+    "cut",
+    "difference",
     "is_integer",
     "is_number",
     "load",
+    "some",
 ]
 
 
+# A message is read by people, whatever was passed: what is longer is cut in its middle, since a message begins with
+# what arrived and ends with what to do.
+_LONGEST_MESSAGE, _LONGEST_VALUE, _LONGEST_NAME = 1000, 80, 40
+
+
+def bounded(text: str, /, most: int = _LONGEST_MESSAGE) -> str:
+    """A text of at most so many characters, cut in its middle."""
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[: most - 1 - half]}…{text[-half:]}"
+
+
+def brief(value: Any, /) -> str:
+    """A value as messages show it."""
+    return bounded(repr(value), _LONGEST_VALUE)
+
+
 class RenyiError(Exception):
-    """Root of every exception that renyi raises on purpose."""
+    """Root of every exception that renyi raises on purpose; no message is longer than 1,000 characters."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(bounded(str(message)))
 
 
 class InputError(RenyiError, ValueError):
@@ -66,9 +91,28 @@ def check_choice(value: Any, choices: Any, name: str, /) -> None:
     """Refuse a value that is not one of the strings of a Literal."""
     if not isinstance(value, str) or value not in get_args(choices):
         valid = ", ".join(repr(choice) for choice in get_args(choices))
-        raise InputError(f"{name}={value!r} is unknown: choose one of {valid}")
+        raise InputError(f"{name}={brief(value)} is unknown: choose one of {valid}")
 
 
 def count(number: int, noun: str, /) -> str:
     """A number with its noun, in the plural where it takes one."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def cut(text: object, /) -> str:
+    """A name or a cell as sentences show it: in quotes, and not too long."""
+    shown = str(text)
+    return repr(shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…")
+
+
+def some(names: Iterable[object], mark: str = ", ", /) -> str:
+    """The first three of them, and how many more there are."""
+    listed = list(names)
+    return mark.join(map(cut, listed[:3])) + (f" and {len(listed) - 3:,} more" if len(listed) > 3 else "")
+
+
+def difference(names: Collection[str], known: Collection[str], /) -> str:
+    """What some names lack of those that are known, and have besides; nothing where they are the same."""
+    lacking, new = sorted(set(known) - set(names)), sorted(set(names) - set(known))
+    said = [f"lacks {some(lacking)}"] if lacking else []
+    return " and ".join([*said, f"has {some(new)} besides"] if new else said)

@@ -97,7 +97,7 @@ def test_debiased_values_known_from_a_test_are_taken_as_they_are():
         (np.nan, 0.1, 0.8, True),
         (np.nan, 0.7, 0.8, False),
         (np.nan, np.nan, 0.8, False),  # there is no linear coefficient that could have missed it
-        (0.1, 0.1, -0.3, False),
+        (0.1, 0.1, -0.3, True),  # which the test finds
         (0.1, 0.1, np.nan, False),
     ],
 )
@@ -112,7 +112,7 @@ def test_a_frame_has_one_row_a_pair(rng):
     edges = edges_of(variables)
     frame = edges.to_frame(pd.DataFrame, qvalues=np.array([0.01]))
     assert frame.columns.tolist() == [
-        *("x", "y", "coefficient", "debiased", "pearson", "spearman", "nonlinear", "p", "q", "n")
+        *("x", "y", "coefficient", "debiased", "strength", "pearson", "spearman", "nonlinear", "p", "q", "n")
     ]
     (row,) = frame.to_dict("records")
     assert (row["x"], row["y"], row["n"], row["q"], row["nonlinear"]) == ("x", "square", 300, 0.01, True)

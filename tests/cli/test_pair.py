@@ -12,10 +12,10 @@ from renyi.errors import InputError
 def test_pair_in_words(file):
     done = run("pair", file, "x", "square")
     said = dict(line.strip().split("  ", 1) for line in done.stdout.splitlines())
-    assert list(said) == ["x", "y", "rows", "coefficient", "debiased", "p", "kind", "Pearson", "Spearman"]
+    assert list(said) == ["x", "y", "rows", "coefficient", "strength", "p", "kind", "Pearson", "Spearman"]
     assert said["kind"] == "curved or more complex (4 functions of x, 4 of square)"
     assert said["rows"] == "200 of 200"
-    assert "(95 %: 0." in said["debiased"]
+    assert "(95 %: 0." in said["strength"]
 
 
 def test_pair_of_a_category_and_one_with_gaps(file):
@@ -31,7 +31,7 @@ def test_pair_agrees_with_scan(file):
     record = json.loads(run("pair", file, "x", "gappy", "--json").stdout)
     scanned = json.loads(run("scan", file, "--json").stdout)["pairs"]
     other = next(pair for pair in scanned if (pair["x"], pair["y"]) == ("x", "gappy"))
-    for name in ("coefficient", "debiased", "pearson", "spearman", "n", "log10_p"):
+    for name in ("coefficient", "debiased", "strength", "pearson", "spearman", "n", "log10_p"):
         assert record[name] == pytest.approx(other[name], rel=1e-6)
 
 
@@ -57,6 +57,12 @@ def test_pair_draws_a_picture(file, tmp_path):
     run("pair", file, "x", "square", "--plot", tmp_path / "pair.png")
     assert (tmp_path / "pair.png").read_bytes().startswith(b"\x89PNG")
     assert sorted(os.listdir(tmp_path)) == ["pair.png", "table.csv"]
+
+
+def test_a_picture_does_not_replace_what_is_read(file, tmp_path):
+    (tmp_path / "pair.png").symlink_to(file)
+    with pytest.raises(InputError, match=r"pair\.png is a file that is read"):
+        run("pair", file, "x", "square", "--plot", tmp_path / "pair.png")
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,25 @@ def test_scan_prints_the_ranked_table(file):
     done = run("scan", file)
     lines = done.stdout.splitlines()
     assert lines[0].startswith("200 rows, 7 columns, 21 tests: ")
-    assert lines[2].split() == ["x", "y", "debiased", "p", "q", "n"]
+    assert lines[2].split() == ["x", "y", "strength", "p", "q", "n"]
     assert lines[4].split()[:5] == ["x", "=", "double", "1.000", "██████"]
     assert any(line.startswith("x ") and "square" in line and "nonlinear" in line for line in lines)
     assert "[bold]z[/]" in done.stdout
     assert "left out: constant: constant (always 1.0)" in done.stdout
     assert "nan" not in done.stdout.lower()
     assert max(map(len, lines[2:12])) <= 80
+
+
+def test_names_are_cut_on_a_terminal_alone(tmp_path, rng, monkeypatch):
+    x, long = rng.random(100), "a column whose name would not fit beside the numbers of a terminal"
+    pl.DataFrame({long: x, f"{long} twice": x + 0.1 * rng.random(100)}).write_csv(tmp_path / "long.csv")
+    monkeypatch.delenv("COLUMNS", raising=False)
+    line = next(line for line in run("scan", tmp_path / "long.csv").stdout.splitlines() if "█" in line)
+    assert f"{long} " in line
+    assert f" {long} twice " in line
+    monkeypatch.setenv("COLUMNS", "80")
+    line = next(line for line in run("scan", tmp_path / "long.csv").stdout.splitlines() if "…" in line)
+    assert len(line) <= 80
 
 
 def test_scan_folds_unless_told(file):
@@ -164,10 +176,10 @@ def test_json_is_strict_and_in_order(file, frame):
     pairs = record["pairs"]
     assert len(pairs) == record["found"] == matrix(frame).n_found(0.01)
     assert max(pair["q"] for pair in pairs) <= 0.01
-    strengths = [pair["debiased"] for pair in pairs]
+    strengths = [pair["strength"] for pair in pairs]
     assert strengths == sorted(strengths, reverse=True)
     assert set(pairs[0]) == {
-        "x", "y", "coefficient", "debiased", "pearson", "spearman", "nonlinear", "p", "log10_p", "q", "n",
+        "x", "y", "coefficient", "debiased", "strength", "pearson", "spearman", "nonlinear", "p", "log10_p", "q", "n",
     }  # fmt: skip
     assert len(json.loads(run("scan", file, "--json", "--top", 3).stdout)["pairs"]) == 3
 
@@ -181,7 +193,7 @@ def test_unknown_numbers_are_null_in_json(tmp_path):
 def test_csv_has_all_pairs(file, tmp_path):
     target = tmp_path / "pairs.csv"
     done = run("scan", file, "--csv", target)
-    assert "debiased" in done.stdout
+    assert "strength" in done.stdout
     rows = list(csv.DictReader(io.StringIO(target.read_text(encoding="utf-8"))))
     assert len(rows) == 21
     assert "NaN" not in target.read_text()
@@ -197,13 +209,46 @@ def test_csv_and_json_do_not_mix(file):
         run("scan", file, "--csv", "-", "--json")
 
 
-def test_csv_does_not_replace_what_is_read(tmp_path):
-    path = tmp_path / "table.csv"
-    path.write_text("a,b\n" + "\n".join(f"{i},{i * i % 7}" for i in range(50)))
-    before = path.read_text()
-    with pytest.raises(InputError, match="the file that is read"):
-        CliRunner().invoke(app, ["scan", str(path), "--csv", str(path)], catch_exceptions=False)
-    assert path.read_text() == before
+ROWS = "a,b\n" + "\n".join(f"{i},{i * i % 7}" for i in range(50))
+
+
+@pytest.mark.parametrize("option", ["--csv", "--html"])
+@pytest.mark.parametrize("read", ["data", "data/*.csv", "data/a.csv", "link.csv"])
+@pytest.mark.parametrize("written", ["data/a.csv", "data/../data/a.csv", "link.csv", "hard.csv"])
+def test_no_output_replaces_what_is_read(option, read, written, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / f"data/{name}.csv").write_text(ROWS)
+    (tmp_path / "link.csv").symlink_to("data/a.csv")
+    os.link("data/a.csv", "hard.csv")
+    with pytest.raises(InputError, match=f"{option} {written} is a file that is read, which would be lost"):
+        run("scan", read, option, written)
+    assert (tmp_path / "data/a.csv").read_text() == ROWS
+    assert (tmp_path / "link.csv").is_symlink()
+
+
+def test_two_outputs_are_two_files(file, tmp_path):
+    (tmp_path / "link.html").symlink_to(tmp_path / "out.html")
+    for other in ("out.html", "link.html", "OUT.html"):
+        with pytest.raises(InputError, match="are one file, so one would be lost: name two"):
+            run("scan", file, "--csv", tmp_path / other, "--html", tmp_path / "out.html")
+    assert not (tmp_path / "out.html").exists()
+
+
+def test_an_output_may_lie_beside_what_is_read(tmp_path):
+    (tmp_path / "a.csv").write_text(ROWS)
+    run("scan", tmp_path, "--csv", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text().startswith("x,y,")
+    assert (tmp_path / "a.csv").read_text() == ROWS
+
+
+def test_unrelated_files_of_a_folder_are_refused_by_name(file, tmp_path):
+    (tmp_path / "unrelated.csv").write_text(ROWS)
+    with pytest.raises(
+        InputError, match=r"unrelated\.csv has other columns than .*table\.csv, it lacks .* and has 'a'"
+    ):
+        run("scan", tmp_path)
 
 
 @pytest.mark.slow
@@ -285,10 +330,10 @@ class TestCommand:
         self.run(file, "--target", "square", "--html", tmp_path / "report.html", "--json")
         assert 'id="ranking"' in (tmp_path / "report.html").read_text(encoding="utf-8")
 
-    def test_refuses_what_would_be_lost(self, file):
-        before = file.read_bytes()
-        with pytest.raises(InputError, match="which would be lost"):
-            self.run(file, "--html", file)
+    def test_has_the_ending_of_one(self, file, tmp_path):
+        with pytest.raises(InputError, match="does not name a kind of report"):
+            self.run(file, "--html", tmp_path / "x.pdf", "--type", "nonsense")
+
+    def test_is_not_printed(self, file):
         with pytest.raises(InputError, match="name a file"):
             self.run(file, "--html", "-")
-        assert file.read_bytes() == before

@@ -36,6 +36,7 @@ class Answer:
         arrays = {
             "coefficient": made.coefficient,
             "debiased": edges.debiased,
+            "strength": edges.strength,
             "log p": edges.log_pvalues,
             "q": found.edge_qvalues,
             "pearson": edges.pearson,
@@ -167,7 +168,10 @@ def _allowed(name: str, said: Said, rounding: Rounding, has_permuted: bool) -> f
         return max(rounding.log_p * max(1.0, abs(said["log p"])) + magnified, drawn)
     if name == "q":
         return max(rounding.log_p, rounding.permuted if has_permuted else 0.0)
-    if name == "debiased":
-        # Just above the level of chance it is a square root of what is left.
-        return rounding.coefficient / max(min(abs(said["debiased"]), 1.0), rounding.coefficient**0.5)
+    if name in ("debiased", "strength"):
+        # Just above the level of chance it is a square root of what is left. A strength may also come from log p, of
+        # which Fisher's correlation has one over the root of n and of the quantile, at least that of p = 1/2.
+        moved = _allowed("log p", said, rounding, has_permuted) / (0.67 * max(said["n"] - 3, 1) ** 0.5)
+        apart = rounding.coefficient + (moved if name == "strength" else 0.0)
+        return apart / max(min(abs(said[name]), 1.0), apart**0.5)
     return rounding.coefficient

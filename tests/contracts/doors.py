@@ -194,7 +194,13 @@ def asked_by_pairs(table: Table, *, target: str | None = None, correction: str =
 def asked_for_the_strongest(data: dict[str, Any], **options: Any) -> Answer:
     """Twenty pairs, of which the frame says but a part."""
     found = renyi.pairs(data, top=20, q=1.0, **options)
-    names = {"coefficient": "coefficient", "debiased": "debiased", "n": "n", "nonlinear": "is nonlinear"}
+    names = {
+        "coefficient": "coefficient",
+        "debiased": "debiased",
+        "strength": "strength",
+        "n": "n",
+        "nonlinear": "is nonlinear",
+    }
     pairs = zip(found["x"].tolist(), found["y"].tolist(), strict=True)
     return Answer({pair: {said: found[name][k].item() for name, said in names.items()} for k, pair in enumerate(pairs)})
 
@@ -207,6 +213,7 @@ def of_pair(x: Any, y: Any, missing: str) -> dict[str, Any]:
     return {
         "coefficient": test.coefficient,
         "debiased": renyi.rdc(x, y, missing=missing, debias=True),
+        "strength": test.strength,
         "log p": test.log_pvalue,
         "n": test.n_samples,
         "dimensions": test.ranks,

@@ -170,8 +170,18 @@ def test_the_strongest_of_the_strongest(settings):
     whole, found = renyi.matrix(table), renyi.pairs(table, **settings)
     strongest = whole.strongest(**{"top": None, "threshold": None, "q": None} | settings)
     assert len(found["x"]) > 2
-    for name in ("x", "y", "coefficient", "debiased", "p", "n"):
+    for name in ("x", "y", "coefficient", "debiased", "strength", "p", "n"):
         np.testing.assert_array_equal(found[name], strongest[name], err_msg=name)
+
+
+@pytest.mark.parametrize("table", some("gaps", "vectors", "dozen", "dozen_with_gaps"), ids=str)
+def test_what_is_found_has_a_strength(table):
+    """Every door says the strength of these pairs, whose coefficient is below that of chance."""
+    found = Answer.of(renyi.matrix(as_dict(table), **table.options)).pairs.values()
+    hidden = [said for said in found if said["debiased"] < 0 and said["log p"] < np.log(0.03)]
+    assert hidden
+    assert all(0.1 < said["strength"] < 0.5 for said in hidden)
+    assert not any(said["strength"] < 0 for said in found)
 
 
 # Given others.
@@ -187,7 +197,7 @@ def test_a_screening_given_others_is_the_conditional_test(table):
         test = renyi.conditional_test(alone[name], alone[target], alone[given], missing="listwise")
         said = found[name, target]
         assert (said["coefficient"], said["log p"], said["n"]) == (test.coefficient, test.log_pvalue, test.n_samples)
-        assert said["debiased"] == test.debiased
+        assert (said["debiased"], said["strength"]) == (test.debiased, test.strength)
 
 
 @pytest.mark.parametrize("door", [*BATCHES, *ON_DEVICES], ids=str)

@@ -24,9 +24,10 @@ def test_common_rows_are_those_that_all_have():
 
 def test_what_is_given_takes_its_missing_rows_along():
     x, y, z = [1.0, 2, 3, 4, 5], [5.0, NAN, 1, 2, 7], [1.0, 1, NAN, 2, 1]
-    (a, b), (c,) = as_conditional(x, y, z, missing="listwise")
+    (a, b), (c,), rows = as_conditional(x, y, z, missing="listwise")
     assert [part.values.tolist() for part in (a, b, c)] == [[1, 4, 5], [5, 2, 7], [1, 2, 1]]
     assert all(part.missing is None for part in (a, b, c))
+    assert rows.tolist() == [0, 3, 4]
     with pytest.raises(InputError, match=r"y has 1 missing value \(first in row 1\).*pass missing='listwise'"):
         as_conditional(x, y, z, missing="raise")
 

@@ -11,7 +11,7 @@ def test_a_column_is_named_by_the_user_and_by_the_argument():
     values = np.arange(3.0)
     assert Column("age", "number", values).label == "age"
     assert Column("", "number", values).label == "the column"
-    assert Column("age", "number", values, argument="x").label == "x (column 'age')"
+    assert Column("age", "number", values, argument="x").label == "column 'age'"
     assert Column("x", "number", values, argument="x").label == "x"
 
 

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 import renyi
 from renyi.basis.basis import category_basis, scalar_basis
 from renyi.basis.random_features import draw, seeds
-from renyi.inference.debias import debias, debias_all, largest_leverage, null_level
+from renyi.inference.debias import debias, debias_all, largest_leverage, null_level, strengths
 from renyi.inference.roy import null_median
 
 
@@ -110,3 +111,35 @@ def test_debiased_value_is_near_the_population_value_when_that_is_high(settings,
     population = renyi.rdc(*normal(10**6), **settings)
     values = [renyi.rdc(*normal(500), debias=True, **settings) for _ in range(200)]
     assert np.mean(values) == pytest.approx(population, abs=0.02)
+
+
+def test_a_strength_is_what_the_coefficient_or_the_test_sees():
+    n = np.array([500, 500, 500, 500, 2, 500])
+    debiased = np.array([-0.1, -0.1, 0.3, 0.02, -1.0, np.nan])
+    log_p = np.log([0.001, 0.7, 0.001, 1e-30, 0.2, np.nan])
+    found = strengths(debiased, log_p, n)
+    # Of two numbers with as small a p-value, and without what chance shows.
+    expected = np.sqrt(correlation_at(0.001, 500) ** 2 - correlation_at(0.5, 500) ** 2)
+    assert found[0] == pytest.approx(expected, abs=2e-3)
+    assert found[1] == 0
+    assert found[2] == 0.3
+    assert 0.4 < found[3] < 0.55
+    assert 0 < found[4] <= 1
+    assert np.isnan(found[5])
+    assert strengths(debiased, np.full(6, np.nan), n)[:4].tolist() == [0, 0, 0.3, 0.02]
+
+
+def correlation_at(pvalue, n):
+    """The correlation of n rows that has this p-value."""
+    t = student.isf(pvalue / 2, n - 2)
+    return t / np.sqrt(n - 2 + t**2)
+
+
+@pytest.mark.slow
+def test_strengths_of_weak_lines_and_fast_waves_are_near_what_is_there(rng):
+    x, noise = rng.standard_normal((2, 3000))
+    line = renyi.independence_test(x, 0.1 * x + noise)
+    assert line.strength == pytest.approx(0.1, abs=0.04)
+    wave = renyi.independence_test(x, np.sin(12 * x) + 0.5 * noise)
+    assert wave.debiased < 0.1
+    assert 0.5 < wave.strength < 0.82

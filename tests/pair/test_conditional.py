@@ -144,8 +144,8 @@ def test_what_cannot_be_tested_is_refused(rng):
     x, y, z = common_cause(rng)
     frame = pd.DataFrame({"z": z}, index=np.arange(500)[::-1])
     for arguments, message in [
-        ((z**3, y, z), "z determines x: it leaves 0.0%"),
-        ((x, np.exp(z), z), "z determines y"),
+        ((z**3, y, z), "x is determined by z: 0.0%"),
+        ((x, np.exp(z), z), "y is determined by z"),
         ((x, y, z[:100]), "z has 100 rows and x has 500"),
         ((x, y, [z, z[:9]]), r"z\[1\] has 9 rows"),
         ((x, y, {}), "z has no columns"),
@@ -163,6 +163,53 @@ def test_what_cannot_be_tested_is_refused(rng):
             renyi.conditional_test(*arguments)
     with pytest.raises(renyi.InputError, match="choose one of 'auto'"):
         renyi.conditional_test(x, y, z, method="roy")
+
+
+def pupils(rng, n=649, shared=0.5):
+    """Three grades that follow one another, but for pupil 40, whose first is 0, and 41, whose last is 0."""
+    ability, common = rng.standard_normal((2, n))
+    noise = rng.standard_normal((2, n))
+    second = np.clip(np.round(11.5 + 2.8 * ability), 4, 19)
+    first = np.clip(np.round(11.4 + 2.5 * ability + noise[0] + shared * common), 4, 19)
+    last = np.clip(np.round(11.9 + 2.9 * ability + 0.9 * noise[1] + shared * common), 5, 19)
+    second[40:42], first[40], last[41] = 18, 0, 0
+    return pd.DataFrame({"G1": first, "G2": second, "G3": last})
+
+
+def test_rows_that_would_decide_alone_are_left_out_and_told(rng):
+    table = pupils(rng)
+    found = renyi.conditional_test(table["G1"], table["G3"], table["G2"])
+    assert set(found.left_out) & {40, 41}
+    assert len(found.left_out) <= 2
+    assert found.n_samples == 649 - len(found.left_out)
+    assert f"left_out={found.left_out}" in repr(found)
+    usual = table.drop(index=list(found.left_out))
+    expected = renyi.conditional_test(usual["G1"], usual["G3"], usual["G2"])
+    assert expected.left_out == ()
+    assert "left_out" not in repr(expected)
+    assert found.log_pvalue == expected.log_pvalue < -10
+    # Rows are those of the data that were passed, also where others are missing.
+    holes = table.assign(G2=table["G2"].mask(table.index == 7))
+    assert set(renyi.conditional_test(table["G1"], table["G3"], holes["G2"], missing="listwise").left_out) & {40, 41}
+
+
+def test_messages_name_the_columns_of_the_user(rng):
+    table = pupils(rng)
+    first, second, last = table["G1"], table["G2"], table["G3"]
+    arrays = {"a": second.to_numpy(), "b": last.to_numpy()}
+    for arguments, message in [
+        ((first < 4, last < 4, second), "in what column 'G2' leaves of column 'G1' and column 'G3' on 649 rows"),
+        ((second + 1, last, second), "^column 'G2' is determined by column 'G2'"),
+        ((second + 1, first, table[["G2", "G3"]]), "^column 'G2' is determined by column 'G2' and column 'G3'"),
+        ((second + 1, first, arrays), "^column 'G2' is determined by column 'a' and column 'b'"),
+        ((first, last, second[:100]), "^column 'G2' has 100 rows and column 'G1' has 649"),
+        ((first[:15], last[:15], second[:15]), "^holding column 'G2' fixed takes"),
+        ((first, last[:4], second), "^column 'G1' has 649 rows and column 'G3' has 4"),
+        ((first.mask(first > 5), last, second), "^column 'G1' has .* missing values"),
+    ]:
+        with pytest.raises(renyi.InputError, match=message) as caught:
+            renyi.conditional_test(*arguments)
+        assert not set(str(caught.value).replace(":", " ").split()) & {"x", "y", "z"}
 
 
 # Size in brief; benchmarks/studies/conditional.py is the long version.

@@ -45,7 +45,7 @@ def test_a_result_unpacks_and_reads_well(rng):
     assert result.floor is None
     assert result.n_resamples is None
     assert repr(result).startswith("TestResult(pvalue=")
-    assert f"debiased={result.debiased:.4f}" in repr(result)
+    assert f"strength={result.strength:.4f}" in repr(result)
     assert f"scale={result.scale}" in repr(result)
     assert "floor" not in repr(result)
 

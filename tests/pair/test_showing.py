@@ -2,6 +2,7 @@
 
 import pytest
 
+import renyi
 from command_line import python
 from renyi import report
 from renyi.pair import showing
@@ -21,3 +22,11 @@ def test_all_that_results_ask_for_is_there():
     assert showing.report() is report
     for name in report.__all__:
         assert callable(getattr(showing.report(), name))
+
+
+def test_results_show_their_public_names_alone(rng):
+    x, y = rng.standard_normal((2, 60))
+    test, functions = renyi.independence_test(x, y), renyi.transformations(x, y)
+    assert {"pvalue", "strength", "confidence_interval"} < set(dir(test))
+    assert {"f", "g", "correlation", "plot"} < set(dir(functions))
+    assert not {"bases", "by_law", "by_shuffles", "__eq__"} & {*dir(test), *dir(functions)}

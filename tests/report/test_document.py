@@ -47,13 +47,13 @@ class TestDocument:
         pairs = document["pairs"]
         i, j = np.array(pairs["x"]), np.array(pairs["y"])
         assert document["n_pairs"] == len(i) == len(found.edges)
-        for name in ("values", "debiased", "pearson", "spearman"):
+        for name in ("values", "debiased", "strength", "pearson", "spearman"):
             shown = pairs["coefficient" if name == "values" else name]
             np.testing.assert_allclose(np.array(shown, dtype=float), getattr(found, name)[i, j], atol=5.1e-5)
         np.testing.assert_allclose(10 ** np.array(pairs["log10_p"], dtype=float), found.pvalues[i, j], rtol=2e-3)
         np.testing.assert_array_equal(pairs["n"], found.n_samples[i, j])
         assert sum(pairs["found"]) == document["found"] == found.n_found()
-        strength = [-2 if value is None else value for value in pairs["debiased"]]
+        strength = [-2 if value is None else value for value in pairs["strength"]]
         ranked = list(zip(pairs["found"], strength, strict=True))
         assert ranked == sorted(ranked, reverse=True)
 

@@ -19,7 +19,7 @@ def test_pairs_are_the_findings_at_the_rate_strongest_first(rng):
     expected = edges[edges["q"] <= 0.05]
     assert 0 < len(expected) < len(edges)
     assert [(pair["x"], pair["y"]) for pair in record["pairs"]] == list(zip(expected["x"], expected["y"], strict=True))
-    for name in ("coefficient", "debiased", "pearson", "spearman", "p", "q", "n", "nonlinear"):
+    for name in ("coefficient", "debiased", "strength", "pearson", "spearman", "p", "q", "n", "nonlinear"):
         assert [pair[name] for pair in record["pairs"]] == expected[name].tolist()
     assert [10 ** pair["log10_p"] for pair in record["pairs"]] == pytest.approx(expected["p"].tolist())
     assert record["found"] == len(expected)

@@ -45,7 +45,7 @@ def test_the_strongest_are_named_once_for_columns_that_are_the_same(rng):
     x = rng.standard_normal(200)
     found = renyi.matrix({"x": x, "twice": 2 * x, "y": x + rng.standard_normal(200), "same": np.ones(200)})
     said = sentences(found, q=0.05)
-    strongest = next(sentence for sentence in said if sentence.startswith("Strongest (debiased coefficient): "))
+    strongest = next(sentence for sentence in said if sentence.startswith("Strongest (strength): "))
     assert strongest.count("twice") == 1
     assert strongest.endswith("Columns that are nearly the same are told once here.")
     assert said[-1] == "Left out: same: constant (always 1.0)."

@@ -8,7 +8,7 @@ import pytest
 import renyi
 from sample_tables import mixed, parabola
 
-COLUMNS = ["x", "y", "coefficient", "debiased", "pearson", "spearman", "nonlinear", "p", "q", "n"]
+COLUMNS = ["x", "y", "coefficient", "debiased", "strength", "pearson", "spearman", "nonlinear", "p", "q", "n"]
 ARRAYS = ["values", "debiased", "pvalues", "qvalues", "n_samples", "pearson", "spearman"]
 
 
@@ -86,7 +86,7 @@ def test_all_edges_come_strongest_first(rng):
     # What could not be measured comes last.
     assert edges["debiased"].isna().tolist() == sorted(edges["debiased"].isna())
     assert edges["debiased"].isna().any()
-    known = edges["debiased"].dropna()
+    known = edges["strength"].dropna()
     assert known.tolist() == sorted(known, reverse=True)
     position = {name: place for place, name in enumerate(frame)}
     assert (edges["x"].map(position) < edges["y"].map(position)).all()
@@ -195,3 +195,21 @@ def test_pvalues_from_shuffles_are_said(rng):
     assert found.n_shuffled == 5  # of ties on few rows; those of two numbers without ties have a law
     assert "5 tests: p from 9,999 shuffles" in repr(found)
     assert renyi.matrix({"c": rng.random(400), "d": rng.random(400)}).n_shuffled == 0
+
+
+def test_a_matrix_is_an_array_of_its_coefficients(rng):
+    found = renyi.matrix(rng.standard_normal((60, 3)))
+    assert np.asarray(found) is found.values
+    assert np.array(found).flags.writeable
+    assert np.asarray(found, dtype=np.float32).dtype == np.float32
+    with pytest.raises(ValueError, match="copy"):
+        np.asarray(found, dtype=np.float32, copy=False)
+    np.testing.assert_array_equal(np.sqrt(found), np.sqrt(found.values))
+
+
+def test_dir_has_what_is_documented(rng):
+    found = renyi.matrix(rng.standard_normal((60, 3)))
+    documented = {"names", "other_names", *ARRAYS, "strength", "types", "skipped", "pooled", "n_rows", "n_tests"}
+    assert documented | {"top", "to_frame", "to_edges", "plot", "report"} <= set(dir(found))
+    assert not {"edges", "new_frame", "edge_qvalues", "folded", "of"} & set(dir(found))
+    assert not [name for name in dir(found) if name.startswith("_") or not hasattr(found, name)]

@@ -13,7 +13,7 @@ from renyi.allpairs.compare import Found
 from renyi.allpairs.pearson import pearson_of
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products
-from renyi.inference.debias import debias_all, largest_leverage, null_level
+from renyi.inference.debias import debias_all, largest_leverage, null_level, strengths
 from renyi.inference.roy import null_median
 from renyi.pair.prepare import together
 
@@ -24,7 +24,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 # Columns this close to one another are told as one.
 ALIAS = 0.99
-# A dependence is marked as nonlinear where no linear coefficient is more than this share of the debiased one.
+# A dependence is marked as nonlinear where no linear coefficient is more than this share of the strength.
 MISSED = 0.5
 SMALLEST_PVALUE = float(np.finfo(np.float64).tiny)
 
@@ -113,10 +113,10 @@ class Edges:
         """Which p-values come from shuffles."""
         return self.found.is_shuffled
 
-    @property
+    @cached_property
     def strength(self) -> Array:
-        """What pairs are ranked by."""
-        return self.debiased
+        """What pairs are ranked by and shown with: never below 0, and above it for whatever the test finds."""
+        return strengths(self.debiased, self.log_pvalues, self.found.n)
 
     @property
     def trend(self) -> Array:
@@ -169,7 +169,7 @@ class Edges:
     def is_nonlinear(self) -> Mask:
         """Where Pearson's and Spearman's coefficients would have missed what is there."""
         linear = np.fmax(np.abs(self.pearson), np.abs(self.found.spearman))
-        return np.asarray(linear <= MISSED * self.debiased)
+        return np.asarray((self.strength > 0.0) & (linear <= MISSED * self.strength))
 
     def is_alias(self, edge: int, /) -> bool:
         """Whether two columns are nearly the same: a coefficient above 0.99, and neither says more than the other."""
@@ -192,6 +192,7 @@ class Edges:
             "y": np.array([self.y[j].column.name for j in self.found.j.tolist()], dtype=str),
             "coefficient": self.found.coefficient,
             "debiased": self.debiased,
+            "strength": self.strength,
             "pearson": self.pearson,
             "spearman": self.found.spearman,
             "nonlinear": self.is_nonlinear,

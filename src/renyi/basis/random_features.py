@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincinv, ndtri
 
-from renyi.errors import InputError, is_integer
+from renyi.errors import InputError, brief, is_integer
 
 __all__ = [
     "DEFAULT_SCALE",
@@ -70,7 +70,9 @@ def seeds(rng: int | np.random.Generator | None, /, *, n_draws: int) -> list[See
     elif is_integer(rng) and rng >= 0:
         entropy = int(rng)
     else:
-        raise InputError(f"rng={rng!r} is no source of randomness: pass None, an integer ≥ 0, or a numpy Generator")
+        raise InputError(
+            f"rng={brief(rng)} is no source of randomness: pass None, an integer ≥ 0, or a numpy Generator"
+        )
     return [Seed(entropy, number) for number in range(n_draws)]
 
 

@@ -16,6 +16,7 @@ from renyi.cli.terminal import (
     Nulls,
     Separator,
     Types,
+    check_outputs,
     console_of,
     kinds_of,
     print_notes,
@@ -51,6 +52,7 @@ def pair(
         from renyi.report.figures.style import check_picture
 
         check_picture(plot)
+    check_outputs(file, {"--plot": plot})
     kinds = kinds_of(types)
     source = read(file, sep, null, encoding, has_names=not no_header)
     picked = _pick(source.frame, kinds, x, y, given or [])

@@ -50,7 +50,7 @@ def gallery(
     scored = score_gallery(rows, seed=seed)
     console = console_of()
     console.print(_gallery_table(scored, rows))
-    console.print("Chance alone lifts RDC above 0; the debiased value is near 0 on average.", style="dim")
+    console.print("Chance alone lifts RDC above 0; the strength is without that.", style="dim")
     if picture is not None:
         from renyi.experiments.figures import plot_gallery
         from renyi.report.figures.style import save
@@ -65,7 +65,7 @@ def _gallery_table(scored: "list[Scored]", rows: int) -> "RichTable":
 
     table = Table(title=f"Fourteen associations, {rows:,} rows each", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("association", no_wrap=True)
-    for name in ("|Pearson|", "|Spearman|", "RDC", "debiased"):
+    for name in ("|Pearson|", "|Spearman|", "RDC", "strength"):
         table.add_column(name, justify="right", min_width=max(5, len(name)), no_wrap=True)
     table.add_column("", no_wrap=True)
     for row in scored:
@@ -74,7 +74,7 @@ def _gallery_table(scored: "list[Scored]", rows: int) -> "RichTable":
             f"{abs(row.pearson):.2f}",
             f"{abs(row.spearman):.2f}",
             f"[bold]{row.rdc:.2f}[/]",
-            f"{row.debiased:.2f}".replace("-", "−"),
+            f"{max(row.debiased, 0.0):.2f}",
             _remark(row),
             end_section=row.ends_row,
         )

@@ -15,6 +15,7 @@ from renyi.cli.terminal import (
     Nulls,
     Separator,
     Types,
+    check_outputs,
     console_of,
     kinds_of,
     print_notes,
@@ -54,8 +55,9 @@ def scan(
 ) -> None:
     """Rank the dependences between all columns of a table, at a false discovery rate."""
     _check_scan(target, given, fdr, measure, as_json and csv == "-")
-    _check_target("--csv", csv, file)
-    _check_page(html, file)
+    check_outputs(file, {"--csv": csv, "--html": html})
+    _check_csv(csv)
+    _check_page(html)
     kinds = kinds_of(types)
     names = not no_header
     table = read_in_batches(file, memory, sep, null, encoding, has_names=names, has_page=html is not None)
@@ -113,30 +115,24 @@ def _check_law(measure: str, fdr: float) -> None:
         )
 
 
-def _check_target(option: str, target: str | None, file: str) -> None:
-    """Refuse a place where nothing can be written, or where it would replace what is read."""
-    if target in (None, "-"):
-        return
-    from renyi.errors import InputError
-    from renyi.report.files import check_writable
+def _check_csv(csv: str | None) -> None:
+    """Refuse a place where no CSV can be written, before any work is done."""
+    if csv not in (None, "-"):
+        from renyi.report.files import check_writable
 
-    path = Path(str(target))
-    check_writable(path)
-    if file != "-" and path.exists() and Path(file).exists() and path.samefile(file):
-        raise InputError(f"{option} {target} is the file that is read, which would be lost: name another")
+        check_writable(Path(str(csv)))
 
 
-def _check_page(html: str | None, file: str) -> None:
+def _check_page(html: str | None) -> None:
     """Refuse a page that cannot be made, before any work is done."""
     if html is None:
         return
     from renyi.errors import InputError
-    from renyi.report.html.page import check_renderable
+    from renyi.report.html.page import check_report
 
     if html == "-":
         raise InputError("--html - would print a page that is to be opened: name a file")
-    check_renderable()
-    _check_target("--html", html, file)
+    check_report(Path(html))
 
 
 def _write_csv(found: "Result", target: str) -> None:

@@ -1,6 +1,9 @@
 """What commands share: arguments, reading a table, printing."""
 
+import os
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,6 +26,7 @@ __all__ = [
     "Nulls",
     "Separator",
     "Types",
+    "check_outputs",
     "console_of",
     "kinds_of",
     "print_notes",
@@ -33,6 +37,8 @@ __all__ = [
 
 # Sentences about reading that are printed at most.
 _MOST_NOTES = 20
+# Cells of a line that no screen has to hold.
+_NO_TERMINAL = 10_000
 
 # What several commands take.
 File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, JSON, Parquet or Arrow, plain or gzip; - is stdin.")]
@@ -65,6 +71,16 @@ def kinds_of(types: list[str] | None) -> dict[str, str]:
             raise InputError(f"--type {override} is no type of a column: pass one of {known}")
         kinds[name] = kind
     return kinds
+
+
+def check_outputs(file: str, outputs: Mapping[str, str | Path | None]) -> None:
+    """Refuse options whose files would take the place of what is read, or of one another, before any work is done."""
+    named = {option: Path(path) for option, path in outputs.items() if path is not None and str(path) != "-"}
+    if named:
+        from renyi.data.files.batches import files_of
+        from renyi.report.files import check_apart
+
+        check_apart(named, [] if file == "-" else files_of(file))
 
 
 def read_in_batches(
@@ -115,10 +131,11 @@ def print_notes(notes: "Sequence[str]") -> None:
 
 
 def console_of(*, stderr: bool = False) -> "Console":
-    """Where a command prints."""
+    """Where a command prints: as wide as the terminal is, or as what is said where it is a file or a pipe."""
     from rich.console import Console
 
-    return Console(stderr=stderr)
+    console = Console(stderr=stderr)
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(stderr=stderr, width=_NO_TERMINAL)
 
 
 def print_text(text: str) -> None:

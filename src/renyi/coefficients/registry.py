@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from renyi.coefficients.base import Measure
-from renyi.errors import InputError
+from renyi.errors import InputError, brief
 
 __all__ = ["measure", "measures"]
 
@@ -76,7 +76,7 @@ def measure(name: str, /, **settings: Any) -> Measure[Any]:
     if not isinstance(name, str) or name not in _PLACES:
         close = difflib.get_close_matches(str(name).lower(), _PLACES, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InputError(f"there is no measure {name!r}: {hint}choose one of {', '.join(_PLACES)}")
+        raise InputError(f"there is no measure {brief(name)}: {hint}choose one of {', '.join(_PLACES)}")
     module, kind = _PLACES[name]
     measure_of = getattr(import_module(f"renyi.coefficients.{module}"), kind)
     known = [field.name for field in fields(measure_of)]

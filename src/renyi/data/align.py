@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.data.categories import encode_labels
-from renyi.data.column import Column
+from renyi.data.column import Column, labels_of
 from renyi.data.reader import as_column, as_columns
 from renyi.errors import InputError, check_choice, count
 
@@ -23,9 +23,11 @@ def as_pair(x: Any, y: Any, /, *, missing: Missing) -> tuple[Column, Column]:
     check_indexes(x, y)
     a, b = as_column(x, "x"), as_column(y, "y")
     if len(a) != len(b):
-        raise InputError(f"x has {len(a):,} rows and y has {len(b):,}: pass as many values of one as of the other")
+        raise InputError(
+            f"{a.label} has {len(a):,} rows and {b.label} has {len(b):,}: pass as many values of one as of the other"
+        )
     if len(a) < 2:
-        raise InputError("x and y have 1 row, and one point shows no dependence: pass at least 2 rows")
+        raise InputError(f"{labels_of([a, b])} have 1 row, and one point shows no dependence: pass at least 2 rows")
     if missing == "raise":
         _refuse_missing(a)
         _refuse_missing(b)
@@ -74,8 +76,10 @@ def check_indexes(*data: Any) -> None:
         )
 
 
-def as_conditional(x: Any, y: Any, z: Any, /, *, missing: Missing) -> tuple[tuple[Column, Column], list[Column]]:
-    """Two columns and those that are held fixed, complete and over the same rows, checked."""
+def as_conditional(
+    x: Any, y: Any, z: Any, /, *, missing: Missing
+) -> tuple[tuple[Column, Column], list[Column], NDArray[np.intp]]:
+    """Two columns and those that are held fixed, complete and over the same rows, checked, and which rows these are."""
     if missing == "pairwise":
         raise InputError("missing='pairwise' has no meaning given z: pass 'raise' or 'listwise'")
     check_indexes(x, y, z, *(z if isinstance(z, (list, tuple)) else ()))
@@ -85,19 +89,23 @@ def as_conditional(x: Any, y: Any, z: Any, /, *, missing: Missing) -> tuple[tupl
     for column in given:
         if len(column) != len(pair[0]):
             hint = " (a list of lists is read as rows: pass arrays or a dict)" if isinstance(z, (list, tuple)) else ""
-            raise InputError(f"{column.label} has {len(column):,} rows and x has {len(pair[0]):,}: pass as many{hint}")
+            raise InputError(
+                f"{column.label} has {len(column):,} rows and {pair[0].label} has {len(pair[0]):,}: pass as many{hint}"
+            )
     if missing == "raise":
         for column in (*pair, *given):
             _refuse_missing(column, "missing='listwise'")
     rows = common_rows(*pair, *given)
     if rows is None:
-        return pair, given
+        return pair, given, np.arange(len(pair[0]))
     if np.count_nonzero(rows) < 2:
-        raise InputError(f"x, y and z have {count(int(np.count_nonzero(rows)), 'row')} in common: pass at least 2")
+        raise InputError(
+            f"{labels_of([*pair, *given])} have {count(int(np.count_nonzero(rows)), 'row')} in common: pass at least 2"
+        )
     a, b, *rest = (column.take(rows).complete() for column in (*pair, *given))
     for column in (a, b):
         _refuse_constant(column, " on the rows where nothing is missing")
-    return (a, b), rest
+    return (a, b), rest, np.flatnonzero(rows)
 
 
 def _refuse_missing(column: Column, remedy: str = "missing='pairwise' or missing='listwise'") -> None:

@@ -1,6 +1,6 @@
 """One variable: typed values with a missing mask, which is what every room knows of data."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.data.exact import is_wide
-from renyi.errors import InputError
+from renyi.errors import InputError, brief
 
-__all__ = ["Column", "Kind", "as_floats", "as_floats_apart"]
+__all__ = ["Column", "Kind", "as_floats", "as_floats_apart", "labels_of"]
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -39,10 +39,10 @@ class Column:
 
     @property
     def label(self) -> str:
-        """How messages name the column."""
+        """How messages name the column: as the user does, by the argument where there is no name."""
         if not self.argument or self.argument == self.name:
             return self.name or "the column"
-        return f"{self.argument} (column {self.name!r})"
+        return f"column {brief(self.name)}"
 
     def __len__(self) -> int:
         return len(self.values)
@@ -64,6 +64,14 @@ class Column:
     def complete(self) -> "Column":
         """The column on its observed rows."""
         return self if self.missing is None else replace(self.take(~self.missing), missing=None)
+
+
+def labels_of(columns: Sequence[Column], /) -> str:
+    """How messages name some columns: the first few, and how many more there are."""
+    labels = [column.label for column in columns[:3]]
+    more = [f"{len(columns) - 3:,} more"] if len(columns) > 3 else []
+    *first, last = [*labels, *more]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def as_floats(values: NDArray[Any], /) -> NDArray[np.float64]:

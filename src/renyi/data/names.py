@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from renyi.data.notes import Notes, cut
+from renyi.data.notes import Notes
+from renyi.errors import cut
 
 __all__ = ["as_names", "each_once", "with_names_once"]
 

@@ -1,27 +1,11 @@
 """What reading decided, as sentences."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from renyi.errors import count
+from renyi.errors import count, some
 
-__all__ = ["Notes", "Source", "cut", "some"]
-
-# Names and cells may be anything, also long.
-_LONGEST = 40
-
-
-def cut(text: object, /) -> str:
-    """A name or a cell as sentences show it: in quotes, and not too long."""
-    shown = str(text)
-    return repr(shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…")
-
-
-def some(names: Iterable[object], mark: str = ", ", /) -> str:
-    """The first three of them, and how many more there are."""
-    listed = list(names)
-    return mark.join(map(cut, listed[:3])) + (f" and {len(listed) - 3:,} more" if len(listed) > 3 else "")
+__all__ = ["Notes", "Source"]
 
 
 class Notes:

@@ -14,7 +14,7 @@ from renyi.data.categories import from_categories
 from renyi.data.column import Column, Kind
 from renyi.data.exact import EXACT, RoundingError, is_rounded_by_floats, is_wide
 from renyi.data.frames import as_narwhals, period_starts, read_cells, with_gaps
-from renyi.errors import InputError
+from renyi.errors import InputError, brief
 
 __all__ = ["as_array", "as_column", "as_columns", "in_one_array"]
 
@@ -40,7 +40,8 @@ def as_column(data: Any, argument: str, /) -> Column:
 def as_columns(data: Any, argument: str, /) -> list[Column]:
     """One or several columns: those of a frame, of a list or of a dict, each by its own type, or a single one."""
     if isinstance(data, dict):
-        return [as_column(column, f"{argument}[{name!r}]") for name, column in data.items()]
+        named = ((str(name), as_column(column, f"{argument}[{name!r}]")) for name, column in data.items())
+        return [replace(column, name=name, argument=argument) for name, column in named]
     # A list of numbers is one column, one of rows a matrix; what knows its own type is a column among others.
     if isinstance(data, (list, tuple)) and data and all(_stands_alone(part) for part in data):
         return [as_column(column, f"{argument}[{i}]") for i, column in enumerate(data)]
@@ -139,7 +140,7 @@ def _from_series(series: Any, argument: str) -> Column:
     import narwhals.stable.v2 as nw
 
     name = "" if series.name is None else str(series.name)
-    label = f"{argument} (column {name!r})" if name else argument
+    label = f"column {brief(name)}" if name else argument
     if len(series) == 0:
         raise InputError(f"{label} is empty: pass at least 2 rows")
     if isinstance(series.dtype, nw.String):

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from renyi.data.dates import CLOCK, COMPACT, ISO, chosen, dates, fitting
 from renyi.data.exact import exact_array, is_wide
-from renyi.data.notes import Notes, cut, some
-from renyi.errors import InputError
+from renyi.data.notes import Notes
+from renyi.errors import InputError, cut, some
 
 __all__ = [
     "MISSING_NUMBER",

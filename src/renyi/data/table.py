@@ -29,7 +29,7 @@ from renyi.data.types import (
     pool,
     read,
 )
-from renyi.errors import InputError, check_choice, count
+from renyi.errors import InputError, brief, check_choice, count
 
 __all__ = [
     "NewFrame",
@@ -383,7 +383,7 @@ def _length(parts: dict[str, Any], argument: str) -> int:
 def checked_types(types: Any, /) -> dict[str, Override]:
     """What is asked of columns, by their names as text, whether or not a table has them."""
     if types is not None and not isinstance(types, Mapping):
-        raise InputError(f"types={types!r} is no mapping: pass a dict, such as {{'zip': 'category'}}")
+        raise InputError(f"types={brief(types)} is no mapping: pass a dict, such as {{'zip': 'category'}}")
     overrides = {str(name): override for name, override in (types or {}).items()}
     for name, override in overrides.items():
         check_choice(override, Override, f"types[{name!r}]")
@@ -399,12 +399,12 @@ def _check_types(types: Any, parts: dict[str, Any], argument: str) -> dict[str, 
 
 def _check_vectors(vectors: Any, parts: dict[str, Any], argument: str) -> dict[str, list[str]]:
     if vectors is not None and not isinstance(vectors, Mapping):
-        raise InputError(f"vectors={vectors!r} is no mapping: pass a dict, such as {{'location': ['lat', 'lon']}}")
+        raise InputError(f"vectors={brief(vectors)} is no mapping: pass a dict, such as {{'location': ['lat', 'lon']}}")
     groups: dict[str, list[str]] = {}
     taken: dict[str, str] = {}
     for vector, members in (vectors or {}).items():
         if isinstance(members, str) or not isinstance(members, Iterable):
-            raise InputError(f"vectors[{vector!r}] is {members!r}: pass a list of at least 2 column names")
+            raise InputError(f"vectors[{vector!r}] is {brief(members)}: pass a list of at least 2 column names")
         groups[str(vector)] = [str(member) for member in members]
         if len(groups[str(vector)]) < 2:
             raise InputError(f"vectors[{vector!r}] has {count(len(groups[str(vector)]), 'column')}: pass at least 2")
@@ -437,8 +437,8 @@ def check_known(name: str, parts: Collection[str], argument: str, where: str, /)
         folded.setdefault(known.casefold(), []).append(known)
     close = [known for fold in difflib.get_close_matches(name.casefold(), folded, n=3) for known in folded[fold]]
     if close:
-        hint = f"did you mean {' or '.join(map(repr, close[:3]))}?"
+        hint = f"did you mean {' or '.join(map(brief, close[:3]))}?"
     else:
         more = f" and {len(parts) - 20:,} more" if len(parts) > 20 else ""
-        hint = f"it has {', '.join(map(repr, list(parts)[:20]))}{more}"
-    raise InputError(f"{where} names {name!r}, which is no column of {argument}: {hint}")
+        hint = f"it has {', '.join(map(brief, list(parts)[:20]))}{more}"
+    raise InputError(f"{where} names {brief(name)}, which is no column of {argument}: {hint}")

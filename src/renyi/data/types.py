@@ -17,7 +17,7 @@ from renyi.data.labels import encode, encode_array, encode_series, is_missing, t
 from renyi.data.notes import Notes
 from renyi.data.reader import as_column, in_one_array
 from renyi.data.spelled import NUMBERS, Spelling, may_spell, spelling_of, spells, wanted_dates, wanted_numbers
-from renyi.errors import InputError, count, is_integer
+from renyi.errors import InputError, RenyiError, count, is_integer
 
 __all__ = [
     "MAX_LEVELS",
@@ -59,7 +59,7 @@ _OTHER = "(other)"
 _NUMBERS = (int, float, np.bool_, np.integer, np.floating, Decimal)
 
 
-class SkipError(Exception):
+class SkipError(RenyiError):
     """Why a column is left out, in words that follow its name."""
 
 

@@ -4,6 +4,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri_exp
 
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_directions, cross_products
@@ -11,7 +12,7 @@ from renyi.compute.roots import root_between
 from renyi.inference.multiscale import largest_root
 from renyi.inference.roy import null_median
 
-__all__ = ["debias", "debias_all", "largest_leverage", "null_level", "standard_error"]
+__all__ = ["debias", "debias_all", "largest_leverage", "null_level", "standard_error", "strengths"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -40,6 +41,23 @@ def debias_all(correlations: Array, levels: Array, /) -> Array:
     has_room = levels < 1.0
     excess = np.maximum((correlations**2 - levels) / np.where(has_room, 1.0 - levels, 1.0), -1.0)
     return np.where(has_room | np.isnan(levels), np.copysign(np.sqrt(np.abs(excess)), excess), 0.0)
+
+
+def strengths(debiased: Array, log_pvalues: Array, n: NDArray[np.intp], /) -> Array:
+    """How strong dependences are, 0 at the least: debiased coefficients, or what tests have seen where that is more.
+
+    A test looks at few functions where few are enough and at rougher ones too, a coefficient always at all of its own,
+    so that it may show nothing of what the test finds. A p-value stands for the correlation r of two numbers that have
+    it, by Fisher's artanh r = z(p/2)/√(n − 3), which is debiased by that of p = 1/2, the median of chance. The test
+    pays for all the scales it looked at, and Fisher's r is too small where it is large: what the coefficient sees as
+    well it says itself.
+    """
+    is_seen = log_pvalues < np.log(0.5)
+    error = 1.0 / np.sqrt(np.maximum(n[is_seen] - 3, 1))
+    seen, chance = (np.tanh(-ndtri_exp(log_p - np.log(2.0)) * error) for log_p in (log_pvalues[is_seen], np.log(0.5)))
+    found = np.where(debiased <= 0.0, 0.0, debiased)
+    found[is_seen] = np.maximum(found[is_seen], debias_all(seen, chance**2))
+    return found
 
 
 def null_level(x: Basis, y: Basis, /) -> float:

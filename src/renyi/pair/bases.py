@@ -10,7 +10,7 @@ from renyi.basis.basis import Basis, category_basis, restrict, scalar_basis, vec
 from renyi.basis.random_features import Seed
 from renyi.compute.threads import in_threads
 from renyi.data.align import common_rows
-from renyi.data.column import Column
+from renyi.data.column import Column, labels_of
 from renyi.errors import InputError
 from renyi.pair.settings import Settings
 
@@ -64,7 +64,7 @@ def check_freedom(pair: tuple[Column, Column], bases: tuple[Basis, Basis], /) ->
     """Refuse bases that are empty, or so large that they correlate perfectly whatever the data."""
     for column, basis in zip(pair, bases, strict=True):
         check_basis(column, basis)
-    check_ranks(bases[0].rank, bases[1].rank, bases[0].n_samples)
+    check_ranks(bases[0].rank, bases[1].rank, bases[0].n_samples, said=labels_of(pair))
 
 
 def check_basis(column: Column, basis: Basis, /) -> None:
@@ -77,10 +77,10 @@ def check_basis(column: Column, basis: Basis, /) -> None:
     raise InputError(f"{column.label} does not vary enough to be measured on the {n:,} rows used: {remedy}")
 
 
-def check_ranks(rank_x: int, rank_y: int, n: int, /) -> None:
+def check_ranks(rank_x: int, rank_y: int, n: int, /, *, said: str = "x and y") -> None:
     """Refuse ranks that together fill the rows."""
     if rank_x + rank_y >= n:
         raise InputError(
-            f"x and y have bases of ranks {rank_x} and {rank_y}, and on {n:,} rows those correlate "
+            f"{said} have bases of ranks {rank_x} and {rank_y}, and on {n:,} rows those correlate "
             "perfectly whatever the data: pass more rows, fewer levels or coordinates, or (to renyi.rdc) a smaller k"
         )

@@ -1,7 +1,7 @@
 """The test of one pair given others: `conditional_test`."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ from renyi.basis.canonical import canonical_correlations
 from renyi.basis.orthonormal import ordered_whitening, own_features, triangular_factor
 from renyi.basis.ranks import quantise
 from renyi.data.align import Missing, as_conditional
-from renyi.data.column import Column
+from renyi.data.column import Column, labels_of
 from renyi.errors import InputError, check_choice
 from renyi.inference import multiscale
 from renyi.inference.multiscale import Block
@@ -41,6 +41,8 @@ _LEAST_FREEDOM = 20
 _USUAL_SPREAD, _LEAST_VARIANCE = 0.3**2, 0.5
 # Residuals of a value that so many rows share are functions of z: such a column is ranked as it is.
 _HEAVY_TIE = 0.05
+# Where single rows weigh too much, so many are left out at most; docs/conditional.md, "Single rows".
+_MOST_LEFT_OUT = 3
 
 
 def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing: Missing = "raise") -> TestResult:
@@ -65,12 +67,13 @@ def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing
     -------
     TestResult
         `coefficient` and `debiased` measure what is left: the largest correlation of smooth functions of the two
-        residuals.
+        residuals. `left_out` has the rows that were left out because each would decide alone.
 
     Raises
     ------
     InputError
-        As `renyi.rdc`; also if z determines x or y, so that nothing is left to test, and if z takes up all rows.
+        As `renyi.rdc`; also if z determines x or y, so that nothing is left to test, if z takes up all rows, and if
+        more than three single rows weigh too much.
 
     Notes
     -----
@@ -107,17 +110,44 @@ def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing
     """
     check_choice(method, Method, "method")
     check_choice(missing, Missing, "missing")
-    pair, given = as_conditional(x, y, z, missing=missing)
+    pair, given, rows = as_conditional(x, y, z, missing=missing)
+    left_out: list[int] = []
+    while True:
+        try:
+            x_left, y_left, explained = _residuals(pair, given)
+        except InputError:
+            if not left_out:
+                raise
+            break
+        blocks = _trusted(x_left, y_left, len(rows) - explained.freedom + 1)
+        if blocks:
+            found = _test(x_left, y_left, _coordinates(given), explained, blocks)
+            return replace(found, left_out=tuple(sorted(left_out)))
+        heaviest = _heaviest_row(x_left, y_left)
+        others = np.arange(len(rows)) != heaviest
+        pair, given = (pair[0].take(others), pair[1].take(others)), [column.take(others) for column in given]
+        if len(left_out) == _MOST_LEFT_OUT or any((column.values == column.values[0]).all() for column in pair):
+            break
+        left_out.append(int(rows[heaviest]))
+        rows = rows[others]
+    raise InputError(
+        f"single rows weigh too heavily in what {labels_of(given)} leaves of {labels_of(pair)} on "
+        f"{len(rows) + len(left_out):,} rows: pass more rows, or fewer rare levels"
+    )
+
+
+def _residuals(pair: Sequence[Column], given: Sequence[Column]) -> "tuple[_Left, _Left, Explained]":
+    """What z leaves of x and of y, and what it takes."""
     targets = [targets_of(column) for column in pair]
     explained = explain(given, targets)
-    n, freedom = len(pair[0]), len(pair[0]) - explained.freedom
-    if freedom < _LEAST_FREEDOM:
+    n = len(pair[0])
+    if n - explained.freedom < _LEAST_FREEDOM:
         raise InputError(
-            f"z takes {explained.freedom:,} degrees of freedom of {n:,} rows, which leaves too few to test on: "
-            "pass more rows, or fewer variables or levels in z"
+            f"holding {labels_of(given)} fixed takes {explained.freedom:,} degrees of freedom of {n:,} rows, which "
+            "leaves too few to test on: pass more rows, or fewer variables or levels to hold fixed"
         )
-    left = [_left_of(column, target, explained) for column, target in zip(pair, targets, strict=True)]
-    return _test(left[0], left[1], _coordinates(given), explained)
+    x, y = (_left_of(column, target, given, explained) for column, target in zip(pair, targets, strict=True))
+    return x, y, explained
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +161,7 @@ class _Left:
         return self.levels[min(level, len(self.levels)) - 1]
 
 
-def _left_of(column: Column, target: Array, explained: Explained) -> _Left:
+def _left_of(column: Column, target: Array, given: Sequence[Column], explained: Explained) -> _Left:
     numbers = matrix_of(column) if column.kind != "category" else target
     if column.kind != "category":
         target = explained.best_scale(numbers)
@@ -139,8 +169,8 @@ def _left_of(column: Column, target: Array, explained: Explained) -> _Left:
     left = shares >= _NOTHING_LEFT
     if not left.any():
         raise InputError(
-            f"z determines {column.label}: it leaves {shares.max():.1%} of its variance, and where nothing is left "
-            "there is nothing to test"
+            f"{column.label} is determined by {labels_of(given)}: {shares.max(initial=0.0):.1%} of its variance is "
+            "left, and where nothing is left there is nothing to test"
         )
     if column.kind == "category":
         functions, ends = target, np.array([target.shape[1]])
@@ -183,12 +213,10 @@ def _coordinates(given: Sequence[Column]) -> Array:
     return np.asarray(coordinates - coordinates.mean(axis=0))
 
 
-def _test(x: _Left, y: _Left, z: Array, explained: Explained) -> TestResult:
+def _test(x: _Left, y: _Left, z: Array, explained: Explained, blocks: list[Block]) -> TestResult:
     """Blocks of what is left, by Roy's law with the rows that z leaves."""
     n = len(z)
     cross = x.basis.T @ y.basis / n
-    family = multiscale.within_reach(((x.size(a), y.size(b)) for a, b in _FAMILY), n - explained.freedom + 1)
-    blocks = _trusted(family, x, y, n - explained.freedom + 1)
     roots = list(multiscale.block_roots(cross / _relative_errors(x.basis, y.basis, explained), blocks))
     leading = x.basis[:, : x.size(1)], y.basis[:, : y.size(1)]
     if max(part.shape[1] for part in leading) * z.shape[1] <= min(_MOST_PRODUCTS, n // _ROWS_PER_PRODUCT):
@@ -220,21 +248,25 @@ def _measured(x: _Left, y: _Left, rows: int) -> Block:
     return next((size for size in sizes if sum(size) <= rows // 4), sizes[-1])
 
 
-def _trusted(blocks: Iterable[Block], x: _Left, y: _Left, n: int) -> list[Block]:
+def _trusted(x: _Left, y: _Left, n: int) -> list[Block]:
     """Blocks in which no single row weighs too much, as in `renyi.independence_test`."""
+    blocks = multiscale.within_reach(((x.size(a), y.size(b)) for a, b in _FAMILY), n)
     leverages = [np.cumsum(left.basis**2, axis=1).max(axis=0) / len(left.basis) for left in (x, y)]
     share = multiscale.TRUSTED_SHARE
-    kept = [
+    return [
         (a, b)
         for a, b in blocks
         if multiscale.is_trusted(leverages[0][a - 1] * leverages[1][b - 1], (a, b), n, share=share)
     ]
-    if not kept:
-        raise InputError(
-            f"single rows weigh too heavily in what z leaves of x and y on {len(x.basis):,} rows: pass more rows, or "
-            "fewer rare levels"
-        )
-    return kept
+
+
+def _heaviest_row(x: _Left, y: _Left) -> int:
+    """The row that weighs most in the smoothest functions of one side.
+
+    One side alone decides: what is left out by x is independent of y given z where x is, so that the others still are.
+    """
+    weights = [np.sum(left.basis[:, : left.size(1)] ** 2, axis=1) for left in (x, y)]
+    return int(np.argmax(max(weights, key=np.max)))
 
 
 def _relative_errors(x: Array, y: Array, explained: Explained) -> Array:

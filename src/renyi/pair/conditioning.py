@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from renyi.basis.ranks import quantise
-from renyi.data.column import Column
+from renyi.data.column import Column, labels_of
 from renyi.errors import InputError
 
 __all__ = ["Explained", "explain", "matrix_of", "soften", "targets_of"]
@@ -89,7 +89,7 @@ def explain(z: Sequence[Column], targets: Sequence[Array], /) -> Explained:
     n_levels = sum(len(np.unique(column.values)) - 1 for column in z if column.kind == "category")
     if n_levels and n_levels > min(n - _ROWS_LEFT, _MOST_LEVELS):
         raise InputError(
-            f"the categories in z have {n_levels:,} levels on {n:,} rows, which leaves too little to test on: "
+            f"{labels_of(z)} have {n_levels:,} levels on {n:,} rows to hold fixed, which leaves too little to test on: "
             f"pass more rows, or merge levels (at most {_MOST_LEVELS:,})"
         )
     levels = [targets_of(column) for column in z if column.kind == "category"]

@@ -16,7 +16,7 @@ from renyi.data.categories import categorical
 from renyi.data.column import Column
 from renyi.data.reader import as_column
 from renyi.errors import InputError
-from renyi.inference.debias import debias, null_level, standard_error
+from renyi.inference.debias import debias, null_level, standard_error, strengths
 from renyi.inference.roy import null_median
 from renyi.pair import showing
 
@@ -162,6 +162,9 @@ class Transformations:
         """The coefficient, less what independent data would show."""
         return debias(self.correlation, null_level(*self.bases))
 
+    def __dir__(self) -> list[str]:
+        return showing.public_names(self, "bases")
+
     def __repr__(self) -> str:
         return (
             f"Transformations(correlation={self.correlation:.4f}, ranks={self.ranks}, "
@@ -199,7 +202,11 @@ class TestResult:
     coefficient : float
         The Randomized Dependence Coefficient of the pair (given z: of what z leaves), or that of the measure tested.
     debiased : float, or None
-        The coefficient, less what independent data would show; None for other measures.
+        The coefficient, less what independent data would show; None for other measures. Where nothing is there it lies
+        around 0, on either side.
+    strength : float, or None
+        What to show, never below 0: the debiased coefficient, or the correlation of two numbers that would have the
+        same p-value where the test has seen more.
     ranks : tuple of int, or None
         Effective ranks of the bases behind the coefficient; None for other measures.
     n_samples : int
@@ -213,6 +220,8 @@ class TestResult:
         The smallest p-value that so many shuffles, or so few arrangements of blocks, could have shown; None for a law.
     n_explained : int
         Degrees of freedom that z takes, 0 without one.
+    left_out : tuple of int
+        Rows, counted from 0 over those used, that a conditional test leaves out since each would decide alone.
     """
 
     __test__ = False  # pytest collects classes by their names
@@ -228,6 +237,7 @@ class TestResult:
     n_resamples: int | None = None
     floor: float | None = None
     n_explained: int = 0
+    left_out: tuple[int, ...] = ()
 
     @property
     def calibration(self) -> str:
@@ -248,6 +258,17 @@ class TestResult:
             x, y = self.bases
             return debias(self.coefficient, null_median(x.rank, y.rank, self.n_samples - self.n_explained))
         return debias(self.coefficient, null_level(*self.bases))
+
+    @property
+    def strength(self) -> float | None:
+        """How strong the dependence is, never below 0; None for a measure that has no debiased value.
+
+        The debiased coefficient, or the correlation of two numbers with the same p-value where that is larger.
+        """
+        if self.debiased is None:
+            return None
+        debiased, log_pvalue = np.array([self.debiased]), np.array([self.log_pvalue])
+        return float(strengths(debiased, log_pvalue, np.array([self.n_samples]))[0])
 
     def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """Interval for the dependence that is there, around the debiased value, cut to [−1, 1].
@@ -284,6 +305,9 @@ class TestResult:
         """The result with a p-value from so many shuffles, which could not have been below a floor."""
         return replace(self, pvalue=pvalue, log_pvalue=float(np.log(pvalue)), n_resamples=n_drawn, floor=floor)
 
+    def __dir__(self) -> list[str]:
+        return showing.public_names(self, "bases", "by_law", "by_shuffles")
+
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
 
@@ -291,8 +315,9 @@ class TestResult:
         pvalue = f"{self.pvalue:.3g}" if self.pvalue > _SMALLEST else f"10^{self.log_pvalue / np.log(10):.0f}"
         shuffled = "" if self.n_resamples is None else f", n_resamples={self.n_resamples}, floor={self.floor:.2g}"
         scale = "" if self.scale is None else f", scale={self.scale}"
-        debiased = "" if self.debiased is None else f", debiased={self.debiased:.4f}"
+        strength = "" if self.strength is None else f", strength={self.strength:.4f}"
+        left_out = f", left_out={self.left_out}" if self.left_out else ""
         return (
-            f"TestResult(pvalue={pvalue}, statistic={self.statistic:.4g}, coefficient={self.coefficient:.4f}{debiased}"
-            f", method={self.method!r}{scale}{shuffled}, n_samples={self.n_samples})"
+            f"TestResult(pvalue={pvalue}, statistic={self.statistic:.4g}, coefficient={self.coefficient:.4f}{strength}"
+            f", method={self.method!r}{scale}{shuffled}, n_samples={self.n_samples}{left_out})"
         )

@@ -1,8 +1,8 @@
-"""The one place where a result reaches up to the room that shows it, loaded when a result is asked to show itself."""
+"""How results show what they are: the one place where they reach up to the room for that, and the names they have."""
 
 from types import ModuleType
 
-__all__ = ["report"]
+__all__ = ["public_names", "report"]
 
 
 def report() -> ModuleType:
@@ -10,3 +10,8 @@ def report() -> ModuleType:
     from renyi import report as room
 
     return room
+
+
+def public_names(result: object, /, *internal: str) -> list[str]:
+    """What `dir` says of a result: what is documented, without what other rooms alone ask for."""
+    return sorted(name for name in object.__dir__(result) if not name.startswith("_") and name not in internal)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from renyi import __version__
 from renyi.allpairs.column_group import Variable
-from renyi.errors import InputError
+from renyi.errors import InputError, brief
 from renyi.report.clusters import orders
 from renyi.report.network import network_of
 from renyi.report.sentences import missed, sentences
@@ -42,11 +42,11 @@ class ReportOptions:
 
     def __post_init__(self) -> None:
         if not isinstance(self.rows, (int, np.integer)) or isinstance(self.rows, bool) or self.rows < 0:
-            raise InputError(f"rows={self.rows!r} makes no sense: pass a whole number of rows, 0 to show none")
+            raise InputError(f"rows={brief(self.rows)} makes no sense: pass a whole number of rows, 0 to show none")
         if isinstance(self.pairs, str) or not all(
             isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in self.pairs
         ):
-            raise InputError(f"pairs={self.pairs!r} are no pairs of columns: pass [('age', 'income'), ...]")
+            raise InputError(f"pairs={brief(self.pairs)} are no pairs of columns: pass [('age', 'income'), ...]")
 
 
 def document_of(result: Result, options: ReportOptions, /) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class _Summary:
             "y": self.y.tolist(),
             "coefficient": plain(edges.found.coefficient[kept], 4),
             "debiased": plain(edges.debiased[kept], 4) if is_rdc else None,
-            "strength": None if is_rdc else plain(edges.strength[kept], 4),
+            "strength": plain(edges.strength[kept], 4),
             "pearson": plain(edges.pearson[kept], 4) if is_rdc else None,
             "spearman": plain(edges.spearman[kept], 4) if is_rdc else None,
             "log10_p": plain(edges.log_pvalues[kept] / np.log(10), 3) if edges.has_law else None,

@@ -1,13 +1,13 @@
 """Files that appear whole or not at all."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from renyi.errors import InputError
 
-__all__ = ["check_writable", "written_whole"]
+__all__ = ["check_apart", "check_writable", "written_whole"]
 
 
 def check_writable(path: Path, /) -> None:
@@ -16,6 +16,27 @@ def check_writable(path: Path, /) -> None:
         raise InputError(f"{path} is a folder: name a file in it")
     if not path.resolve().parent.is_dir():
         raise InputError(f"{path} cannot be written: its folder does not exist")
+
+
+def check_apart(outputs: Mapping[str, Path], inputs: Sequence[Path], /) -> None:
+    """Refuse outputs, by their options, of which one would take the place of an input or of another output."""
+    seen: dict[str, Path] = {}
+    for option, path in outputs.items():
+        if any(_is_same(path, file) for file in inputs):
+            raise InputError(f"{option} {path} is a file that is read, which would be lost: name another")
+        for other, taken in seen.items():
+            if _is_same(path, taken):
+                raise InputError(f"{other} {taken} and {option} {path} are one file, so one would be lost: name two")
+        seen[option] = path
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Whether writing to one place replaces what lies in the other, through links and on disks that know no case."""
+    if one.exists() and other.exists():
+        return one.is_file() and one.samefile(other)  # nothing of a device or a pipe is lost
+    # What is not there yet has a name alone, and the file system may take two cases of it for one.
+    is_new = not one.exists() and not other.exists()
+    return is_new and str(one.resolve()).casefold() == str(other.resolve()).casefold()
 
 
 @contextmanager

@@ -19,6 +19,7 @@ def record_of(result: Result, /, *, q: float, top: int | None = None) -> dict[st
         "y": [edges.y[j].column.name for j in found.j.tolist()],
         "coefficient": found.coefficient.tolist(),
         "debiased": edges.debiased.tolist(),
+        "strength": edges.strength.tolist(),
         "pearson": edges.pearson.tolist(),
         "spearman": edges.spearman.tolist(),
         "nonlinear": edges.is_nonlinear.tolist() if edges.measure == "rdc" else [None] * len(edges),

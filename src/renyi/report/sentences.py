@@ -82,4 +82,4 @@ def _strongest(result: Result, q: float) -> list[str]:
     ]
     folded = isinstance(result, DependenceMatrix) and any(line.is_same for line in lines)
     aside = " Columns that are nearly the same are told once here." if folded else ""
-    return [f"Strongest ({called(result)} coefficient): {'; '.join(named)}.{aside}"]
+    return [f"Strongest ({called(result)}): {'; '.join(named)}.{aside}"]

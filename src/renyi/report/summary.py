@@ -75,7 +75,7 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
             x=edges.x[found.i[edge]].column.name,
             y=partner,
             is_same=edges.is_alias(edge),
-            value=float(found.coefficient[edge] if edges.measure != "rdc" else edges.debiased[edge]),
+            value=float(found.coefficient[edge] if edges.measure != "rdc" else edges.strength[edge]),
             strength=float(edges.strength[edge]),
             trend=_trend(float(edges.trend[edge])),
             p=float(edges.pvalues[edge]),
@@ -97,7 +97,7 @@ def _trend(spearman: float) -> int:
 
 def called(result: Result, /) -> str:
     """What the numbers beside the names are."""
-    return "debiased" if result.edges.measure == "rdc" else result.edges.measure
+    return "strength" if result.edges.measure == "rdc" else result.edges.measure
 
 
 def headline(result: Result, /, *, q: float = 0.05) -> str:

@@ -21,7 +21,7 @@ from renyi.data.column import Column
 from renyi.data.notes import Notes
 from renyi.data.table import Table, check_known, checked_types, parts_of, refuse_missing, too_few_columns, too_few_rows
 from renyi.data.types import MAX_LEVELS, Override, SkipError, check_max_levels
-from renyi.errors import InputError, check_choice, count
+from renyi.errors import InputError, brief, check_choice, count, difference
 from renyi.inference.false_discovery import Correction
 from renyi.pair.independence import Shuffles
 from renyi.pair.settings import Settings
@@ -56,7 +56,7 @@ def bytes_of(memory: Any, /) -> int:
     except ValueError:
         size = 0
     if size < 1 or isinstance(memory, bool):
-        raise InputError(f"memory={memory!r} is no amount of memory: pass bytes, or text such as '2GB' or '500MB'")
+        raise InputError(f"memory={brief(memory)} is no amount of memory: pass bytes, or text such as '2GB' or '500MB'")
     return size
 
 
@@ -251,12 +251,8 @@ class Accumulator:
     def _check_names(self, names: list[str]) -> None:
         known = list(self._columns or ())
         if names != known:
-            lacking, new = sorted(set(known) - set(names)), sorted(set(names) - set(known))
-            said = [f"lacks {', '.join(map(repr, lacking[:3]))}"] if lacking else []
-            said += [f"has {', '.join(map(repr, new[:3]))} besides"] if new else []
-            raise InputError(
-                f"a batch {' and '.join(said) or 'has its columns in another order'}: give all batches the same columns"
-            )
+            said = difference(names, known) or "has its columns in another order"
+            raise InputError(f"a batch {said}: give all batches the same columns")
 
     def merge(self, other: "Accumulator", /) -> None:
         """Add what another accumulator of other rows of the same table has seen, in the same pass."""

@@ -18,7 +18,17 @@ from renyi.data.types import MAX_LEVELS
 from renyi.errors import InputError, is_integer, is_number
 from renyi.inference.false_discovery import Correction
 from renyi.tables.accumulator import DEFAULT_MEMORY, Accumulator
-from renyi.tables.arguments import Types, Vectors, checked_measure, column_named, comparable, listed, side_by_side
+from renyi.tables.arguments import (
+    Types,
+    Vectors,
+    checked_measure,
+    column_named,
+    comparable,
+    holds_values,
+    listed,
+    side_by_side,
+    with_target,
+)
 from renyi.tables.batches import in_batches, is_out_of_core, loaded_if_small
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.in_memory import every_pair, given_others, in_tiles, prepared
@@ -227,7 +237,7 @@ def pairs(
 
 def screen(
     table: Any,
-    target: str | Sequence[str],
+    target: Any,
     *,
     given: str | Sequence[str] | None = None,
     measure: str | Measure[Any] = "rdc",
@@ -246,8 +256,9 @@ def screen(
     ----------
     table, measure, missing, types, vectors, max_levels, correction, memory, device, progress
         As in `renyi.matrix`.
-    target : str or list of str
-        The column of interest, of any type, or several numeric ones as one vector.
+    target : str, list of str, Series or array
+        The name of the column of interest, of any type, several of numbers as one vector; or its values, one for every
+        row of a table in memory.
     given : str or list of str, optional
         Columns to hold fixed: every test is then `renyi.conditional_test` given these, on the rows that have all of
         them.
@@ -281,22 +292,27 @@ def screen(
     if is_out_of_core(table):
         _refuse(given=given, vectors=vectors)
         if not isinstance(target, str):
-            raise InputError("a target of several columns is a vector, which is not read in batches: name one column")
+            raise InputError("a table that is read in batches has its target among its columns: name one of them")
         settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
         settings["max_levels"] = max_levels
         accumulator = Accumulator(target=target, **settings, memory=memory)
         return cast(Screening, in_batches(table, accumulator, memory, progress=progress))
     by = checked_measure(measure, correction)
     known = names_of(table)
-    names, held = listed(target, known), listed(() if given is None else given, known)
-    if not names:
+    held = listed(() if given is None else given, known)
+    names = [] if holds_values(target, known) else listed(target, known)
+    if not names and not holds_values(target, known):
         raise InputError("target names no column: pass one, or several as a vector")
     if set(names) & set(held):
         raise InputError(f"{sorted(set(names) & set(held))[0]!r} is both the target and given: leave it out of one")
     goal = " & ".join(names)
     if len(names) > 1:
         vectors = {**checked_overrides(None, vectors, known)[1], goal: names}
-    rows = observed(as_table(table, types=types, vectors=vectors, max_levels=max_levels), missing=missing)
+    if names:
+        rows = as_table(table, types=types, vectors=vectors, max_levels=max_levels)
+    else:
+        rows, goal = with_target(table, target, types, vectors, max_levels=max_levels)
+    rows = observed(rows, missing=missing)
     targets = [column_named(rows, goal, "target")]
     fixed = [column_named(rows, name, "given") for name in held]
     left_out = {goal, *held}

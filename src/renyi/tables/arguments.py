@@ -1,6 +1,6 @@
 """What is asked of a table, checked: the measure, two tables side by side, targets by their names."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -13,7 +13,17 @@ from renyi.errors import InputError, check_choice
 from renyi.inference.false_discovery import Correction
 from renyi.tables.accumulator import measure_of
 
-__all__ = ["Types", "Vectors", "checked_measure", "column_named", "comparable", "listed", "side_by_side"]
+__all__ = [
+    "Types",
+    "Vectors",
+    "checked_measure",
+    "column_named",
+    "comparable",
+    "holds_values",
+    "listed",
+    "side_by_side",
+    "with_target",
+]
 
 Types: TypeAlias = Mapping[Any, Override] | None
 Vectors: TypeAlias = Mapping[str, Sequence[str]] | None
@@ -41,11 +51,18 @@ def comparable(table: Table, by: Measure[Any], *, at_least: int) -> Table:
 
 
 def side_by_side(
-    table: Any, other: Any, types: Types, vectors: Vectors, missing: Missing, *, max_levels: int
+    table: Any,
+    other: Any,
+    types: Types,
+    vectors: Vectors,
+    missing: Missing,
+    *,
+    max_levels: int,
+    called: str = "other",
 ) -> tuple[Table, Table]:
     """Two tables over the same rows."""
     check_indexes(table, other)
-    names = [names_of(table), names_of(other, "other")]
+    names = [names_of(table), names_of(other, called)]
     overrides, groups = checked_overrides(types, vectors, [*names[0], *names[1]])
     rows, columns = (
         as_table(
@@ -55,13 +72,40 @@ def side_by_side(
             vectors={name: parts for name, parts in groups.items() if set(parts) & set(known)},
             max_levels=max_levels,
         )
-        for part, argument, known in ((table, "the table", names[0]), (other, "other", names[1]))
+        for part, argument, known in ((table, "the table", names[0]), (other, called, names[1]))
     )
     if rows.n_rows != columns.n_rows:
-        raise InputError(f"the table has {rows.n_rows:,} rows and other has {columns.n_rows:,}: pass as many")
+        raise InputError(f"the table has {rows.n_rows:,} rows and {called} has {columns.n_rows:,}: pass as many")
     if missing == "listwise":
         raise InputError("missing='listwise' would drop different rows of two tables: drop them first")
     return rows, columns
+
+
+def holds_values(target: Any, known: Sequence[str]) -> bool:
+    """Whether a target is a column of its own, and no name or list of names of a table's columns."""
+    if isinstance(target, Column) or not isinstance(target, Sized) or isinstance(target, (str, bytes)):
+        return isinstance(target, Column)
+    if len(target) > len(known):
+        return True
+    return hasattr(target, "__array__") and not {str(name) for name in target} <= set(known)  # type: ignore[attr-defined]
+
+
+def with_target(table: Any, target: Any, types: Types, vectors: Vectors, *, max_levels: int) -> tuple[Table, str]:
+    """A table and, beside its columns, a target that is a column of its own; and what that is called."""
+    name, known = str(getattr(target, "name", None) or "target"), names_of(table)
+    while name in known:  # as where a Series was computed from a column
+        name += " (target)"
+    sides = side_by_side(table, {name: target}, types, vectors, "pairwise", max_levels=max_levels, called="target")
+    rows, goal = sides
+    rows.notes.absorb(goal.notes)
+    both = replace(
+        rows,
+        columns=(*rows.columns, *goal.columns),
+        types={**rows.types, **goal.types},
+        skipped={**rows.skipped, **goal.skipped},
+        pooled={**rows.pooled, **goal.pooled},
+    )
+    return both, name
 
 
 def listed(names: Any, known: Sequence[str]) -> list[str]:

@@ -40,7 +40,11 @@ class DependenceMatrix(TableResult):
         they have its range, and on the diagonal what it says of a column and itself on the column's own rows, which
         need not be 1; NaN where it says nothing.
     debiased : ndarray
-        The same, less what independent data would show; NaN for measures other than the RDC.
+        The same, less what independent data would show; NaN for measures other than the RDC. Of either sign where
+        nothing is there.
+    strength : ndarray
+        What pairs are ranked by and shown with, never below 0: `debiased`, or the correlation of two numbers with the
+        same p-value where the test sees more; of another measure the size of its coefficient.
     pvalues, qvalues : ndarray
         P-values, and adjusted for the tests really made; NaN on the diagonal and where no test was made.
     n_samples : ndarray
@@ -90,12 +94,15 @@ class DependenceMatrix(TableResult):
 
     @cached_property
     def debiased(self) -> Array:
-        """Coefficients, less what independent data would show."""
+        """Coefficients, less what independent data would show; around 0 of either sign where nothing is there."""
         return self._spread("debiased", 1.0 if self.edges.measure == "rdc" else np.nan)
 
     @cached_property
     def strength(self) -> Array:
-        """What pairs are ranked by: debiased coefficients, or the sizes of those of another measure."""
+        """What pairs are ranked by: debiased coefficients, or the sizes of those of another measure.
+
+        Never below 0: where the test has seen more, it is the correlation of two numbers with the same p-value.
+        """
         return self._spread("strength", self.edges.own)
 
     @cached_property
@@ -164,7 +171,7 @@ class DependenceMatrix(TableResult):
         Returns
         -------
         frame
-            In the kind of frame that came in, sorted by the debiased coefficient: `x`, `y`, `coefficient`, `debiased`,
+            In the kind of frame that came in, sorted by `strength`: `x`, `y`, `coefficient`, `debiased`, `strength`,
             `pearson`, `spearman`, `nonlinear` (a linear coefficient would have missed it), `p`, `q`, `n`; folded also
             `stands_for`, the number of pairs that a row stands for.
         """
@@ -233,7 +240,7 @@ class DependenceMatrix(TableResult):
         return self._frame(kept[:top])
 
     def to_edges(self) -> Any:
-        """All pairs as rows of a frame, strongest first by the debiased coefficient."""
+        """All pairs as rows of a frame, strongest first."""
         return self._frame(self.ranked())
 
     def plot(self, *, ax: Any = None) -> "Figure":

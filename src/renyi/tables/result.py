@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.edges import Edges
-from renyi.errors import InputError, is_number
+from renyi.errors import InputError, brief, is_number
 from renyi.inference.false_discovery import Correction, adjust
 from renyi.pair import showing
 
@@ -52,6 +52,21 @@ class TableResult:
     def __setstate__(self, state: dict[str, Any]) -> None:
         said = {name: MappingProxyType(state[name]) for name in ("types", "skipped", "pooled")}
         self.__dict__.update(state | said)
+
+    def __dir__(self) -> list[str]:
+        return showing.public_names(
+            self, "edge_qvalues", "edges", "folded", "new_frame", "of", "ranked", "rate", "strongest"
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """The coefficients, for NumPy."""
+        # They cannot be written to, and a copy can.
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    @property
+    def values(self) -> Array:
+        """Coefficients."""
+        raise NotImplementedError
 
     @cached_property
     def edge_qvalues(self) -> Array:
@@ -133,7 +148,7 @@ def rate_for(q: float | None, measure: str, /, *, has_law: bool) -> float:
     """The false discovery rate that is asked for of a measure, by default 0.05; refused where nothing is tested."""
     if q is not None and not has_law:
         raise InputError(
-            f"q={q!r} is a false discovery rate, and {measure} ranks pairs without testing them: leave q out, or "
+            f"q={brief(q)} is a false discovery rate, and {measure} ranks pairs without testing them: leave q out, or "
             "choose a measure with a law, such as 'rdc'"
         )
     return _checked_rate(_RATE if q is None else q)
@@ -142,5 +157,5 @@ def rate_for(q: float | None, measure: str, /, *, has_law: bool) -> float:
 def _checked_rate(q: Any, /) -> float:
     """A false discovery rate, if it is one."""
     if not is_number(q) or not 0.0 < q <= 1.0:
-        raise InputError(f"q={q!r} is no false discovery rate: pass a number above 0, at most 1")
+        raise InputError(f"q={brief(q)} is no false discovery rate: pass a number above 0, at most 1")
     return float(q)

@@ -32,8 +32,8 @@ class Screening(TableResult):
     target : str
         The target; `given` what was held fixed.
     names : tuple of str
-        The other columns, strongest first by the debiased coefficient.
-    values, debiased, pvalues, qvalues, n_samples, pearson, spearman : ndarray
+        The other columns, strongest first.
+    values, debiased, strength, pvalues, qvalues, n_samples, pearson, spearman : ndarray
         As in `DependenceMatrix`, in the order of `names`.
     types, skipped, pooled, n_rows, notes
         As in `DependenceMatrix`.
@@ -78,8 +78,13 @@ class Screening(TableResult):
 
     @property
     def debiased(self) -> Array:
-        """Coefficients, less what independent data would show."""
+        """Coefficients, less what independent data would show; around 0 of either sign where nothing is there."""
         return self._sorted(self.edges.debiased)
+
+    @property
+    def strength(self) -> Array:
+        """What columns are ranked by, as in `DependenceMatrix.strength`."""
+        return self._sorted(self.edges.strength)
 
     @property
     def pvalues(self) -> Array:

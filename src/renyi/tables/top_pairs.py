@@ -50,7 +50,7 @@ class TopPairs:
         edges = Edges(self._variables, self._variables, found)
         # A q-value is never below its p-value. NaN is smaller than any threshold.
         weakest = -1.0 if self._threshold is None else self._threshold
-        edges = edges.take(np.flatnonzero((found.log_pvalue <= np.log(self._q)) & (edges.debiased >= weakest)))
+        edges = edges.take(np.flatnonzero((found.log_pvalue <= np.log(self._q)) & (edges.strength >= weakest)))
         self._kept.append(edges)
         self._n_kept += len(edges)
         if self._top is not None and self._n_kept > max(_LEAST_TO_SORT, 2 * self._n_sorted):
@@ -64,7 +64,7 @@ class TopPairs:
         """As many of every stratum as are asked for in all."""
         edges = self._all_kept()
         strata = _cells(edges.found.log_pvalue) // _STRATUM
-        order = np.lexsort((-edges.debiased, strata))
+        order = np.lexsort((-edges.strength, strata))
         starts = np.flatnonzero(np.diff(strata[order], prepend=-1))
         place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
         return edges.take(order[place < top])
@@ -73,7 +73,7 @@ class TopPairs:
         """The pairs at the rate that was asked for, strongest first, and their q-values."""
         edges = self._all_kept()
         rates = self.qvalues(edges.found.log_pvalue, self._correction)
-        order = np.lexsort((edges.found.j, edges.found.i, edges.found.log_pvalue, -edges.debiased))
+        order = np.lexsort((edges.found.j, edges.found.i, edges.found.log_pvalue, -edges.strength))
         which = order[rates[order] <= self._q][: self._top]
         return edges.take(which), rates[which]
 

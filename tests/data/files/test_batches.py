@@ -1,3 +1,4 @@
+import gzip
 import sys
 from decimal import Decimal
 
@@ -100,11 +101,47 @@ def test_tables_are_not_mistaken_for_something_to_read(frame):
 def test_files_that_differ_are_named(frame, tmp_path):
     frame.write_parquet(tmp_path / "a.parquet")
     frame.rename({"y": "z"}).write_parquet(tmp_path / "b.parquet")
-    with pytest.raises(renyi.InputError, match=r"a\.parquet has the column 'y' and .*b\.parquet has not"):
+    with pytest.raises(
+        renyi.InputError, match=r"b\.parquet has other columns than .*a\.parquet, it lacks 'y' and has 'z'"
+    ):
         renyi.matrix(f"{tmp_path}/*.parquet")
     frame.cast({"y": pl.Float32}).write_parquet(tmp_path / "b.parquet")
     with pytest.raises(renyi.InputError, match=r"'y' is Float64 in .*a\.parquet and Float32 in .*b\.parquet"):
         renyi.matrix(f"{tmp_path}/*.parquet")
+
+
+@pytest.mark.parametrize("memory", ["3MB", "1GB"])
+@pytest.mark.parametrize("pattern", ["", "*.[cC]*"])
+def test_a_folder_of_text_has_one_table(memory, pattern, tmp_path, rng):
+    frame = pl.DataFrame({"x": rng.permutation(12_000), "y": rng.normal(size=12_000), "z": rng.normal(size=12_000)})
+    (frame[:4000] / 2).write_csv(tmp_path / "a.csv")
+    for name, rows in (("b.csv.gz", frame[4000:8000]), ("c.CSV.GZ", frame[8000:].select("z", "y", "x"))):
+        (tmp_path / name).write_bytes(gzip.compress(rows.write_csv().encode()))
+    (tmp_path / ".c.csv").write_text("left,by\nan,editor\n")
+    found = renyi.matrix(tmp_path / pattern, memory=memory)
+    assert (found.n_rows, found.names) == (12_000, ("x", "y", "z"))
+    whole = pl.concat([frame[:4000] / 2, frame[4000:]], how="vertical_relaxed")
+    np.testing.assert_allclose(found.pearson, renyi.matrix(whole).pearson, atol=1e-9)
+    (tmp_path / "d.csv.gz").write_bytes(
+        gzip.compress(b"x," + b",".join(b"n%d" % k for k in range(900)) + b"\n" + b"1," * 900 + b"1\n")
+    )
+    with pytest.raises(renyi.InputError) as caught:
+        renyi.matrix(tmp_path / pattern, memory=memory)
+    message = str(caught.value).replace(f"{tmp_path}/", "")
+    assert message == (
+        "d.csv.gz has other columns than a.csv, it lacks 'y', 'z' and has 'n0', 'n1', 'n10' and 897 more besides: give "
+        "all files the same columns"
+    )
+
+
+def test_files_of_two_kinds_are_named(frame, tmp_path):
+    frame.write_parquet(tmp_path / "a.parquet")
+    frame.write_csv(tmp_path / "b.csv")
+    for memory in ("4MB", "1GB"):
+        with pytest.raises(
+            renyi.InputError, match=r"a\.parquet is Parquet and .*b\.csv is not: name files of one kind"
+        ):
+            renyi.matrix(tmp_path, memory=memory)
 
 
 def test_a_broken_row_group_is_named_and_nothing_is_returned(frame, tmp_path):

@@ -109,12 +109,20 @@ def test_a_broken_line_is_named(tmp_path):
         parts(path, tmp_path / "parts", n_bytes=400)
 
 
-def test_an_array_of_json_and_an_empty_file_are_refused(tmp_path):
-    (tmp_path / "rows.json").write_text('[{"a": 1}]')
+def test_a_large_array_of_json_and_an_empty_file_are_refused(tmp_path):
+    (tmp_path / "rows.json").write_text(json.dumps([{"a": 1}] * 1000))
     (tmp_path / "none.csv").write_text("\n\n")
     for name, reason in (("rows.json", "an object on every line"), ("none.csv", "is empty")):
         with pytest.raises(InputError, match=reason):
             parts(tmp_path / name, tmp_path / "parts")
+
+
+def test_a_small_array_of_json_is_read_at_once(tmp_path):
+    rows = [{"a": k, "b": k / 2} for k in range(50)]
+    (tmp_path / "rows.json").write_text(json.dumps(rows))
+    files, found, _ = parts(tmp_path / "rows.json", tmp_path / "parts")
+    assert len(files) == 1
+    assert found.to_dicts() == rows
 
 
 def test_columns_that_lines_of_json_lack_are_empty_there(tmp_path):

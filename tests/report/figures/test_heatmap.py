@@ -37,7 +37,7 @@ def test_cells_are_where_their_names_are(rng):
     texts = {tuple(text.get_position()): text.get_text() for text in ax.texts if text.get_transform() == ax.transData}
     for i, a in enumerate(names):
         for j, b in enumerate(names):
-            value = found.debiased[found.names.index(a), found.names.index(b)]
+            value = found.strength[found.names.index(a), found.names.index(b)]
             assert texts.get((j, i)) == (None if i == j else f"{value:.2f}".replace("-", "−"))
 
 

@@ -117,3 +117,10 @@ def test_what_reading_decided_is_on_the_page_and_in_its_data(tmp_path):
     assert json.loads(found.report(tmp_path / "data.json").read_text())["notes"] == list(found.notes)
     plain = renyi.matrix({"x": rng.random(99), "y": rng.random(99)}).report(tmp_path / "plain.html").read_text()
     assert "What reading decided" not in plain
+
+
+@pytest.mark.parametrize("name", ["report.pdf", "report", "report.html.gz"])
+def test_other_endings_are_refused(name, tmp_path, rng):
+    with pytest.raises(renyi.InputError, match=r"does not name a kind of report: end it in \.html"):
+        renyi.matrix(rng.standard_normal((60, 2))).report(tmp_path / name)
+    assert not (tmp_path / name).exists()

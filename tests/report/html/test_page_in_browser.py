@@ -230,7 +230,7 @@ def test_by_keyboard(visit, report):
     page.focus("#map")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    assert "debiased" in page.locator("#map-live").inner_text()
+    assert "strength" in page.locator("#map-live").inner_text()
     before = pixels(page)[0]
     page.keyboard.press("+")
     assert pixels(page)[0] != before
@@ -257,7 +257,7 @@ def test_pointer_on_the_heatmap(visit, report):
     box = page.locator("#map").bounding_box()
     place = box["x"] + 0.6 * box["width"], box["y"] + 0.9 * box["height"]
     page.mouse.move(*place)
-    assert "debiased" in page.locator("#map-tip").inner_text()
+    assert "strength" in page.locator("#map-tip").inner_text()
     page.mouse.click(*place)
     page.locator("dialog[open]").wait_for()
 
@@ -271,7 +271,7 @@ def test_download(visit, report):
         page.click("#download")
     rows = list(csv.DictReader(io.StringIO(waiting.value.path().read_text(encoding="utf-8-sig"))))
     assert len(rows) == 10
-    assert list(rows[0])[:7] == ["x", "y", "coefficient", "debiased", "pearson", "spearman", "p"]
+    assert list(rows[0])[:8] == ["x", "y", "coefficient", "debiased", "strength", "pearson", "spearman", "p"]
     assert {rows[0]["x"], rows[0]["y"]} == {"curve", "hidden"}
     assert rows[0]["nonlinear"] == "1"
     assert 0 <= float(rows[0]["p"]) < 1e-20

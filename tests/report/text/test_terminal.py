@@ -52,7 +52,7 @@ def test_text_of_a_matrix_has_what_was_found_and_what_was_left_out(matrix):
     assert lines[0] == (
         "DependenceMatrix: 300 rows, 5 columns, 10 tests: 6 dependences at a false discovery rate of 5 %"
     )
-    assert lines[1].split() == ["x", "y", "debiased", "trend", "p", "q", "n"]
+    assert lines[1].split() == ["x", "y", "strength", "trend", "p", "q", "n"]
     assert lines[2].split()[:4] == ["x", "=", "same", "1.000"]
     assert lines[-1] == "left out: constant: constant (always 1.0)"
     square = next(line for line in lines if " square " in line)
@@ -75,7 +75,7 @@ def test_text_of_a_screening(table):
     assert {line.split()[0] for line in lines[2:5]} == {"x", "same", "falls"}
     given = repr(renyi.screen(table, "square", given="x"))
     assert "against square given x" in given
-    assert "same: z determines" in given
+    assert "same: column 'same' is determined by column 'x'" in given
 
 
 def test_text_of_nothing_found(rng):
@@ -96,7 +96,7 @@ def test_folding_tells_a_cluster_once(matrix):
 @pytest.mark.parametrize("fold", [True, False])
 def test_lines_are_those_of_top(matrix, fold):
     top = matrix.top(3, fold=fold)
-    assert [line.value for line in lines_of(matrix, 3, fold=fold)] == list(top["debiased"])
+    assert [line.value for line in lines_of(matrix, 3, fold=fold)] == list(top["strength"])
     assert [line.y for line in lines_of(matrix, 3, fold=fold)] == list(top["y"])
 
 
@@ -129,7 +129,7 @@ def test_on_a_narrow_terminal_names_give_way_and_numbers_are_whole():
     text = rendered([line], 40)
     assert "0.987" in text
     assert "<1e-300" in text
-    assert "debiased" in text
+    assert "strength" in text
     assert max(map(len, text.splitlines())) <= 40
 
 

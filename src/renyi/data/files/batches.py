@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from renyi.data.files.large_text import converted
-from renyi.data.files.request import Request
+from renyi.data.files.request import Request, check_columns
 from renyi.data.files.table_files import read_table
 from renyi.data.notes import Source
 from renyi.data.records import are_records
 from renyi.errors import InputError, load
 
-__all__ = ["Stream", "TextFiles", "as_stream", "is_large", "is_streamed", "loaded", "text_files"]
+__all__ = ["Stream", "TextFiles", "as_stream", "files_of", "is_large", "is_streamed", "loaded", "text_files"]
 
 # What a table takes in memory while its pairs are compared, for every byte of its values.
 _COPIES = 8
@@ -29,7 +29,8 @@ _PACKED_TO, _LEAST_BLOCK = 8, 2**20
 _BATCHES, _MOST_ROWS, _FEWEST_ROWS = 48, 2**17, 1024
 # Bytes of every column that Arrow reads ahead, and batches that Polars reads at once, since it skips pages anew.
 _BUFFER, _BATCHES_OF_SLICE = 2**16, 2
-_PARQUET = (".parquet", ".pq")
+# Names of files that a folder is read by.
+_TABLES = (".parquet", ".pq", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
 class Stream(Protocol):
@@ -61,15 +62,17 @@ def loaded(data: Any, memory: int, /) -> Any:
     """The whole table where it is small beside the budget: everything is known of its rows then; else None."""
     if not isinstance(data, (str, os.PathLike)):
         return None
-    files = _files(data)
+    files = files_of(data)
     pl = load("polars", extra="cli")
-    if not all(_is_parquet(file) for file in files):
+    if not _are_parquet(files):
         if _is_large_text(files, memory):
             return None
-        sources = [read_table(file) for file in files]
-        _check_schemas({file: source.frame.schema for file, source in zip(files, sources, strict=True)})
-        notes = dict.fromkeys(note for source in sources for note in source.notes)
-        return Source(pl.concat([source.frame for source in sources]), tuple(notes))
+        if len(files) == 1:
+            return read_table(files[0])
+        # Several files agree on their columns in the way of batches, whatever their size.
+        with tempfile.TemporaryDirectory(prefix="renyi-") as folder:
+            written, notes = converted(_requests(files), Path(folder), n_bytes=_bytes_of_block(memory))
+            return Source(pl.concat([pl.read_parquet(file) for file in written]), notes.sentences())
     stream = _Parquet(files, memory)
     if stream.n_rows * stream.n_columns * _BYTES_OF_CELL * _COPIES > memory:
         return None
@@ -96,20 +99,20 @@ def _is_large_text(files: Sequence[Path], memory: int) -> bool:
 
 
 def text_files(data: str, memory: int, /, **options: Any) -> "TextFiles | None":
-    """The text files that a name stands for, with options of `Request.of`; None if there are others among them."""
-    files = _files(data)
-    if any(_is_parquet(file) for file in files):
+    """The text files that a name stands for, with options of `Request.of`; None if they are Parquet."""
+    files = files_of(data)
+    if _are_parquet(files):
         return None
-    return TextFiles({file: Request.of(file, **options) for file in files}, memory)
+    return TextFiles(_requests(files, **options), memory)
 
 
 def as_stream(data: Any, memory: int, /) -> Stream:
     """Batches that fit into a budget of so many bytes."""
     if isinstance(data, (str, os.PathLike)):
-        files = _files(data)
-        if all(_is_parquet(file) for file in files):
+        files = files_of(data)
+        if _are_parquet(files):
             return _Parquet(files, memory)
-        return TextFiles({file: Request.of(file) for file in files}, memory)
+        return TextFiles(_requests(files), memory)
     if isinstance(data, TextFiles):
         return data
     if _is_lazy(data):
@@ -119,12 +122,21 @@ def as_stream(data: Any, memory: int, /) -> Stream:
     return _Repeated(data if callable(data) else lambda: iter(data))
 
 
-def _files(data: str | os.PathLike[str]) -> list[Path]:
+def _requests(files: Sequence[Path], **options: Any) -> dict[Path, Request]:
+    return {file: Request.of(file, **options) for file in files}
+
+
+def _bytes_of_block(memory: int) -> int:
+    return max(_LEAST_BLOCK, memory // (4 * _COPIES))
+
+
+def files_of(data: str | os.PathLike[str]) -> list[Path]:
     """The files that a name, a pattern or a folder stands for, in their order."""
     name = os.fspath(data)
     path = Path(name)
     if path.is_dir():
-        found = sorted(file for file in path.iterdir() if file.suffix.lower() in (*_PARQUET, ".csv", ".tsv"))
+        # As patterns do, without hidden files, which other programs leave beside those of the user.
+        found = sorted(file for file in path.glob("[!.]*") if file.name.lower().endswith(_TABLES))
     else:
         found = [path] if path.exists() else sorted(Path(file) for file in glob.glob(name, recursive=True))
     if not found:
@@ -134,6 +146,13 @@ def _files(data: str | os.PathLike[str]) -> list[Path]:
             raise InputError(f"{name} stands for no file: check the folder and the pattern")
         read_table(path)  # which says what is wrong with a name
     return found
+
+
+def _are_parquet(files: Sequence[Path]) -> bool:
+    kinds = {_is_parquet(file): file for file in files}
+    if len(kinds) > 1:
+        raise InputError(f"{kinds[True]} is Parquet and {kinds[False]} is not: name files of one kind")
+    return kinds.popitem()[0]
 
 
 def _is_parquet(file: Path) -> bool:
@@ -199,7 +218,7 @@ class _Parquet:
             try:
                 for rows in self._by_arrow(file) or self._by_slices(file):
                     n_read += rows.height
-                    yield from rows.iter_slices(self._rows)
+                    yield from rows.select(self.schema.names()).iter_slices(self._rows)
             except InputError:
                 raise
             except (Exception, self._pl.exceptions.PanicException) as error:
@@ -270,17 +289,12 @@ def _check_schemas(schemas: dict[Path, Any]) -> None:
     """Refuse files of which one has other columns or types than the first."""
     (first, known), *others = schemas.items()
     for file, schema in others:
-        if dict(schema) == dict(known) and list(schema) == list(known):
-            continue
-        for name in [*known, *schema]:
-            if name not in schema or name not in known:
-                has, lacks = (first, file) if name in known else (file, first)
-                raise InputError(f"{has} has the column {name!r} and {lacks} has not: give all files the same columns")
+        check_columns(file, list(schema), first, list(known))
+        for name in known:
             if schema[name] != known[name]:
                 raise InputError(
                     f"{name!r} is {known[name]} in {first} and {schema[name]} in {file}: give it one type in all files"
                 )
-        raise InputError(f"{file} has its columns in another order than {first}: give all files the same order")
 
 
 class TextFiles:
@@ -289,8 +303,7 @@ class TextFiles:
     def __init__(self, requests: dict[Path, Request], memory: int) -> None:
         folder = tempfile.mkdtemp(prefix="renyi-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        n_bytes = max(_LEAST_BLOCK, memory // (4 * _COPIES))
-        files, notes = converted(requests, Path(folder), n_bytes=n_bytes)
+        files, notes = converted(requests, Path(folder), n_bytes=_bytes_of_block(memory))
         self.notes = notes.sentences()
         self._parquet = _Parquet(files, memory)
 

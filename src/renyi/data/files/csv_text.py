@@ -9,8 +9,8 @@ from typing import Any
 from renyi.data.files.decoding import decode
 from renyi.data.files.request import SEPARATORS, Request, check_names, looks_like_a_row, typed
 from renyi.data.files.text_types import drop_values
-from renyi.data.notes import Notes, some
-from renyi.errors import count
+from renyi.data.notes import Notes
+from renyi.errors import count, some
 
 __all__ = ["parse_csv", "separator_of"]
 

@@ -12,7 +12,7 @@ from typing import IO, Any
 from renyi.data.exact import EXACT
 from renyi.data.files.csv_text import separator_of
 from renyi.data.files.decoding import refuse_packed
-from renyi.data.files.request import Request
+from renyi.data.files.request import Request, check_columns
 from renyi.data.files.table_files import open_bytes, parse_table
 from renyi.data.files.text_types import MOST_DIGITS, is_decimal_comma
 from renyi.data.notes import Notes
@@ -24,6 +24,8 @@ _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _WHOLE = ("Int64", "UInt64")
 # Digits of decimal numbers that may follow the point beside whole numbers of 64 bits.
 _MOST_SCALE = 18
+# Blocks that one array of JSON may take, which is read at once: as much as of a single file that is loaded.
+_OF_ARRAY = 4
 
 
 def converted(requests: Mapping[Path, Request], folder: Path, /, *, n_bytes: int) -> tuple[list[Path], Notes]:
@@ -67,12 +69,13 @@ class _Written:
         self._styles: dict[str, set[str]] = {}
         self._marks: set[str] = set()
         self._request: Request | None = None
+        self._first: tuple[Path, frozenset[str]] | None = None
 
     def add(self, path: Path, request: Request, n_bytes: int) -> None:
         """Read another file."""
         # What comes out of blocks is UTF-8 already where an encoding was named.
         plain = replace(request, encoding=None)
-        number = -1
+        number, names = -1, set[str]()
         for number, (line, data) in enumerate(_Blocks(path, request, n_bytes).cut()):
             if not number:
                 # One for all blocks, however their first lines look.
@@ -86,11 +89,14 @@ class _Written:
             self.notes.absorb(own.notes)
             self._marks |= own.notes.marks
             self._request = own
+            names.update(frame.columns)
             self._note_types(frame, own)
             self.files.append(self._folder / f"{len(self.files):06}.parquet")
             frame.write_parquet(self.files[-1], compression="lz4")
         if number < 0:
             raise request.refuse("has a line of names and no rows: pass a file with rows")
+        self._first = self._first or (path, frozenset(names))
+        check_columns(path, names, *self._first)
 
     def _note_types(self, frame: Any, request: Request) -> None:
         for column in frame:
@@ -133,6 +139,9 @@ class _Blocks:
         """Blocks of whole lines with the names above them, and the line that each begins with."""
         with self._lines() as lines:
             names = self._names(lines)
+            if names is None:
+                yield 1, lines.read()
+                return
             line = 2 if names else 1
             while block := lines.read(self._n_bytes):
                 block += lines.readline()
@@ -141,14 +150,18 @@ class _Blocks:
                 yield line, names + block
                 line += block.count(b"\n")
 
-    def _names(self, lines: Any) -> bytes:
-        """The first line, and none where every line is an object of JSON."""
+    def _names(self, lines: Any) -> bytes | None:
+        """The first line, nothing where every line is an object of JSON, None for an array that is read at once."""
         first = next((line for line in iter(lines.readline, b"") if line.strip()), b"")
         if not first:
             raise self.request.refuse("is empty: pass a file with a line of names and rows below it")
         refuse_packed(first, self.request)
         start = first.lstrip()
         if start.startswith(b"["):
+            lines.seek(0)
+            if len(lines.read(_OF_ARRAY * self._n_bytes)) < _OF_ARRAY * self._n_bytes:
+                lines.seek(0)
+                return None
             raise self.request.refuse(
                 "is one JSON array that does not fit into memory: pass more memory, or write an object on every line"
             )

@@ -1,6 +1,6 @@
 """What is asked of a file: its name, how it is to be read, and the names of its columns."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -9,11 +9,20 @@ from typing import Any
 from renyi.data.dates import fitting
 from renyi.data.files.text_types import type_columns
 from renyi.data.names import each_once
-from renyi.data.notes import Notes, some
+from renyi.data.notes import Notes
 from renyi.data.spelled import spells
-from renyi.errors import InputError, count
+from renyi.errors import InputError, count, difference, some
 
-__all__ = ["BINARY", "SEPARATORS", "Request", "check_names", "looks_like_a_row", "renamed", "typed"]
+__all__ = [
+    "BINARY",
+    "SEPARATORS",
+    "Request",
+    "check_columns",
+    "check_names",
+    "looks_like_a_row",
+    "renamed",
+    "typed",
+]
 
 # A name, a cast and a cleaning for each column: beyond this a header is a mistake, or a table on its side.
 _MOST_COLUMNS = 100_000
@@ -97,6 +106,13 @@ def check_names(spelled: Sequence[str], request: Request) -> list[str]:
     if unnamed:
         request.notes.say(f"{count(len(unnamed), 'column')} without a name: called {some(unnamed)}")
     return each_once(names, request.notes)
+
+
+def check_columns(file: Path, names: Collection[str], first: Path, known: Collection[str]) -> None:
+    """Refuse a file that has other columns than the first."""
+    differs = difference(names, known)
+    if differs:
+        raise InputError(f"{file} has other columns than {first}, it {differs}: give all files the same columns")
 
 
 def looks_like_a_row(names: Sequence[str]) -> bool:

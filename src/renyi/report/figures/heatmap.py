@@ -29,7 +29,7 @@ _LONGEST_NAME = 24
 
 
 def plot_matrix(matrix: DependenceMatrix, /, ax: Any = None) -> "Figure":
-    """Draw debiased coefficients in shades; what is no finding at 5 % fades, and dots mark what is not linear."""
+    """Draw strengths in shades; what is no finding at 5 % fades, and dots mark what is not linear."""
     pyplot = load("matplotlib.pyplot", extra="report")
     columns = matrix.names if matrix.other_names is None else matrix.other_names
     rows_first, columns_first = orders(matrix.strength, is_square=matrix.other_names is None)
@@ -50,7 +50,7 @@ def plot_matrix(matrix: DependenceMatrix, /, ax: Any = None) -> "Figure":
         ax.tick_params(length=0 if widest <= _MOST_NAMES else 2)
         _explain(ax, matrix, with_dots=widest <= _MOST_DOTS and bool(marks.any()))
         scale = pyplot.cm.ScalarMappable(pyplot.Normalize(0, 1), _COLOURS)
-        bar = figure.colorbar(scale, ax=ax, shrink=0.6, pad=0.02, label=f"{called(matrix)} coefficient")
+        bar = figure.colorbar(scale, ax=ax, shrink=0.6, pad=0.02, label=called(matrix))
         bar.outline.set_visible(False)
     return shown_once(pyplot, figure)
 

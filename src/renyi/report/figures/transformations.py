@@ -45,7 +45,7 @@ def plot_transformations(found: Transformations, /) -> "Figure":
         both.set(title="f against g", xlabel=left.function_name, ylabel=right.function_name)
         figure.suptitle(
             f"{_short(found.x.name)} and {_short(found.y.name)}: f and g correlate by {found.correlation:.3f} "
-            f"(debiased {found.debiased:.3f}{_monotone(left, right)}), {found.n_samples:,} rows",
+            f"(debiased {max(found.debiased, 0.0):.3f}{_monotone(left, right)}), {found.n_samples:,} rows",
             fontsize=13,
         )
     return shown_once(pyplot, figure)

@@ -8,12 +8,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from renyi.errors import load
+from renyi.errors import InputError, load
 from renyi.report.document import ReportOptions, document_of
 from renyi.report.files import check_writable, written_whole
 from renyi.report.summary import Result
 
-__all__ = ["check_renderable", "page_of", "write_report"]
+__all__ = ["check_report", "page_of", "write_report"]
 
 _SCRIPTS = ("base.js", "charts.js", "heatmap.js", "network.js", "table.js", "pair.js", "main.js")
 _FIRST_SHOWN = 25
@@ -24,10 +24,8 @@ _UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 def write_report(result: Result, path: str | PathLike[str], options: ReportOptions, /) -> Path:
     """Write a report, as JSON where the name of the file ends so, else as a page; and say where it is."""
     target = Path(path)
-    check_writable(target)
+    check_report(target)
     is_json = target.suffix.lower() == ".json"
-    if not is_json:
-        check_renderable()
     document = document_of(result, options)
     text = _json(document) + "\n" if is_json else page_of(document)
     with written_whole(target) as part:
@@ -36,9 +34,14 @@ def write_report(result: Result, path: str | PathLike[str], options: ReportOptio
     return target
 
 
-def check_renderable() -> None:
-    """Refuse to start where the library that fills in the page is not installed."""
-    load("jinja2", extra="report")
+def check_report(path: Path, /) -> None:
+    """Refuse a path that no report can be written to, before any work is done."""
+    kind = path.suffix.lower()
+    if kind not in (".html", ".htm", ".json"):
+        raise InputError(f"{path} does not name a kind of report: end it in .html, or in .json for its data")
+    if kind != ".json":
+        load("jinja2", extra="report")
+    check_writable(path)
 
 
 def page_of(document: dict[str, Any], /) -> str:
@@ -84,12 +87,11 @@ def _policy(script: str, style: str) -> str:
 def _first(document: dict[str, Any]) -> list[dict[str, Any]]:
     """The strongest pairs for readers whose mail program runs no script."""
     pairs, columns = document["pairs"], document["columns"]
-    strength = pairs["debiased"] or pairs["strength"]
     return [
         {
             "x": columns[pairs["x"][k]]["label"],
             "y": columns[pairs["y"][k]]["label"],
-            "strength": strength[k],
+            "strength": pairs["strength"][k],
             "n": pairs["n"][k],
             "missed": pairs["missed"][k],
         }

@@ -36,14 +36,13 @@ class PairFound:
     def lines(self) -> list[tuple[str, str]]:
         """Labels and what is to be said of each."""
         result = self.result
-        low, high = result.confidence_interval()
         said = [
             ("x", self._described(self.x)),
             ("y", self._described(self.y)),
             ("given", ", ".join(map(short, self.given))),
-            ("rows", f"{result.n_samples:,} of {self.n_rows:,}"),
+            ("rows", f"{result.n_samples:,} of {self.n_rows:,}{_without(result.left_out)}"),
             ("coefficient", number(result.coefficient)),
-            ("debiased", f"{number(result.debiased)}  (95 %: {number(low)} to {number(high)})"),
+            ("strength", f"{number(result.strength)}{_interval(result)}"),
             ("p", f"{pvalue(result.pvalue, 1)}  ({_calibration(result)})"),
             ("kind", self.in_words()),
         ]
@@ -80,8 +79,10 @@ class PairFound:
             "given": list(self.given),
             "types": dict(self.types),
             "n": result.n_samples,
+            "left_out": list(result.left_out),
             "coefficient": result.coefficient,
             "debiased": result.debiased,
+            "strength": result.strength,
             "interval": list(result.confidence_interval()),
             "p": result.pvalue,
             "log10_p": result.log_pvalue / np.log(10),
@@ -92,6 +93,19 @@ class PairFound:
             "pearson": self.pearson,
             "spearman": self.spearman,
         }
+
+
+def _interval(result: TestResult) -> str:
+    """Around a debiased coefficient, where that is what is shown."""
+    low, high = result.confidence_interval()
+    return f"  (95 %: {number(max(low, 0.0))} to {number(high)})" if result.strength == result.debiased else ""
+
+
+def _without(rows: tuple[int, ...]) -> str:
+    if not rows:
+        return ""
+    first = ", ".join(f"{row:,}" for row in rows[:3]) + (", ..." if len(rows) > 3 else "")
+    return f", without {'row' if len(rows) == 1 else 'rows'} {first}, which would decide alone"
 
 
 def _calibration(result: TestResult) -> str:

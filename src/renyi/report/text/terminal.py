@@ -107,7 +107,7 @@ class _Part:
 
 
 def table_of_lines(
-    lines: list[Line], console: "Console", /, *, value: str = "debiased", by_target: bool = False
+    lines: list[Line], console: "Console", /, *, value: str = "strength", by_target: bool = False
 ) -> "Table":
     """Ranked dependences, as wide as the terminal is; against one target they have one name each."""
     from rich import box

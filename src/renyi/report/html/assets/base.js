@@ -2,7 +2,7 @@
 const report = JSON.parse(document.getElementById("data").textContent);
 const { columns, pairs } = report;
 const nPairs = pairs.x.length;
-const strength = pairs.debiased || pairs.strength;
+const { strength } = pairs;
 const drawings = []; // what is drawn anew when the theme or the width changes
 
 const byId = (id) => document.getElementById(id);
