@@ -1,6 +1,7 @@
 """Sentences about reading."""
 
-from renyi.data.notes import Notes, cut, some
+from renyi.data.notes import Notes
+from renyi.errors import cut, some
 
 
 def test_sentences_are_short_whatever_names_are():

@@ -1,5 +1,6 @@
 """What reading decided, as sentences."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 

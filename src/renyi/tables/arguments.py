@@ -8,7 +8,7 @@ from renyi.coefficients.base import Measure
 from renyi.data.align import Missing, check_indexes
 from renyi.data.column import Column
 from renyi.data.table import Table, as_table, check_known, checked_overrides, names_of, too_few_columns
-from renyi.data.types import Override
+from renyi.data.types import MAX_LEVELS, Override
 from renyi.errors import InputError, check_choice
 from renyi.inference.false_discovery import Correction
 from renyi.tables.accumulator import measure_of
@@ -57,7 +57,7 @@ def side_by_side(
     vectors: Vectors,
     missing: Missing,
     *,
-    max_levels: int,
+    max_levels: int = MAX_LEVELS,
     called: str = "other",
 ) -> tuple[Table, Table]:
     """Two tables over the same rows."""
