@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from renyi.allpairs.edges import ALIAS
 from renyi.errors import count
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
@@ -49,8 +48,8 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
     edges, ranked = result.edges, result.ranked(q)
     found = edges.found
     if fold and isinstance(result, DependenceMatrix):
-        # Columns that are nearly the same lead the ranking, so that its first part is enough to fold by.
-        near = np.flatnonzero(np.abs(found.coefficient[ranked]) > ALIAS)
+        # What is shown folds by all that may be the same, and these lead the ranking.
+        near = np.flatnonzero(edges.may_be_alias(ranked))
         ranked, partners, _ = result.folded(ranked[: max(n, _MOST_TO_FOLD, *(near[-1:] + 1))])
     else:
         partners = [edges.y[j].column.name for j in found.j[ranked[:n]].tolist()]
