@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from renyi.allpairs.column_group import Variable
 from renyi.basis.basis import Basis
 from renyi.basis.ranks import empirical_cdf, joint_ranks
+from renyi.coefficients.pearson import Spearman, correlation_of
 from renyi.data.align import common_rows
 from renyi.data.column import Column
 from renyi.errors import InputError
@@ -79,6 +80,7 @@ def view_of(x: Axis, y: Axis, /, *, is_whole: bool) -> dict[str, Any]:
         "data": _counts(x.by_value, y.by_value, rows) if has_counts else None,
         "ranks": _counts(x.by_rank, y.by_rank, rows) if has_ranks else None,
         "boxes": _boxes(x, y, rows) if x.has_levels != y.has_levels and "vector" not in kinds else None,
+        "spearman": plain(np.array([correlation_of(Spearman(), *pair)]), 4)[0],
         **_functions(x, y, has_cloud=not is_whole or "vector" in kinds),
     }
 

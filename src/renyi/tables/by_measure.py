@@ -12,7 +12,7 @@ from renyi.allpairs.column_group import Variable
 from renyi.allpairs.compare import Found
 from renyi.allpairs.edges import Edges
 from renyi.coefficients.base import N_RESAMPLES, Measure, Side
-from renyi.coefficients.pearson import Pearson, Spearman
+from renyi.coefficients.pearson import Pearson, Spearman, correlation_of
 from renyi.compute.progress import watched
 from renyi.compute.threads import stream
 from renyi.data.align import as_pair, common_rows
@@ -273,15 +273,9 @@ class _Beside:
     def _one(self, a: int, b: int) -> float:
         """The correlation of two columns by their positions."""
         x, y = self._variables[0][a].column, self._variables[1][b].column
-        if self._measure.refusal(x) or self._measure.refusal(y):
-            return np.nan
-        try:
-            if common_rows(x, y) is None:
-                return self._measure.combine(self._side(0, a), self._side(1, b))
-            sides = (self._measure.numbers_of(part) for part in as_pair(x, y, missing="listwise"))
-            return self._measure.combine(*map(self._measure.prepare, sides))
-        except InputError:
-            return np.nan
+        if common_rows(x, y) is not None or self._measure.refusal(x) or self._measure.refusal(y):
+            return correlation_of(self._measure, x, y)
+        return self._measure.combine(self._side(0, a), self._side(1, b))
 
     def _side(self, which: int, place: int) -> Any:
         known = self._sides[which]

@@ -47,7 +47,8 @@ class DependenceMatrix(TableResult):
         Rows that both columns have.
     pearson, spearman : ndarray
         Linear and monotone correlation beside it; NaN for categories of more than two levels, and vectors. With missing
-        cells Spearman's ranks are those over each column's own rows; beside other measures, over the common rows.
+        cells Spearman's ranks are those over each column's own rows; beside other measures, over the common rows, which
+        is the usual value (`renyi.measure("spearman")` has it for any pair).
     types, skipped : mapping
         What each column was taken for, and why others were left out.
     pooled : mapping

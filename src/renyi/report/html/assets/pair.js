@@ -23,7 +23,7 @@ function facts(k) {
     [report.value, fixed(strength[k])],
     report.measure === "rdc" ? ["coefficient", fixed(pairs.coefficient[k])] : null,
     pairs.pearson ? ["Pearson", fixed(pairs.pearson[k], 2)] : null,
-    pairs.spearman ? ["Spearman", fixed(pairs.spearman[k], 2)] : null,
+    pairs.spearman ? ["Spearman", fixed(report.given.length ? pairs.spearman[k] : detailOf.get(k)?.spearman ?? pairs.spearman[k], 2)] : null,
     report.has_tests ? ["p", probability(pairs.log10_p[k])] : null,
     report.has_tests ? ["q", probability(pairs.log10_q[k])] : null,
     ["rows", grouped(pairs.n[k])],
