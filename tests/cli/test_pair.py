@@ -17,7 +17,7 @@ def test_pair_in_words(file):
     done = run("pair", file, "x", "square")
     said = dict(line.strip().split("  ", 1) for line in done.stdout.splitlines())
     assert list(said) == ["x", "y", "rows", "coefficient", "debiased", "p", "kind", "Pearson", "Spearman"]
-    assert said["kind"] == "curved or more complex (4 functions of x, 4 of square)"
+    assert said["kind"] == "square falls, then rises, along x"
     assert said["rows"] == "200 of 200"
     assert "(95 %: 0." in said["debiased"]
 

@@ -224,7 +224,18 @@ class _Summary:
 
         is_whole = len(self.rows) == len(self.variables[0].column)
         places: Iterable[int] = dict.fromkeys([*strongest, *(place_of[edge] for edge in self.asked)])
+        linear = np.fmax(np.abs(self.edges.pearson), np.abs(self.edges.spearman))[self.kept]
+        strength = self.edges.strength[self.kept]
         return [
-            {"pair": place, **view_of(axis(int(self.x[place])), axis(int(self.y[place])), is_whole=is_whole)}
+            {
+                "pair": place,
+                **view_of(
+                    axis(int(self.x[place])),
+                    axis(int(self.y[place])),
+                    is_whole=is_whole,
+                    strength=float(strength[place]),
+                    linear=float(linear[place]),
+                ),
+            }
             for place in places
         ]

@@ -8,11 +8,26 @@ from typing import TypeAlias
 
 import numpy as np
 
+from renyi.allpairs.edges import MISSED
+from renyi.data.column import Column
 from renyi.errors import count
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
-__all__ = ["Line", "Result", "called", "headline", "lines_of", "number", "pvalue", "rate", "remarks", "short", "width"]
+__all__ = [
+    "Line",
+    "Result",
+    "called",
+    "headline",
+    "lines_of",
+    "number",
+    "pvalue",
+    "rate",
+    "remarks",
+    "short",
+    "trend_of",
+    "width",
+]
 
 Result: TypeAlias = DependenceMatrix | Screening
 
@@ -60,7 +75,12 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
             is_same=edges.is_alias(edge),
             value=float(found.coefficient[edge] if edges.measure != "rdc" else edges.debiased[edge]),
             strength=float(edges.strength[edge]),
-            trend=_trend(float(edges.trend[edge])),
+            trend=trend_of(
+                edges.x[found.i[edge]].column,
+                edges.y[found.j[edge]].column,
+                float(edges.trend[edge]),
+                float(edges.strength[edge]),
+            ),
             p=float(edges.pvalues[edge]),
             q=float(result.edge_qvalues[edge]),
             n=int(found.n[edge]),
@@ -70,9 +90,16 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
     ]
 
 
-def _trend(spearman: float) -> int:
-    """Whether it rises or falls, 0 where it does neither or nobody knows."""
-    return 0 if math.isnan(spearman) or abs(spearman) < _TREND else 1 if spearman > 0 else -1
+def trend_of(x: Column, y: Column, correlation: float, strength: float, /) -> int:
+    """Whether y rises (1) or falls (−1) with x on the whole; 0 where it does neither, or one has no order.
+
+    A correlation that misses most of a dependence does not say where it goes. Names have no order, not even two.
+    """
+    if not (abs(correlation) >= _TREND and abs(correlation) > MISSED * strength):
+        return 0
+    if not all(side.kind == "number" or set(side.levels) <= {False, True} for side in (x, y)):
+        return 0
+    return 1 if correlation > 0 else -1
 
 
 # Sentences.
