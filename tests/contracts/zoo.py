@@ -145,8 +145,8 @@ def same_with_gaps(rng):
 @table(reading=True)
 def same_levels(rng):
     """Codes and names, with a wrong one, and a coarser name."""
-    codes = rng.integers(0, 5, 300)
-    few_wrong = np.where(np.arange(300) == 7, 0, codes)
+    codes = rng.integers(0, 5, 600)
+    few_wrong = np.where(np.arange(600) == 7, 0, codes)
     return {
         "code": codes,
         "name": np.array(list("ecadb"))[codes],

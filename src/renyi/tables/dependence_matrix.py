@@ -157,7 +157,7 @@ class DependenceMatrix(TableResult):
             False discovery rate, by default 0.05; refused where nothing is tested, and all pairs are ranked.
         fold : bool, default True
             Tell columns that are nearly the same as one: the first speaks for all, and one row names the others.
-            Numbers are the same where Spearman's correlation is at least 0.995 in size, categories where levels
+            Numbers are the same where Spearman's correlation is at least 0.997 in size, categories where levels
             correspond one to one on nearly all rows, and so are codes and names; most rows of both must be common.
 
         Returns
