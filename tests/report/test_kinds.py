@@ -131,6 +131,13 @@ def test_a_curve_with_one_end_beyond_has_no_trend_of_its_outliers(rng):
     assert [line.trend for line in lines_of(renyi.matrix({"x": x, "y": x**2}), 1)] == [0]
 
 
+@pytest.mark.parametrize("name", ["linear", "quadratic", "cosine", "circle"])
+def test_without_a_known_strength_the_columns_have_their_own(name, rng):
+    pattern = next(pattern for pattern in PATTERNS if pattern.name == name)
+    x, y = (as_column(side, letter) for side, letter in zip(pattern.sample(N, 1, rng), "xy", strict=True))
+    assert kind_of(x, y, strength=np.nan, linear=np.nan) == BY_EYE[name]
+
+
 def test_most_of_a_dependence_may_be_beyond_its_trend(rng):
     x = rng.standard_normal(N)
     y = as_column(0.3 * x + rng.standard_normal(N), "y")

@@ -42,7 +42,10 @@ _BEYOND = 4
 
 
 def kind_of(x: Column, y: Column, /, *, strength: float, linear: float) -> str:
-    """The kind of a dependence of this strength, beside the larger size of Pearson's and Spearman's correlations."""
+    """The kind of a dependence of this strength, beside the larger size of Pearson's and Spearman's correlations.
+
+    A strength that is not known, as beside other measures, is NaN.
+    """
     a, b = short(x.name), short(y.name)
     if "vector" in (x.kind, y.kind):
         return f"functions of {a} and of {b} go together"
@@ -58,13 +61,16 @@ def kind_of(x: Column, y: Column, /, *, strength: float, linear: float) -> str:
     spearman, n = float(cross[0, 0]), len(pair[0])
     over_x, over_y = _Fit.of(cross[:, 0], n, scales[0]), _Fit.of(cross[0], n, scales[1])
     fit = max(over_x, over_y, key=lambda side: side.explained)
+    beyond = _beyond_means(cross, n)
+    if np.isnan(strength):
+        strength = float(np.sqrt(max(fit.explained, beyond, 0.0)))
     is_rise = spearman**2 >= max(_RISE * fit.explained, 4.0 / n) and abs(spearman) >= _SEEN * strength
     if is_rise or trend_of(*pair, spearman, strength):
         whole = "" if spearman**2 >= _PLAIN * fit.explained else " on the whole"
         if linear <= MISSED * strength:
             whole = " on the whole, and most of the dependence is another"
         return f"{b} {'rises' if spearman > 0 else 'falls'} with {a}{whole}"
-    if fit.explained > _CURVE * max(_beyond_means(cross, n), strength * abs(strength)):
+    if fit.explained > _CURVE * max(beyond, strength * abs(strength)):
         return f"{b} {fit.shape} along {a}" if fit is over_x else f"{a} {fit.shape} along {b}"
     return f"{a} and {b} have no trend: the spread changes, or the points form a ring or branches"
 
