@@ -6,7 +6,8 @@ import scipy.stats
 
 import renyi
 from golden.samples import scalars
-from renyi.coefficients.pearson import standardised
+from renyi.coefficients.pearson import Pearson, Spearman, correlation_of, standardised
+from renyi.data.reader import as_column
 
 SCIPY = {"pearson": scipy.stats.pearsonr, "spearman": scipy.stats.spearmanr, "kendall": scipy.stats.kendalltau}
 SAMPLES = scalars()
@@ -179,3 +180,23 @@ def test_size_holds_where_single_rows_weigh_most(name, data):
     # Student's t has sizes of 0.03 to 0.04 here, and the laws of all four 0.03 on rare events.
     size = np.mean([m.test(draw(), draw(), n_resamples=299).pvalue <= 0.01 for _ in range(1000)])
     assert size <= 0.01 + 4 * np.sqrt(0.01 * 0.99 / 1000)
+
+
+@pytest.mark.parametrize(("n", "decimals"), [(40, 0), (500, 1), (500, 9), (50_000, 9)])
+def test_a_pair_has_the_textbook_value_on_its_common_rows(n, decimals, rng):
+    x = np.round(rng.standard_normal(n), decimals)
+    y = np.round(x**3 + rng.standard_normal(n), decimals)
+    x[rng.random(n) < 0.2 + 0.3 * (y > 0)] = np.nan
+    y[::7] = np.nan
+    a, b = (as_column(side, name) for side, name in ((x, "x"), (y, "y")))
+    rows = np.isfinite(x) & np.isfinite(y)
+    assert correlation_of(Spearman(), a, b) == pytest.approx(scipy.stats.spearmanr(x[rows], y[rows])[0], abs=1e-12)
+    assert correlation_of(Pearson(), a, b) == pytest.approx(np.corrcoef(x[rows], y[rows])[0, 1], abs=1e-12)
+
+
+def test_what_has_no_order_or_no_variance_has_no_correlation(rng):
+    x = as_column(np.where(np.arange(30) < 10, np.arange(30), np.nan), "x")
+    late = as_column(np.maximum(np.arange(30), 10), "late")
+    letters = renyi.categorical(rng.choice(list("abc"), 30))
+    for partner in (late, letters):
+        assert np.isnan(correlation_of(Spearman(), x, partner))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import renyi
+from renyi.report.summary import trend_of
 
 Pair = tuple[str, str]
 Said = dict[str, Any]
@@ -48,6 +49,10 @@ class Answer:
         values = {name: array.tolist() for name, array in arrays.items()} | {
             "dimensions": list(map(tuple, made.ranks.tolist())),
             "is alias": list(map(edges.is_alias, range(len(edges)))),
+            "trend": [
+                trend_of(edges.x[i].column, edges.y[j].column, trend, strength)
+                for i, j, trend, strength in zip(made.i, made.j, edges.trend, edges.strength, strict=True)
+            ],
         }
         pairs = {
             (x[i], y[j]): {name: given[k] for name, given in values.items()}

@@ -112,7 +112,48 @@ def only_beyond_floats(rng):
     return {"x": 2**62 + k, "square": (k - 200) ** 2, "negative": -(2**60) - k // 7}
 
 
+@table()
+def same_numbers(rng):
+    """Columns that are told as one, and such that only look so to a coefficient."""
+    x = rng.standard_normal(300)
+    some = np.where(rng.permutation(300) < 30, rng.exponential(size=300), 0.0)
+    return {
+        "x": x,
+        "scaled": 3.0 - 2.0 * x,
+        "rounded": np.round(x, 1),
+        "square": x**2,
+        "noisy": x + 0.15 * rng.standard_normal(300),
+        "some": some,
+        "same rows": np.where(some > 0, rng.exponential(size=300), 0.0),
+        "cents": np.round(100 * some),
+    }
+
+
+@table()
+def same_with_gaps(rng):
+    x = rng.standard_normal(300)
+    return {
+        "x": x,
+        "scaled": with_gaps(3.0 - 2.0 * x, rng, 0.2),
+        "seldom": with_gaps(x, rng, 0.7),
+        "square": with_gaps(x**2, rng, 0.1),
+    }
+
+
 # Labels.
+
+
+@table(reading=True)
+def same_levels(rng):
+    """Codes and names, with a wrong one, and a coarser name."""
+    codes = rng.integers(0, 5, 600)
+    few_wrong = np.where(np.arange(600) == 7, 0, codes)
+    return {
+        "code": codes,
+        "name": np.array(list("ecadb"))[codes],
+        "typed": with_gaps(np.array(list("vwxyz"))[few_wrong], rng, 0.2),
+        "coarse": np.array(list("aabcd"))[codes],
+    }
 
 
 @table(reading=True)

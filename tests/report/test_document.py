@@ -225,3 +225,13 @@ def test_findings_come_before_strong_pairs_of_few_rows(rng):
         value for value, found in zip(pairs["debiased"], pairs["found"], strict=True) if not found and value is not None
     ]
     assert max(others) > pairs["debiased"][0]
+
+
+def test_details_say_the_kind_of_dependence(rng):
+    x = rng.uniform(-1, 1, 300)
+    table = {"x": x, "square": x**2, "line": x + rng.standard_normal(300), "side": np.where(x > 0, "r", "l")}
+    for measure in ("rdc", "dcor"):
+        document = document_of(matrix(table, measure=measure), ReportOptions())
+        assert detail_of(document, "x", "square")["words"] == "square falls, then rises, along x"
+        assert detail_of(document, "x", "line")["words"] == "line rises with x"
+        assert detail_of(document, "x", "side")["words"] == "the level of x differs between the groups of side"

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from renyi.report.views import Axis, view_of
 from sample_tables import category, number
@@ -79,3 +80,13 @@ def test_a_pair_that_shares_no_rows_has_no_functions(n_common, rng):
     early, late = np.arange(40) < 20, np.arange(40) >= 20 - n_common
     x, y = (Axis(number(rng.standard_normal(40), ~known)) for known in (early, late))
     assert view_of(x, y, is_whole=True)["f"] is None
+
+
+def test_spearmans_correlation_is_that_of_scipy_on_the_common_rows(gappy, rng):
+    x, c = gappy
+    values = np.round(x.column.values + rng.standard_normal(500))
+    y = Axis(number(values, x.column.values > rng.standard_normal(500) + 1, name="y"))
+    rows = ~(x.column.missing | y.column.missing)
+    expected = spearmanr(x.column.values[rows], values[rows]).statistic
+    assert view_of(x, y, is_whole=True)["spearman"] == pytest.approx(expected, abs=1e-4)
+    assert view_of(x, c, is_whole=True)["spearman"] is None

@@ -183,7 +183,7 @@ def test_correlations_beside_it_are_pearsons_and_spearmans(rng):
     places = [found.names.index(name) for name in numbers]
     for method in ("pearson", "spearman"):
         expected = frame[numbers].corr(method=method)
-        np.testing.assert_allclose(getattr(found, method)[np.ix_(places, places)], expected, atol=1e-9)
+        np.testing.assert_allclose(getattr(found, method)[np.ix_(places, places)], expected, atol=1e-12)
     # Flags and two levels have an order, that of their names; more levels have none.
     i, j, k = (found.names.index(name) for name in ("plain", "two", "five"))
     codes = (frame["two"] == "b").astype(float)

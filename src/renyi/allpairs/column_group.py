@@ -87,6 +87,18 @@ class Variable:
         counts = self.scales.basis.cell_counts if self.scales.equal_pairs else None
         return 1 if counts is None else int(counts.max())
 
+    @cached_property
+    def detail(self) -> float:
+        """Share of the variance of a number's ranks that lies beyond the value most rows have; 1 where none is such."""
+        counts = self.scales.basis.cell_counts if self.scales.equal_pairs else None
+        if counts is None or 2 * counts.max() < counts.sum():
+            return 1.0
+        shares = counts / counts.sum()
+        place = int(counts.argmax())
+        # Ranks below and above are two stretches; ties are parts of these without variance.
+        beyond = sum(side.sum() ** 3 - np.sum(side**3) for side in (shares[:place], shares[place + 1 :]))
+        return float(beyond / (1.0 - np.sum(shares**3)))
+
     @property
     def trend(self) -> float:
         """The sign that makes the first function rise with the values; NaN where they have no order."""

@@ -11,19 +11,18 @@ from numpy.typing import NDArray
 from renyi.allpairs.column_group import Variable
 from renyi.allpairs.compare import Found
 from renyi.allpairs.pearson import pearson_of
+from renyi.allpairs.same import SAME, are_same_levels, are_same_numbers
 from renyi.basis.basis import Basis
-from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.basis.canonical import cross_products
 from renyi.inference.debias import debias_all, largest_leverage, null_level, strengths
 from renyi.inference.roy import null_median
 from renyi.pair.prepare import together
 
-__all__ = ["ALIAS", "MISSED", "SMALLEST_PVALUE", "Edges", "traits"]
+__all__ = ["MISSED", "SMALLEST_PVALUE", "Edges", "traits"]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 
-# Columns this close to one another are told as one.
-ALIAS = 0.99
 # A dependence is marked as nonlinear where no linear coefficient is more than this share of the strength.
 MISSED = 0.5
 SMALLEST_PVALUE = float(np.finfo(np.float64).tiny)
@@ -171,15 +170,37 @@ class Edges:
         linear = np.fmax(np.abs(self.pearson), np.abs(self.found.spearman))
         return np.asarray((self.strength > 0.0) & (linear <= MISSED * self.strength))
 
+    def may_be_alias(self, which: NDArray[Any], /) -> Mask:
+        """Which of some pairs are to be looked at more closely: whether the two are nearly the same column."""
+        i, j = self.found.i[which], self.found.j[which]
+        (rows_x, kinds_x), (rows_y, kinds_y) = self._sides
+        kinds = np.stack((kinds_x[i], kinds_y[j]))
+        has_levels = (kinds == "category").any(axis=0)
+        close = np.where(has_levels, self._closeness(which), np.abs(self.spearman[which]))
+        # A column that is missing in most rows of another is not that other one.
+        has_rows = 2 * self.found.n[which] > np.maximum(rows_x[i], rows_y[j])
+        return np.asarray((close >= SAME) & has_rows & (kinds != "vector").all(axis=0))
+
+    @cached_property
+    def _sides(self) -> tuple[tuple[NDArray[np.intp], NDArray[np.str_]], ...]:
+        """Of both sides the rows that columns have, and their kinds."""
+        return tuple(
+            (np.array([v.n_samples for v in side]), np.array([v.column.kind for v in side]))
+            for side in (self.x, self.y)
+        )
+
+    def _closeness(self, which: NDArray[Any]) -> Array:
+        """Correlations that no function of a category's levels, among some pairs, is beyond."""
+        return np.asarray(self.found.coefficient[which])
+
     def is_alias(self, edge: int, /) -> bool:
-        """Whether two columns are nearly the same: a coefficient above 0.99, and neither says more than the other."""
-        x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
-        if not self.found.coefficient[edge] > ALIAS or x.prepared.basis.rank != y.prepared.basis.rank:
+        """Whether two columns are nearly the same; the strength of their dependence does not say."""
+        if not self.may_be_alias(np.array([edge]))[0]:
             return False
-        if "category" not in (x.column.kind, y.column.kind):
-            return True
-        # Categories that share a single level correlate perfectly in that one; all of them must be shared.
-        return bool(canonical_correlations(self._cross(edge))[-1] > ALIAS)
+        x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
+        if x.column.kind == y.column.kind == "number":
+            return are_same_numbers(x, y, float(self.spearman[edge]))
+        return are_same_levels(*self._bases(edge), self._cross(edge))
 
     def reason(self, edge: int, /) -> str:
         """Why a pair has no coefficient or no p-value."""

@@ -105,6 +105,7 @@ def _pick(frame: Any, kinds: dict[str, str], x: str, y: str, given: list[str]) -
 
 def _test_pair(picked: _Picked) -> "PairFound":
     import renyi
+    from renyi.coefficients.pearson import Pearson, Spearman, correlation_of
     from renyi.report.text.pair import PairFound
 
     x, y, table = picked.x, picked.y, picked.table
@@ -113,7 +114,5 @@ def _test_pair(picked: _Picked) -> "PairFound":
         given = tuple(column.name for column in picked.given)
         return PairFound(x, y, table.types, result, table.n_rows, given)
     result = renyi.independence_test(x, y, missing="pairwise")
-    linear = renyi.matrix({x.name: x, y.name: y}).edges
-    return PairFound(
-        x, y, table.types, result, table.n_rows, pearson=float(linear.pearson[0]), spearman=float(linear.spearman[0])
-    )
+    pearson, spearman = (correlation_of(measure, x, y) for measure in (Pearson(), Spearman()))
+    return PairFound(x, y, table.types, result, table.n_rows, pearson=pearson, spearman=spearman)

@@ -18,6 +18,9 @@ from renyi.basis.ranks import quantise
 from renyi.coefficients.base import Law, Measure, Side, Statement, entropy_of
 from renyi.coefficients.rows import Rows
 from renyi.compute.threads import stream
+from renyi.data.align import as_pair
+from renyi.data.column import Column
+from renyi.errors import InputError
 from renyi.inference.correlation_null import log_heavier, log_skewed, shape_of_correlation
 from renyi.inference.multiscale import FEW_ROWS, LARGEST_ROOT, is_trusted, largest_root
 from renyi.inference.permutation import ROUNDING, Shuffled, shuffled_pvalue
@@ -28,6 +31,7 @@ __all__ = [
     "Pearson",
     "Scores",
     "Spearman",
+    "correlation_of",
     "log_pvalue_of_correlation",
     "log_smallest",
     "shuffled_roots",
@@ -204,6 +208,17 @@ class Spearman(Pearson):
     def law(self, x: Scores, y: Scores, value: float, /) -> Law | None:
         found = super().law(x, y, value)
         return None if found is None else found._replace(log_pvalue=max(found.log_pvalue, log_smallest(len(x))))
+
+
+def correlation_of(measure: Pearson, x: Column, y: Column, /) -> float:
+    """A correlation of two columns on the rows that both have, NaN where one has no order or is constant there."""
+    if measure.refusal(x) or measure.refusal(y):
+        return np.nan
+    try:
+        sides = (measure.prepare(measure.numbers_of(side)) for side in as_pair(x, y, missing="listwise"))
+        return measure.combine(*sides)
+    except InputError:
+        return np.nan
 
 
 def standardised(values: Array, /) -> Array:

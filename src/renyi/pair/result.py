@@ -212,8 +212,10 @@ class TestResult:
     n_samples : int
         Rows used.
     scale : tuple of int, or None
-        For "auto" the block that spoke loudest: how many functions of x and of y it has, smoothest first. (1, 1) is a
-        monotone trend, (a, 1) y as a curve over x, (1, b) x as a curve over y, (2, 2) a change of spread or a ring.
+        For "auto" the block that spoke loudest: how many functions of x and of y it has, smoothest first. (1, 1) looks
+        for a monotone trend, (a, 1) for y as a curve over x, (1, b) for x over y, (2, 2) for a change of spread or a
+        ring too. Strong dependence is seen by many blocks, and the loudest does not say of what kind it is:
+        `renyi pair` and reports say that by what the columns do.
     n_resamples : int or None
         Shuffles drawn, None where none were needed.
     floor : float or None

@@ -225,7 +225,20 @@ class _Summary:
 
         is_whole = len(self.rows) == len(self.variables[0].column)
         places: Iterable[int] = dict.fromkeys([*strongest, *(place_of[edge] for edge in self.asked)])
+        strength = self.edges.debiased[self.kept]
+        linear = np.full(len(strength), np.nan)
+        if self.edges.measure == "rdc":
+            linear = np.fmax(np.abs(self.edges.pearson), np.abs(self.edges.spearman))[self.kept]
         return [
-            {"pair": place, **view_of(axis(int(self.x[place])), axis(int(self.y[place])), is_whole=is_whole)}
+            {
+                "pair": place,
+                **view_of(
+                    axis(int(self.x[place])),
+                    axis(int(self.y[place])),
+                    is_whole=is_whole,
+                    strength=float(strength[place]),
+                    linear=float(linear[place]),
+                ),
+            }
             for place in places
         ]

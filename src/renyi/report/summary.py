@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from renyi.allpairs.edges import ALIAS
+from renyi.allpairs.edges import MISSED
+from renyi.data.column import Column
 from renyi.errors import count
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
@@ -26,6 +27,7 @@ __all__ = [
     "rate",
     "remarks",
     "short",
+    "trend_of",
     "width",
 ]
 
@@ -65,8 +67,8 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
     edges, ranked = result.edges, result.ranked(q)
     found = edges.found
     if fold and isinstance(result, DependenceMatrix):
-        # Columns that are nearly the same lead the ranking, so that its first part is enough to fold by.
-        near = np.flatnonzero(np.abs(found.coefficient[ranked]) > ALIAS)
+        # What is shown folds by all that may be the same, and these lead the ranking.
+        near = np.flatnonzero(edges.may_be_alias(ranked))
         ranked, partners, _ = result.folded(ranked[: max(n, _MOST_TO_FOLD, *(near[-1:] + 1))])
     else:
         partners = [edges.y[j].column.name for j in found.j[ranked[:n]].tolist()]
@@ -77,7 +79,12 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
             is_same=edges.is_alias(edge),
             value=float(found.coefficient[edge] if edges.measure != "rdc" else edges.strength[edge]),
             strength=float(edges.strength[edge]),
-            trend=_trend(float(edges.trend[edge])),
+            trend=trend_of(
+                edges.x[found.i[edge]].column,
+                edges.y[found.j[edge]].column,
+                float(edges.trend[edge]),
+                float(edges.strength[edge]),
+            ),
             p=float(edges.pvalues[edge]),
             q=float(result.edge_qvalues[edge]),
             n=int(found.n[edge]),
@@ -87,9 +94,16 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
     ]
 
 
-def _trend(spearman: float) -> int:
-    """Whether it rises or falls, 0 where it does neither or nobody knows."""
-    return 0 if math.isnan(spearman) or abs(spearman) < _TREND else 1 if spearman > 0 else -1
+def trend_of(x: Column, y: Column, correlation: float, strength: float, /) -> int:
+    """Whether y rises (1) or falls (−1) with x on the whole; 0 where it does neither, or one has no order.
+
+    A correlation that misses most of a dependence does not say where it goes. Names have no order, not even two.
+    """
+    if not (abs(correlation) >= _TREND and abs(correlation) > MISSED * strength):
+        return 0
+    if not all(side.kind == "number" or set(side.levels) <= {False, True} for side in (x, y)):
+        return 0
+    return 1 if correlation > 0 else -1
 
 
 # Sentences.

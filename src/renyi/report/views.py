@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from renyi.allpairs.column_group import Variable
 from renyi.basis.basis import Basis
 from renyi.basis.ranks import empirical_cdf, joint_ranks
+from renyi.coefficients.pearson import Spearman, correlation_of
 from renyi.data.align import common_rows
 from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.pair.prepare import together
 from renyi.pair.result import CategoryTransformation, RankTransformation
 from renyi.pair.transformations import transformations_of
+from renyi.report.kinds import kind_of
 from renyi.report.variables import cells_of, drawable, label_of, limits_of, plain, significant
 
 __all__ = ["Axis", "view_of"]
@@ -68,7 +70,7 @@ class Axis:
         return cells, _CELLS
 
 
-def view_of(x: Axis, y: Axis, /, *, is_whole: bool) -> dict[str, Any]:
+def view_of(x: Axis, y: Axis, /, *, is_whole: bool, strength: float = np.nan, linear: float = np.nan) -> dict[str, Any]:
     """All there is to see of a pair; no counts where the rows themselves are on the page (`is_whole`)."""
     pair = x.column, y.column
     rows = common_rows(*pair)
@@ -79,8 +81,17 @@ def view_of(x: Axis, y: Axis, /, *, is_whole: bool) -> dict[str, Any]:
         "data": _counts(x.by_value, y.by_value, rows) if has_counts else None,
         "ranks": _counts(x.by_rank, y.by_rank, rows) if has_ranks else None,
         "boxes": _boxes(x, y, rows) if x.has_levels != y.has_levels and "vector" not in kinds else None,
+        "spearman": plain(np.array([correlation_of(Spearman(), *pair)]), 4)[0],
+        "words": _words(*pair, strength, linear),
         **_functions(x, y, has_cloud=not is_whole or "vector" in kinds),
     }
+
+
+def _words(x: Column, y: Column, strength: float, linear: float) -> str | None:
+    try:
+        return kind_of(x, y, strength=strength, linear=linear)
+    except InputError:
+        return None
 
 
 def _counts(x: tuple[Index, int], y: tuple[Index, int], rows: NDArray[np.bool_] | None) -> dict[str, Any]:

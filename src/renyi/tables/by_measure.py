@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
 from renyi.allpairs.compare import Found
-from renyi.allpairs.edges import ALIAS, Edges
+from renyi.allpairs.edges import Edges
 from renyi.coefficients.base import N_RESAMPLES, Measure, Side
-from renyi.coefficients.pearson import Pearson, Spearman
+from renyi.coefficients.pearson import Pearson, Spearman, correlation_of
 from renyi.compute.progress import watched
 from renyi.compute.threads import stream
 from renyi.data.align import as_pair, common_rows
@@ -151,15 +151,9 @@ class MeasuredEdges(Edges):
         """Not told: what is linear in one measure is not comparable with another."""
         return np.zeros(len(self), dtype=bool)
 
-    def is_alias(self, edge: int, /) -> bool:
-        """Whether two columns are nearly the same: numbers of a strength above 0.99 that also rise or fall together.
-
-        A measure of non-linear dependence is 1 for a parabola, and yet x says more than its square.
-        """
-        x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
-        if self.largest != 1.0 or not self.strength[edge] > ALIAS or {x.column.kind, y.column.kind} != {"number"}:
-            return False
-        return abs(self._trends.one(int(self.found.i[edge]), int(self.found.j[edge]))) > ALIAS
+    def _closeness(self, which: NDArray[Any]) -> Array:
+        """Not known: nothing is left out before levels are compared."""
+        return np.ones(len(which))
 
     def reason(self, edge: int, /) -> str:
         """Why a pair has no coefficient: what the measure said of it."""
@@ -260,7 +254,7 @@ def _whole(values: Array) -> Array:
 class _Beside:
     """A correlation of the same pairs on the same rows, NaN where it is not defined; columns are prepared once."""
 
-    def __init__(self, measure: Measure[Any], x: Sequence[Variable], y: Sequence[Variable]) -> None:
+    def __init__(self, measure: Pearson, x: Sequence[Variable], y: Sequence[Variable]) -> None:
         self._measure = measure
         self._variables = x, y
         self._sides: tuple[dict[int, Any], dict[int, Any]] = ({}, {})
@@ -269,21 +263,19 @@ class _Beside:
 
     def of(self, found: Found) -> Array:
         """The correlations of all pairs that were found."""
+        columns = [variable.column for side in self._variables for variable in side]
+        if all(column.missing is None and not self._measure.refusal(column) for column in columns):
+            x, y = ([self._side(which, k) for k in range(len(side))] for which, side in enumerate(self._variables))
+            return np.asarray(self._measure.every_pair(x, y)[found.i, found.j])
         pairs = zip(found.i.tolist(), found.j.tolist(), strict=True)
-        return np.array([self.one(a, b) for a, b in pairs], dtype=np.float64)
+        return np.array([self._one(a, b) for a, b in pairs], dtype=np.float64)
 
-    def one(self, a: int, b: int) -> float:
+    def _one(self, a: int, b: int) -> float:
         """The correlation of two columns by their positions."""
         x, y = self._variables[0][a].column, self._variables[1][b].column
-        if self._measure.refusal(x) or self._measure.refusal(y):
-            return np.nan
-        try:
-            if common_rows(x, y) is None:
-                return self._measure.combine(self._side(0, a), self._side(1, b))
-            sides = (self._measure.numbers_of(part) for part in as_pair(x, y, missing="listwise"))
-            return self._measure.combine(*map(self._measure.prepare, sides))
-        except InputError:
-            return np.nan
+        if common_rows(x, y) is not None or self._measure.refusal(x) or self._measure.refusal(y):
+            return correlation_of(self._measure, x, y)
+        return self._measure.combine(self._side(0, a), self._side(1, b))
 
     def _side(self, which: int, place: int) -> Any:
         known = self._sides[which]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.edges import ALIAS, Edges
+from renyi.allpairs.edges import Edges
 from renyi.errors import InputError, is_integer
 from renyi.inference.false_discovery import Correction
 from renyi.pair import showing
@@ -51,7 +51,8 @@ class DependenceMatrix(TableResult):
         Rows that both columns have.
     pearson, spearman : ndarray
         Linear and monotone correlation beside it; NaN for categories of more than two levels, and vectors. With missing
-        cells Spearman's ranks are those over each column's own rows; beside other measures, over the common rows.
+        cells Spearman's ranks are those over each column's own rows; beside other measures, over the common rows, which
+        is the usual value (`renyi.measure("spearman")` has it for any pair).
     types, skipped : mapping
         What each column was taken for, and why others were left out.
     pooled : mapping
@@ -165,8 +166,9 @@ class DependenceMatrix(TableResult):
         q : float, optional
             False discovery rate, by default 0.05; refused where nothing is tested, and all pairs are ranked.
         fold : bool, default True
-            Tell columns that are nearly the same (coefficient above 0.99, and neither says more than the other; beside
-            other measures, Spearman's above 0.99) as one: the first speaks for all, and one row names the others.
+            Tell columns that are nearly the same as one: the first speaks for all, and one row names the others.
+            Numbers are the same where Spearman's correlation is at least 0.997 in size, categories where levels
+            correspond one to one on nearly all rows, and so are codes and names; most rows of both must be common.
 
         Returns
         -------
@@ -213,16 +215,15 @@ class DependenceMatrix(TableResult):
 
     def _leaders(self, ranked: Index) -> list[int]:
         """For every column the first one that it is nearly the same as, which may be itself."""
-        near: dict[int, set[int]] = {}
+        near: dict[int, list[tuple[int, int]]] = {}
         found = self.edges.found
-        for edge in filter(self.edges.is_alias, ranked[np.abs(found.coefficient[ranked]) > ALIAS].tolist()):
-            i, j = int(found.i[edge]), int(found.j[edge])
-            near.setdefault(i, set()).add(j)
-            near.setdefault(j, set()).add(i)
+        for edge in ranked[self.edges.may_be_alias(ranked)].tolist():
+            near.setdefault(int(found.j[edge]), []).append((int(found.i[edge]), edge))
         leaders: list[int] = []
         for column in range(len(self.names)):
-            closest = (k for k in sorted(near.get(column, ())) if k < column and leaders[k] == k)
-            leaders.append(next(closest, column))
+            # Of a hundred copies each is compared with the first alone.
+            firsts = ((k, edge) for k, edge in sorted(near.get(column, ())) if leaders[k] == k)
+            leaders.append(next((k for k, edge in firsts if self.edges.is_alias(edge)), column))
         return leaders
 
     def to_frame(self) -> Any:

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 
 import renyi
 
@@ -35,3 +36,13 @@ def test_every_kind_of_pair_can_be_drawn(kind, rng, tmp_path):
     assert len(figure.axes) == 5
     figure.savefig(tmp_path / "pair.png")
     assert (tmp_path / "pair.png").stat().st_size > 10_000
+
+
+@pytest.mark.slow
+def test_the_title_has_the_textbook_value_of_spearmans_correlation(rng):
+    # Most rows are tied: those that share the last rank instead of the mean have another correlation.
+    x = rng.poisson(0.3, 400).astype(float)
+    y = np.maximum(x + rng.standard_normal(400), 0.0)
+    x[::9] = np.nan
+    title = renyi.transformations(x, y, missing="pairwise").plot().get_suptitle()
+    assert f"Spearman {spearmanr(x, y, nan_policy='omit').statistic:+.2f}" in title

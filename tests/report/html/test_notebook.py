@@ -72,7 +72,7 @@ def test_content_of_a_matrix(rng):
     html = found._repr_html_()
     cells = Parsed(html).cells
     assert cells[:8] == ["x", "y", "strength", "trend", "p", "q", "n", ""]
-    assert cells[8:12] == ["x", "= square, same", "1.000", "↑"]
+    assert cells[8:12] == ["x", "= same", "1.000", "↑"]
     assert "3 dependences at a false discovery rate of 5 %" in html
     assert "rgba(0,114,178,0.50)" in html
     assert "nan" not in html.lower()

@@ -121,7 +121,7 @@ def test_legend_names_the_signs_that_the_terminal_has(encoding):
     console = Console(file=io.TextIOWrapper(io.BytesIO(), encoding=encoding))
     rising = Line("a", "b", False, 0.5, 0.5, 1, 0.01, 0.02, 10, False)
     signs = {"utf-8": "arrows", "ascii": "+ and -"}[encoding]
-    assert legend([rising], console) == [f"{signs}: monotone trend"]
+    assert legend([rising], console) == [f"{signs}: rises or falls on the whole"]
 
 
 def test_on_a_narrow_terminal_names_give_way_and_numbers_are_whole():

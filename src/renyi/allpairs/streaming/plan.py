@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup, Variable
 from renyi.allpairs.compare import Found, compare, pair_of_sums
-from renyi.allpairs.edges import ALIAS, Edges
+from renyi.allpairs.edges import Edges
 from renyi.allpairs.stack import Values
 from renyi.allpairs.streaming.column_stats import Counted, part_of
 from renyi.allpairs.streaming.rank_sketch import Coder
@@ -280,7 +280,7 @@ class Plan:
         left = self.x
         right = self.y if self.targets else left
         edges = _TileEdges(left, right, found, pair=pair)
-        near = [edge for edge in np.flatnonzero(found.coefficient > ALIAS).tolist() if edges.is_alias(edge)]
+        near = filter(edges.is_alias, np.flatnonzero(edges.may_be_alias(np.arange(len(edges)))).tolist())
         pairs = [(int(found.i[edge]), int(found.j[edge])) for edge in near]
         # Pairs of one table have their columns in its order in the end.
         aliases = frozenset(p if self.targets else (min(p), max(p)) for p in pairs)

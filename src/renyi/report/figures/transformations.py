@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis.ranks import joint_ranks
+from renyi.coefficients.pearson import Spearman, correlation_of
 from renyi.data.column import Column
 from renyi.errors import load
 from renyi.pair.result import CategoryTransformation, RankTransformation, Transformations
@@ -45,7 +46,7 @@ def plot_transformations(found: Transformations, /) -> "Figure":
         both.set(title="f against g", xlabel=left.function_name, ylabel=right.function_name)
         figure.suptitle(
             f"{_short(found.x.name)} and {_short(found.y.name)}: f and g correlate by {found.correlation:.3f} "
-            f"(debiased {max(found.debiased, 0.0):.3f}{_monotone(left, right)}), {found.n_samples:,} rows",
+            f"(debiased {max(found.debiased, 0.0):.3f}{_monotone(found)}), {found.n_samples:,} rows",
             fontsize=13,
         )
     return shown_once(pyplot, figure)
@@ -55,11 +56,11 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
 
-def _monotone(left: "_Side", right: "_Side") -> str:
+def _monotone(found: Transformations) -> str:
     """Spearman's correlation of two numbers, for comparison."""
-    if not (left.column.kind == right.column.kind == "number"):
+    if not (found.x.kind == found.y.kind == "number"):
         return ""
-    return f", Spearman {np.corrcoef(left.ranks, right.ranks)[0, 1]:+.2f}"
+    return f", Spearman {correlation_of(Spearman(), found.x, found.y):+.2f}"
 
 
 class _Side:

@@ -9,6 +9,7 @@ import numpy as np
 from renyi.data.column import Column
 from renyi.errors import count
 from renyi.pair.result import TestResult
+from renyi.report.kinds import kind_of
 from renyi.report.summary import number, pvalue, short
 
 __all__ = ["PairFound"]
@@ -55,19 +56,19 @@ class PairFound:
         return f"{short(column.name, 60)}  ({self.types[column.name]}{levels})"
 
     def in_words(self) -> str:
-        """Which scale spoke loudest, in plain words."""
+        """What kind of dependence it is, in plain words."""
         if self.result.scale is None:
             return ""
+        if self.result.pvalue > _CLEAR:
+            return "nothing clear"
+        if not self.given:
+            linear = float(np.fmax(abs(self.pearson), abs(self.spearman)))
+            return kind_of(self.x, self.y, strength=self.result.debiased or 0.0, linear=linear)
+        # What is left of two columns beside others is not at hand, only which functions of it spoke loudest.
         a, b = self.result.scale
-        if self.x.kind == "category":
-            words = _words_of_groups(short(self.x.name), self.y, b)
-        elif self.y.kind == "category":
-            words = _words_of_groups(short(self.y.name), self.x, a)
-        elif self.x.kind == self.y.kind == "number":
-            words = _words_of_numbers(short(self.x.name), short(self.y.name), (a, b))
-        else:
-            words = f"{count(a, 'function')} of {short(self.x.name)} and {b} of {short(self.y.name)}"
-        return words if self.result.pvalue <= _CLEAR else f"nothing clear (loudest: {words})"
+        if (a, b) == (1, 1) and self.x.kind == self.y.kind == "number":
+            return "a trend, beside what is given"
+        return f"{count(a, 'function')} of {short(self.x.name)} and {b} of {short(self.y.name)}, beside what is given"
 
     def record(self) -> dict[str, Any]:
         """The same for machines."""
@@ -112,26 +113,3 @@ def _calibration(result: TestResult) -> str:
     if result.n_resamples is None:
         return "by law"
     return f"by {count(result.n_resamples, 'shuffle')}, {pvalue(result.floor or np.nan, 1)} at the least"
-
-
-def _words_of_groups(groups: str, other: Column, n_functions: int) -> str:
-    """What a block sees of a category and another column."""
-    name = short(other.name)
-    if other.kind == "category":
-        return f"levels of {groups} and of {name} go together"
-    trait = "level" if n_functions == 1 else "distribution"
-    return f"the {trait} of {name} differs between the groups of {groups}"
-
-
-def _words_of_numbers(x: str, y: str, scale: tuple[int, int]) -> str:
-    """What a block of so many functions of x and of y sees."""
-    match scale:
-        case (1, 1):
-            return "a monotone trend"
-        case (_, 1):
-            return f"{y} follows a curve over {x}"
-        case (1, _):
-            return f"{x} follows a curve over {y}"
-        case (2, 2):
-            return "the spread changes, or the points form a ring"
-    return f"curved or more complex ({count(scale[0], 'function')} of {x}, {scale[1]} of {y})"

@@ -143,7 +143,7 @@ def legend(lines: list[Line], console: "Console", /, *, by_target: bool = False)
     trends = "arrows" if _draws(console) else "+ and -"
     signs = {
         "= nearly the same": not by_target and any(line.is_same for line in lines),
-        f"{trends}: monotone trend": any(line.trend for line in lines),
+        f"{trends}: rises or falls on the whole": any(line.trend for line in lines),
         "nonlinear: Pearson and Spearman miss most of it": any(line.is_nonlinear for line in lines),
     }
     said = "; ".join(sign for sign, is_there in signs.items() if is_there)

@@ -23,7 +23,7 @@ function facts(k) {
     [report.value, fixed(strength[k])],
     report.measure === "rdc" ? ["coefficient", fixed(pairs.coefficient[k])] : null,
     pairs.pearson ? ["Pearson", fixed(pairs.pearson[k], 2)] : null,
-    pairs.spearman ? ["Spearman", fixed(pairs.spearman[k], 2)] : null,
+    pairs.spearman ? ["Spearman", fixed(report.given.length ? pairs.spearman[k] : detailOf.get(k)?.spearman ?? pairs.spearman[k], 2)] : null,
     report.has_tests ? ["p", probability(pairs.log10_p[k])] : null,
     report.has_tests ? ["q", probability(pairs.log10_q[k])] : null,
     ["rows", grouped(pairs.n[k])],
@@ -33,6 +33,7 @@ function facts(k) {
 
 function remarks(k) {
   const detail = detailOf.get(k), [x, y] = [columns[pairs.x[k]], columns[pairs.y[k]]], said = [];
+  if (detail?.words && pairs.found[k] && !report.given.length) said.push(`Kind: ${detail.words}.`);
   if (pairs.missed[k]) said.push([make("span", { class: "mark" }, "◆ Missed by linear coefficients: "), "Pearson's and Spearman's see less than half of this dependence."]);
   if (report.has_tests && !pairs.found[k]) said.push(`No finding at a false discovery rate of ${compact(100 * report.fdr)} %: what is seen here may well be chance.`);
   if (report.given.length) said.push("The numbers hold other columns fixed; the pictures do not.");
