@@ -13,11 +13,19 @@ from renyi.allpairs.compare import Found
 from renyi.allpairs.pearson import pearson_of
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products
-from renyi.inference.debias import debias_all, largest_leverage, null_level
+from renyi.inference.debias import (
+    LIGHT,
+    debias_all,
+    effective_rows,
+    largest_leverage,
+    lower_end,
+    null_level,
+    plain_rows,
+)
 from renyi.inference.roy import null_median
 from renyi.pair.prepare import together
 
-__all__ = ["ALIAS", "MISSED", "SMALLEST_PVALUE", "Edges", "traits"]
+__all__ = ["ALIAS", "LARGEST_PVALUE", "MISSED", "MOST_LOOKED_AT", "SMALLEST_PVALUE", "Edges", "traits"]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -27,19 +35,26 @@ ALIAS = 0.99
 # A dependence is marked as nonlinear where no linear coefficient is more than this share of the debiased one.
 MISSED = 0.5
 SMALLEST_PVALUE = float(np.finfo(np.float64).tiny)
+# Pairs in which single rows weigh much are looked at one by one, 0.2 ms each: the strongest of them, which are those
+# that people see.
+MOST_LOOKED_AT = 1000
+# Pairs that nobody takes for a finding are not.
+LARGEST_PVALUE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class Edges:
     """Pairs of variables of x and y, with what was found; `y` is `x` where a table is compared with itself.
 
-    `known` are debiased coefficients where the test that was made has said them.
+    `known` are debiased coefficients where the test that was made has said them. `rows` are how many rows carry every
+    pair, NaN where single ones weigh much and nobody has looked yet.
     """
 
     x: Sequence[Variable]
     y: Sequence[Variable]
     found: Found
     known: Array | None = None
+    rows: Array | None = None
 
     @classmethod
     def of(cls, x: Sequence[Variable], y: Sequence[Variable], parts: Sequence[Found], /) -> "Edges":
@@ -56,7 +71,7 @@ class Edges:
 
     def take(self, which: NDArray[Any], /) -> "Edges":
         """Some of the pairs, in the order given."""
-        return Edges(self.x, self.y, self._found_at(which), known=self.debiased[which])
+        return Edges(self.x, self.y, self._found_at(which), known=self.debiased[which], rows=self.rows_carrying[which])
 
     def _found_at(self, which: NDArray[Any]) -> Found:
         return Found(**{name: _taken(getattr(self.found, name), which) for name in _FIELDS})
@@ -115,8 +130,40 @@ class Edges:
 
     @property
     def strength(self) -> Array:
-        """What pairs are ranked by."""
+        """How strong the dependence is."""
         return self.debiased
+
+    @property
+    def lower(self) -> Array:
+        """What pairs are ranked by: the lower end of the strength, for the rows that carry it."""
+        rows = np.where(np.isnan(self.rows_carrying), plain_rows(self.found.n), self.rows_carrying)
+        return lower_end(self.strength, rows)
+
+    def look_at(self, which: NDArray[np.intp], /) -> None:
+        """Find how many rows carry the strongest of some pairs, in which single ones weigh much."""
+        doubtful = which[self._is_heavy[which] & (self.log_pvalues[which] <= np.log(LARGEST_PVALUE))]
+        if len(doubtful) > MOST_LOOKED_AT:
+            highest = lower_end(self.strength[doubtful], plain_rows(self.found.n[doubtful]))
+            doubtful = doubtful[np.argsort(-highest, kind="stable")[:MOST_LOOKED_AT]]
+        for edge in doubtful[np.isnan(self.rows_carrying[doubtful])].tolist():
+            self.rows_carrying[edge] = effective_rows(*self._bases(edge), self._cross(edge))
+
+    @cached_property
+    def rows_carrying(self) -> Array:
+        """How many rows carry every pair, as far as that is known yet."""
+        if self.rows is not None:
+            return self.rows
+        return np.where(self._is_heavy, np.nan, plain_rows(self.found.n))
+
+    @cached_property
+    def _is_heavy(self) -> Mask:
+        """Pairs that few rows may carry."""
+        if self.rows is not None:
+            return np.isnan(self.rows)
+        (weights_x, _), (weights_y, _) = traits(self.x), traits(self.y)
+        heavier = 1.0 if self.found.heavier is None else self.found.heavier
+        products = weights_x[self.found.i] * weights_y[self.found.j] * heavier
+        return np.isfinite(self.found.coefficient) & (products > LIGHT * self.found.n.astype(np.float64) ** 2)
 
     @property
     def trend(self) -> Array:

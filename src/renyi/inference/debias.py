@@ -11,7 +11,17 @@ from renyi.compute.roots import root_between
 from renyi.inference.multiscale import largest_root
 from renyi.inference.roy import null_median
 
-__all__ = ["debias", "debias_all", "largest_leverage", "null_level", "standard_error"]
+__all__ = [
+    "LIGHT",
+    "debias",
+    "debias_all",
+    "effective_rows",
+    "largest_leverage",
+    "lower_end",
+    "null_level",
+    "plain_rows",
+    "standard_error",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -23,6 +33,14 @@ _LARGEST_LEVERAGES = (0.03, 0.1, 0.4)
 _FEWEST_ROWS_OF_NUMBERS = 200
 # As many shuffles as a budget of multiplications allows, within bounds; each counts twice.
 _FEWEST_SHUFFLES, _MOST_SHUFFLES, _SHUFFLED_WORK = 50, 200, 10**7
+
+# Few rows may carry a pair where the product of the largest leverages on both sides is above this: fewer than ten. Two
+# numbers without ties are below it from 740 rows on.
+LIGHT = 0.01
+# Of functions whose fourth moment is that of a normal variable, this many rows count as one.
+_FOURTH_MOMENT = 3.0
+# One-sided 95 %.
+_CHANCE, _REACH = 0.05, 1.6449
 
 
 def debias(correlation: float, level: float, /) -> float:
@@ -97,3 +115,38 @@ def standard_error(x: Basis, y: Basis, /, *, debiased: float) -> float:
     f, g, correlation = x.along(left[:, 0]), y.along(right[:, 0]), correlations[0]
     influence = f * g - correlation * (f**2 + g**2) / 2
     return float(max(np.std(influence), 1.0 - debiased**2) / np.sqrt(x.n_samples - x.rank - y.rank))
+
+
+# What a pair is ranked by (benchmarks/studies/ranking.py compares it with others).
+
+
+def effective_rows(x: Basis, y: Basis, cross: Array, /) -> float:
+    """How many rows carry the coefficient of two bases with these mean products.
+
+    1/Σw² for the shares w of single rows in the variances of f and g: k rows that alone differ from all others are k.
+    The rows of cells are enough to know it. No pair has more than `plain_rows`.
+    """
+    left, _, right = canonical_directions(cross)
+    moments = _fourth_moment(x, left[:, 0]) * _fourth_moment(y, right[:, 0])
+    return float(x.n_samples / max(np.sqrt(moments), _FOURTH_MOMENT))
+
+
+def plain_rows(n_samples: NDArray[np.intp], /) -> Array:
+    """The same where no row weighs much, which takes no look at the pair: that of normal variables."""
+    return n_samples / _FOURTH_MOMENT
+
+
+def _fourth_moment(basis: Basis, direction: Array) -> float:
+    fourth, counts = (basis.table @ direction) ** 4, basis.cell_counts
+    return float(np.mean(fourth) if counts is None else counts @ fourth / basis.n_samples)
+
+
+def lower_end(strength: Array, rows: Array, /) -> Array:
+    """What the strength is at least, one-sided at 95 %, where so many rows carry it.
+
+    The lower end for normal data, 1.64·(1 − s²)/√rows below, does not know that rows which agree without an exception
+    may still be few: rows of a population in which a share of 0.05^(1/rows) agrees do so too, one time in twenty.
+    """
+    rows = np.maximum(rows, 1.0)
+    below = strength - _REACH * (1.0 - np.maximum(strength, 0.0) ** 2) / np.sqrt(rows)
+    return np.where(below > 0.0, below * _CHANCE ** (1.0 / rows), below)

@@ -92,7 +92,7 @@ class DependenceMatrix(TableResult):
 
     @cached_property
     def strength(self) -> Array:
-        """What pairs are ranked by: debiased coefficients, or the sizes of those of another measure."""
+        """How strong dependences are: debiased coefficients, or the sizes of those of another measure."""
         return self._spread("strength", self.edges.own)
 
     @cached_property
@@ -197,8 +197,9 @@ class DependenceMatrix(TableResult):
             edge = next(spoken, edges[0])
             aliases = [name for name, leader in zip(self.names, leaders, strict=True) if leader == a][1:]
             told.append((edge, ", ".join(aliases) if a == b else self.names[found.j[edge]], len(edges)))
-        # Who speaks for a line may be weaker than the line was, hence once more by strength.
-        told.sort(key=lambda line: -self.edges.strength[line[0]])
+        # Who speaks for a line may be weaker than the line was, hence once more.
+        lower = self.edges.lower
+        told.sort(key=lambda line: -lower[line[0]])
         return np.array([edge for edge, _, _ in told], dtype=np.intp), [y for _, y, _ in told], [n for _, _, n in told]
 
     def _leaders(self, ranked: Index) -> list[int]:
