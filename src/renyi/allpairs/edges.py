@@ -13,7 +13,9 @@ from renyi.allpairs.compare import Found
 from renyi.allpairs.pearson import pearson_of
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products
+from renyi.data.align import common_rows
 from renyi.inference.debias import (
+    FEW_ROWS,
     LIGHT,
     debias_all,
     effective_rows,
@@ -24,6 +26,7 @@ from renyi.inference.debias import (
 )
 from renyi.inference.roy import null_median
 from renyi.pair.prepare import together
+from renyi.pair.result import remark_on
 
 __all__ = ["ALIAS", "LARGEST_PVALUE", "MISSED", "MOST_LOOKED_AT", "SMALLEST_PVALUE", "Edges", "traits"]
 
@@ -71,7 +74,9 @@ class Edges:
 
     def take(self, which: NDArray[Any], /) -> "Edges":
         """Some of the pairs, in the order given."""
-        return Edges(self.x, self.y, self._found_at(which), known=self.debiased[which], rows=self.rows_carrying[which])
+        looked_at = self.__dict__.get("rows_carrying", self.rows)
+        rows = None if looked_at is None else looked_at[which]
+        return Edges(self.x, self.y, self._found_at(which), known=self.debiased[which], rows=rows)
 
     def _found_at(self, which: NDArray[Any]) -> Found:
         return Found(**{name: _taken(getattr(self.found, name), which) for name in _FIELDS})
@@ -136,8 +141,8 @@ class Edges:
     @property
     def lower(self) -> Array:
         """What pairs are ranked by: the lower end of the strength, for the rows that carry it."""
-        rows = np.where(np.isnan(self.rows_carrying), plain_rows(self.found.n), self.rows_carrying)
-        return lower_end(self.strength, rows)
+        # No pair has more rows than those that nobody looks at. Rounding errors are not to decide an order.
+        return np.round(lower_end(self.strength, np.fmin(self.rows_carrying, plain_rows(self.found.n))), 6)
 
     def look_at(self, which: NDArray[np.intp], /) -> None:
         """Find how many rows carry the strongest of some pairs, in which single ones weigh much."""
@@ -228,6 +233,17 @@ class Edges:
         # Categories that share a single level correlate perfectly in that one; all of them must be shared.
         return bool(canonical_correlations(self._cross(edge))[-1] > ALIAS)
 
+    def remark(self, edge: int, /) -> str:
+        """What the strength is without the one or two rows that carry it; empty where more do."""
+        carrying = float(self.rows_carrying[edge])
+        if not carrying < FEW_ROWS or np.isnan(self.found.coefficient[edge]):
+            return ""
+        x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
+        if x.why_no_rows or y.why_no_rows:
+            return remark_on(x.prepared.basis, y.prepared.basis, carrying, None)
+        pair = together((x.column, y.column), (x.with_rows, y.with_rows))
+        return remark_on(pair[0].basis, pair[1].basis, carrying, common_rows(x.column, y.column))
+
     def reason(self, edge: int, /) -> str:
         """Why a pair has no coefficient or no p-value."""
         return "too little to go by"
@@ -245,6 +261,7 @@ class Edges:
             "p": self.pvalues,
             "q": qvalues,
             "n": self.found.n,
+            "remark": np.array([self.remark(edge) for edge in range(len(self))], dtype=str),
         }
 
     def to_frame(self, new_frame: Callable[[dict[str, Any]], Any], /, *, qvalues: Array) -> Any:

@@ -13,7 +13,20 @@ from renyi.errors import count
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
-__all__ = ["Line", "Result", "called", "headline", "lines_of", "number", "pvalue", "rate", "remarks", "short", "width"]
+__all__ = [
+    "Line",
+    "Result",
+    "called",
+    "headline",
+    "lines_of",
+    "number",
+    "pvalue",
+    "ranking",
+    "rate",
+    "remarks",
+    "short",
+    "width",
+]
 
 Result: TypeAlias = DependenceMatrix | Screening
 
@@ -42,6 +55,12 @@ class Line:
     q: float
     n: int
     is_nonlinear: bool
+    remark: str = ""
+
+    @property
+    def mark(self) -> str:
+        """What is said beside the numbers."""
+        return "; ".join(filter(None, ("nonlinear" if self.is_nonlinear else "", self.remark)))
 
 
 def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -> list[Line]:
@@ -66,6 +85,7 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
             q=float(result.edge_qvalues[edge]),
             n=int(found.n[edge]),
             is_nonlinear=bool(edges.is_nonlinear[edge]),
+            remark=edges.remark(edge),
         )
         for edge, partner in zip(ranked[:n].tolist(), partners[:n], strict=True)
     ]
@@ -98,6 +118,13 @@ def headline(result: Result, /, *, q: float = 0.05) -> str:
     return (
         f"{count(result.n_rows, 'row')}, {columns}, {count(result.n_tests, 'test')}: "
         f"{count(result.n_found(q), 'dependence')} at a false discovery rate of {rate(q)}"
+    )
+
+
+def ranking(result: Result, /) -> str:
+    """What comes first, where that is not the number that is shown; empty for other measures."""
+    return (
+        "ranked by what the strength is at least, given how many rows carry it" if result.edges.measure == "rdc" else ""
     )
 
 

@@ -148,6 +148,10 @@ class MeasuredEdges(Edges):
     def look_at(self, which: Index, /) -> None:
         """Nothing is found out by that."""
 
+    def remark(self, edge: int, /) -> str:
+        """Nothing that is known."""
+        return ""
+
     @property
     def trend(self) -> Array:
         """The coefficient where it has a sign."""

@@ -37,13 +37,15 @@ class PairFound:
         """Labels and what is to be said of each."""
         result = self.result
         low, high = result.confidence_interval()
+        ends = f"no interval: {result.no_interval}" if result.no_interval else f"95 %: {number(low)} to {number(high)}"
         said = [
             ("x", self._described(self.x)),
             ("y", self._described(self.y)),
             ("given", ", ".join(map(short, self.given))),
             ("rows", f"{result.n_samples:,} of {self.n_rows:,}"),
             ("coefficient", number(result.coefficient)),
-            ("debiased", f"{number(result.debiased)}  (95 %: {number(low)} to {number(high)})"),
+            ("debiased", f"{number(result.debiased)}  ({ends})"),
+            ("remark", result.remark),
             ("p", f"{pvalue(result.pvalue, 1)}  ({_calibration(result)})"),
             ("kind", self.in_words()),
         ]
@@ -83,6 +85,8 @@ class PairFound:
             "coefficient": result.coefficient,
             "debiased": result.debiased,
             "interval": list(result.confidence_interval()),
+            "no_interval": result.no_interval,
+            "remark": result.remark,
             "p": result.pvalue,
             "log10_p": result.log_pvalue / np.log(10),
             "statistic": result.statistic,
