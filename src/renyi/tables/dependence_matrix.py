@@ -161,9 +161,10 @@ class DependenceMatrix(TableResult):
         Returns
         -------
         frame
-            In the kind of frame that came in, sorted by the debiased coefficient: `x`, `y`, `coefficient`, `debiased`,
-            `pearson`, `spearman`, `nonlinear` (a linear coefficient would have missed it), `p`, `q`, `n`; folded also
-            `stands_for`, the number of pairs that a row stands for.
+            In the kind of frame that came in, sorted by what the strength is at least, given how many rows carry it:
+            `x`, `y`, `coefficient`, `debiased`, `pearson`, `spearman`, `nonlinear` (a linear coefficient would have
+            missed it), `p`, `q`, `n`, `remark` (what it is without the one or two rows that carry it, counted from 0;
+            mostly empty); folded also `stands_for`, the number of pairs that a row stands for.
         """
         if not is_integer(n) or n < 1:
             raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
@@ -231,7 +232,7 @@ class DependenceMatrix(TableResult):
         return self._frame(kept[:top])
 
     def to_edges(self) -> Any:
-        """All pairs as rows of a frame, strongest first by the debiased coefficient."""
+        """All pairs as rows of a frame, in the order of `top`."""
         return self._frame(self.ranked())
 
     def plot(self, *, ax: Any = None) -> "Figure":
