@@ -197,3 +197,39 @@ def test_pvalues_from_shuffles_are_said(rng):
     assert found.n_shuffled == 5  # of ties on few rows; those of two numbers without ties have a law
     assert "5 tests: p from 9,999 shuffles" in repr(found)
     assert renyi.matrix({"c": rng.random(400), "d": rng.random(400)}).n_shuffled == 0
+
+
+# Single rows.
+
+
+def lending(rng, n=5000):
+    x, noise = rng.standard_normal((2, n))
+    flag = np.zeros(n)
+    flag[17] = 1.0
+    columns = {f"x{k}": x + (0.5 + 0.2 * k) * rng.standard_normal(n) for k in range(6)}
+    return pd.DataFrame({"late": flag, "default": 3 * flag, **columns, "noise": noise})
+
+
+def test_what_one_row_makes_is_not_among_the_first(rng):
+    found = renyi.matrix(lending(rng))
+    edges = found.to_edges().reset_index(drop=True)
+    (place,) = np.flatnonzero((edges["x"] == "late") & (edges["y"] == "default"))
+    assert edges.loc[place, "debiased"] == pytest.approx(1)
+    assert edges.loc[place, "q"] < 0.05
+    assert edges.loc[place, "remark"] == "without row 17: 0.00"
+    # All fifteen pairs of numbers that depend on one another come before it.
+    assert place == 15
+    assert (edges.loc[:14, "remark"] == "").all()
+    assert "without row 17: 0.00" in repr(renyi.screen(lending(rng), "late"))
+    assert "ranked by what the strength is at least" in repr(found)
+
+
+def test_few_common_rows_that_one_decides_are_told(rng):
+    x, y = rng.standard_normal((2, 400))
+    first, last = np.where(np.arange(400) < 210, x, np.nan), np.where(np.arange(400) >= 170, y, np.nan)
+    first[200], last[200] = 30.0, 30.0
+    found = renyi.matrix({"first": np.round(first / 20), "last": np.round(last / 20), "x": x, "y": y + x})
+    frame = found.to_edges()
+    place = list(zip(frame["x"], frame["y"], strict=True)).index(("first", "last"))
+    assert frame["debiased"][place] > 0.9
+    assert frame["remark"][place] == "without row 200: 0.00"

@@ -135,7 +135,7 @@ def interval(x: Basis, y: Basis, /, *, debiased: float, level: float, n_explaine
     # Rows that agree without an exception may come from a population in which some do not.
     low = min(max(low, 0.0), tail ** (1.0 / effective_rows(x, y, cross_products(x, y))))
     # Where dependence is weak debiasing takes off too much, but the coefficient itself is never too small by much.
-    return low, min(1.0, max(debiased + reach, correlation + reach / 2.0))
+    return float(low), float(min(1.0, max(debiased + reach, correlation + reach / 2.0)))
 
 
 def too_few_rows(rows: float, n_samples: int, /) -> bool:
