@@ -1,14 +1,14 @@
 """The tables that go through every door: small and seeded.
 
-To add one, write a function of a random generator that returns its columns, and decorate it with `@table`, with options
-of `renyi.matrix` if it needs some. A table that is about reading goes through all doors in any run; others go through
-those that only read differently when time does not matter.
+To add one, write a function of a random generator that returns its columns, with `@table` and its options.
+A table about reading goes through all doors in any run; others through those that only read differently in long runs.
 """
 
 from typing import Any
 
 import numpy as np
 
+import contracts.zoo_of_rows  # noqa: F401, its tables are among those of contracts.tables
 import sample_tables as shared
 from contracts.tables import TABLES, Column, labels, numbers, of_pandas, table, with_gaps
 
@@ -71,24 +71,6 @@ def zero_inflated(rng):
         "many": np.where(x < 0.3, 0.0, x + 0.1 * rng.standard_normal(300)),
         "few": np.where(rng.random(300) < 0.25, 0.0, rng.exponential(size=300)),
     }
-
-
-@table()
-def single_rows(rng):
-    """Flags of one row, of two and of three, some of them shared; numbers that are 0 but for one row."""
-    places = {"one": [17], "the same": [17], "two": [17, 90], "also two": [17, 90], "three": [5, 60, 200]}
-    some = {name: np.isin(np.arange(400), rows).astype(float) for name, rows in places.items()}
-    amount = np.where(np.arange(400) == 17, 250.0, 0.0)
-    return some | {"amount": amount, "x": (x := rng.standard_normal(400)), "noisy": x + rng.standard_normal(400)}
-
-
-@table()
-def few_common_rows(rng):
-    """Two columns that have forty rows in common, of which one stands out in both, beside complete ones."""
-    x, y = rng.standard_normal((2, 400))
-    x[200], y[200] = 30.0, 30.0
-    first, last = np.where(np.arange(400) < 220, x, np.nan), np.where(np.arange(400) >= 180, y, np.nan)
-    return {"first": first, "last": last, "x": x, "other": x**2 + 0.3 * y}
 
 
 @table(reading=True)
