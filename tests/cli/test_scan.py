@@ -176,10 +176,13 @@ def test_json_is_strict_and_in_order(file, frame):
     pairs = record["pairs"]
     assert len(pairs) == record["found"] == matrix(frame).n_found(0.01)
     assert max(pair["q"] for pair in pairs) <= 0.01
-    strengths = [pair["strength"] for pair in pairs]
-    assert strengths == sorted(strengths, reverse=True)
+    found = matrix(frame)
+    assert [(pair["x"], pair["y"]) for pair in pairs] == [
+        (found.names[found.edges.found.i[edge]], found.names[found.edges.found.j[edge]]) for edge in found.ranked(0.01)
+    ]
     assert set(pairs[0]) == {
         "x", "y", "coefficient", "debiased", "strength", "pearson", "spearman", "nonlinear", "p", "log10_p", "q", "n",
+        "remark",
     }  # fmt: skip
     assert len(json.loads(run("scan", file, "--json", "--top", 3).stdout)["pairs"]) == 3
 

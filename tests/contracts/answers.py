@@ -3,12 +3,14 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import exp, isclose, isnan
+from math import exp, isclose, isnan, log
 from typing import Any
 
+import numpy as np
 import pytest
 
 import renyi
+from renyi.inference.debias import FEW_ROWS
 from renyi.report.summary import trend_of
 
 Pair = tuple[str, str]
@@ -33,6 +35,8 @@ class Answer:
     def of(cls, found: Any) -> "Answer":
         """From a `DependenceMatrix` or a `Screening`; nothing else in the suite knows how these keep what they say."""
         edges, made = found.edges, found.edges.found
+        found.ranked()
+        is_clear = edges.log_pvalues < log(0.01)
         x, y = ([variable.column.name for variable in side] for side in (edges.x, edges.y))
         arrays = {
             "coefficient": made.coefficient,
@@ -45,6 +49,9 @@ class Answer:
             "n": made.n,
             "is nonlinear": edges.is_nonlinear,
             "is permuted": edges.is_shuffled,
+            # Few rows are looked for in findings, and permutations may decide what is one.
+            "lower": np.where(is_clear, edges.lower, np.nan),
+            "is carried by few": is_clear & (edges.rows_carrying < FEW_ROWS),
         }
         values = {name: array.tolist() for name, array in arrays.items()} | {
             "dimensions": list(map(tuple, made.ranks.tolist())),
@@ -173,6 +180,9 @@ def _allowed(name: str, said: Said, rounding: Rounding, has_permuted: bool) -> f
         return max(rounding.log_p * max(1.0, abs(said["log p"])) + magnified, drawn)
     if name == "q":
         return max(rounding.log_p, rounding.permuted if has_permuted else 0.0)
+    if name == "lower":
+        # It is rounded itself, and functions turn by the rounding of products over the distance of their roots.
+        return 2e-6 + 100.0 * _allowed("strength", said, rounding, has_permuted)
     if name in ("debiased", "strength"):
         # Just above the level of chance it is a square root of what is left. A strength may also come from log p, of
         # which Fisher's correlation has one over the root of n and of the quantile, at least that of p = 1/2.

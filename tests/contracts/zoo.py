@@ -1,15 +1,16 @@
 """The tables that go through every door: small and seeded.
 
-To add one, write a function of a random generator that returns its columns, and decorate it with `@table`, with options
-of `renyi.matrix` if it needs some. A table that is about reading goes through all doors in any run; others go through
-those that only read differently when time does not matter.
+To add one, write a function of a random generator that returns its columns, with `@table` and its options.
+A table about reading goes through all doors in any run; others through those that only read differently in long runs.
 """
 
 from typing import Any
 
 import numpy as np
 
-import contracts.text_zoo  # noqa: F401
+import contracts.zoo_of_levels
+import contracts.zoo_of_rows
+import contracts.zoo_of_text  # noqa: F401
 import sample_tables as shared
 from contracts.tables import TABLES, Column, labels, numbers, of_pandas, table, with_gaps
 
@@ -177,59 +178,6 @@ def rare_levels(rng):
     return {"x": x, "towns": many, "six": with_gaps(labels(rng, [40, 30, 20, 3, 1, 1], 300), rng, 0.1), "y": x**2}
 
 
-@table()
-def many_levels(rng):
-    """More levels than are kept, and blocks that reach beyond the corner of the nested bases."""
-    return {
-        "fifty": np.array([f"{k:02}" for k in rng.integers(0, 50, 600)]),
-        "twenty": labels(rng, [1] * 20, 600),
-        "x": rng.standard_normal(600),
-        "y": rng.standard_normal(600),
-    }
-
-
-@table()
-def levels_by_the_hundred(rng):
-    """Categories of as many levels as have a closed form and a table of their own, beside all others."""
-    n = 2600
-    hundred, again = rng.integers(0, 100, n), rng.integers(0, 70, n)
-    return {
-        "hundred": np.array([f"{k:02}" for k in hundred]),
-        "seventy": np.array([f"{k:02}" for k in np.where(rng.random(n) < 0.3, hundred % 70, again)]),
-        "x": np.cos(hundred) + rng.standard_normal(n),
-        "zeros": np.where(rng.permutation(n) < 40, rng.exponential(size=n), 0.0),
-        "two": np.where(hundred + 20 * rng.standard_normal(n) > 50, "yes", "no"),
-        "four": labels(rng, [4, 3, 2, 1], n),
-    }
-
-
-@table()
-def levels_by_the_hundred_and_gaps(rng):
-    """The same where cells are missing: on common rows some levels have lost most of their rows."""
-    columns = levels_by_the_hundred(rng)
-    n = len(columns["x"])
-    few = (columns["x"] > 0) | (rng.random(n) < 0.1)
-    return {
-        "hundred": columns["hundred"],
-        "seventy": with_gaps(columns["seventy"], rng, 0.1),
-        "x": np.where(few, columns["x"], np.nan),
-        "two": with_gaps(columns["two"], rng, 0.3),
-        "four": with_gaps(columns["four"], rng, 0.2),
-    }
-
-
-@table(slow=True)
-def five_hundred_levels(rng):
-    n = 15_000
-    level = rng.integers(0, 500, n)
-    return {
-        "level": np.array([f"{k:03}" for k in level]),
-        "other": np.array([f"{k:03}" for k in (level + rng.integers(0, 200, n)) % 450]),
-        "x": rng.standard_normal(500)[level] + 0.3 * rng.standard_normal(n),
-        "gaps": with_gaps(rng.standard_normal(500)[level], rng, 0.2),
-    }
-
-
 @table(reading=True)
 def flags(rng):
     x = rng.standard_normal(300)
@@ -238,45 +186,6 @@ def flags(rng):
         "above": x > 0,
         "noisy": x + rng.standard_normal(300) > 0.5,
         "with gaps": with_gaps(rng.random(300) < 0.5, rng),
-    }
-
-
-@table()
-def rare_events(rng):
-    """Single rows weigh too much for a law: p-values come from permutations."""
-    first = rng.permutation(400) < 4
-    return {
-        "first": first,
-        "second": rng.permutation(400) < 3,
-        "both": first & (rng.random(400) < 0.8),
-        "zeros": np.where(rng.permutation(400) < 6, rng.exponential(size=400), 0.0),
-        "x": rng.standard_normal(400),
-    }
-
-
-@table()
-def heavy_on_common_rows(rng):
-    """On the rows that two columns have single ones may weigh more than on all: debiased values go by the former."""
-    x = rng.standard_normal(100)
-    kinds = {
-        "x": x,
-        "flag": x > 1.2,
-        "label": labels(rng, [9, 6, 4, 2, 1], 100),
-        "other": labels(rng, [6, 3, 2, 1], 100),
-        "rare": rng.random(100) < 0.1,
-        "rounded": np.round(x),
-    }
-    return {name: with_gaps(cells, rng, 0.4) for name, cells in kinds.items()}
-
-
-@table()
-def rare_numbers(rng):
-    """The same with numbers alone."""
-    return {
-        "first": np.where(rng.permutation(300) < 4, rng.exponential(size=300), 0.0),
-        "second": np.where(rng.permutation(300) < 3, rng.exponential(size=300), 0.0),
-        "third": np.where(rng.permutation(300) < 5, 1.0, 2.0),
-        "x": rng.standard_normal(300),
     }
 
 
@@ -441,12 +350,6 @@ def typed_by_hand(rng):
         "left out": rng.standard_normal(200),
         "x": rng.standard_normal(200),
     }
-
-
-@table(max_levels=12)
-def at_most_twelve_levels(rng):
-    x = rng.standard_normal(600)
-    return {"x": x, "forty": np.array([f"{k:02}" for k in np.digitize(x, np.linspace(-2, 2, 39))])}
 
 
 @table(reading=True, measure="dcor")

@@ -4,8 +4,18 @@ from scipy.stats import t as student
 
 import renyi
 from renyi.basis.basis import category_basis, scalar_basis
+from renyi.basis.canonical import cross_products
 from renyi.basis.random_features import draw, seeds
-from renyi.inference.debias import debias, debias_all, largest_leverage, null_level, strengths
+from renyi.inference.debias import (
+    debias,
+    debias_all,
+    effective_rows,
+    largest_leverage,
+    lower_end,
+    null_level,
+    strengths,
+    without_heaviest,
+)
 from renyi.inference.roy import null_median
 
 
@@ -143,3 +153,44 @@ def test_strengths_of_weak_lines_and_fast_waves_are_near_what_is_there(rng):
     wave = renyi.independence_test(x, np.sin(12 * x) + 0.5 * noise)
     assert wave.debiased < 0.1
     assert 0.5 < wave.strength < 0.82
+
+
+# What pairs are ranked by.
+
+
+def flags(n, *rows):
+    return category_basis(np.isin(np.arange(n), rows).astype(np.intp))
+
+
+@pytest.mark.parametrize("n_shared", [1, 2, 7])
+def test_so_many_rows_carry_flags_as_both_have(n_shared):
+    x = flags(1000, *range(n_shared))
+    assert effective_rows(x, x, cross_products(x, x)) == pytest.approx(n_shared, rel=0.02)
+
+
+def test_equal_roots_do_not_leave_it_to_rounding_which_rows_carry_a_pair(rng):
+    """Of a column and itself all functions correlate perfectly: which come first says nothing."""
+    x = category_basis(rng.integers(0, 6, 300))
+    cross = cross_products(x, x)
+    rows = [effective_rows(x, x, cross + 1e-12 * rng.standard_normal(cross.shape)) for _ in range(5)]
+    assert rows == pytest.approx([rows[0]] * 5, rel=1e-6)
+    assert rows[0] > 100
+
+
+def test_lower_ends_rise_with_strength_and_rows():
+    strength = np.linspace(-1, 1, 41)
+    for rows in (1.0, 2.0, 10.0, 1000.0):
+        assert (np.diff(lower_end(strength, np.full(41, rows))) > 0).all()
+    ends = lower_end(np.ones(4), np.array([0.5, 1.0, 20.0, 1000.0]))
+    assert ends == pytest.approx([0.05, 0.05, 0.861, 0.997], abs=0.001)
+    assert (lower_end(strength, np.full(41, 50.0)) < strength).all()
+
+
+def test_strength_without_the_rows_that_carry_it(rng):
+    x, y = flags(500, 17, 90), flags(500, 17, 90, 300)
+    rows, strength = without_heaviest(x, y, 2)
+    assert rows.tolist() == [17, 90]
+    assert strength == 0.0
+    rows, strength = without_heaviest(*(category_basis(rng.permutation(500) % 2) for _ in range(2)), 1)
+    assert len(rows) == 1
+    assert strength < 0.2

@@ -53,8 +53,11 @@ class TestDocument:
         np.testing.assert_allclose(10 ** np.array(pairs["log10_p"], dtype=float), found.pvalues[i, j], rtol=2e-3)
         np.testing.assert_array_equal(pairs["n"], found.n_samples[i, j])
         assert sum(pairs["found"]) == document["found"] == found.n_found()
-        strength = [-2 if value is None else value for value in pairs["strength"]]
-        ranked = list(zip(pairs["found"], strength, strict=True))
+        edges = found.edges
+        ends = dict(
+            zip(zip(edges.found.i, edges.found.j, strict=True), np.nan_to_num(edges.lower, nan=-2), strict=True)
+        )
+        ranked = list(zip(pairs["found"], [ends[pair] for pair in zip(i, j, strict=True)], strict=True))
         assert ranked == sorted(ranked, reverse=True)
 
     def test_marks_what_linear_coefficients_miss(self, document):

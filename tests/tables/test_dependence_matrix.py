@@ -8,7 +8,7 @@ import pytest
 import renyi
 from sample_tables import mixed, parabola
 
-COLUMNS = ["x", "y", "coefficient", "debiased", "strength", "pearson", "spearman", "nonlinear", "p", "q", "n"]
+COLUMNS = ["x", "y", "coefficient", "debiased", "strength", "pearson", "spearman", "nonlinear", "p", "q", "n", "remark"]
 ARRAYS = ["values", "debiased", "pvalues", "qvalues", "n_samples", "pearson", "spearman"]
 
 
@@ -80,13 +80,15 @@ def test_all_edges_come_strongest_first(rng):
     frame = mixed(90, rng, gaps=0.2)[["plain", "curve", "rounded", "five", "two"]]
     frame.loc[:60, "plain"] = np.nan
     frame.loc[40:, "curve"] = np.nan
-    edges = renyi.matrix(frame).to_edges()
+    found = renyi.matrix(frame)
+    edges = found.to_edges()
     assert edges.columns.tolist() == COLUMNS
     assert len(edges) == 10
     # What could not be measured comes last.
     assert edges["debiased"].isna().tolist() == sorted(edges["debiased"].isna())
     assert edges["debiased"].isna().any()
-    known = edges["strength"].dropna()
+    lower = found.edges.lower[found.ranked()]
+    known = lower[~np.isnan(lower)]
     assert known.tolist() == sorted(known, reverse=True)
     position = {name: place for place, name in enumerate(frame)}
     assert (edges["x"].map(position) < edges["y"].map(position)).all()
@@ -213,3 +215,39 @@ def test_dir_has_what_is_documented(rng):
     assert documented | {"top", "to_frame", "to_edges", "plot", "report"} <= set(dir(found))
     assert not {"edges", "new_frame", "edge_qvalues", "folded", "of"} & set(dir(found))
     assert not [name for name in dir(found) if name.startswith("_") or not hasattr(found, name)]
+
+
+# Single rows.
+
+
+def lending(rng, n=5000):
+    x, noise = rng.standard_normal((2, n))
+    flag = np.zeros(n)
+    flag[17] = 1.0
+    columns = {f"x{k}": x + (0.5 + 0.2 * k) * rng.standard_normal(n) for k in range(6)}
+    return pd.DataFrame({"late": flag, "default": 3 * flag, **columns, "noise": noise})
+
+
+def test_what_one_row_makes_is_not_among_the_first(rng):
+    found = renyi.matrix(lending(rng))
+    edges = found.to_edges().reset_index(drop=True)
+    (place,) = np.flatnonzero((edges["x"] == "late") & (edges["y"] == "default"))
+    assert edges.loc[place, "debiased"] == pytest.approx(1)
+    assert edges.loc[place, "q"] < 0.05
+    assert edges.loc[place, "remark"] == "without row 17: 0.00"
+    # All fifteen pairs of numbers that depend on one another come before it.
+    assert place == 15
+    assert (edges.loc[:14, "remark"] == "").all()
+    assert "without row 17: 0.00" in repr(renyi.screen(lending(rng), "late"))
+    assert "ranked by what the strength is at least" in repr(found)
+
+
+def test_few_common_rows_that_one_decides_are_told(rng):
+    x, y = rng.standard_normal((2, 400))
+    first, last = np.where(np.arange(400) < 210, x, np.nan), np.where(np.arange(400) >= 170, y, np.nan)
+    first[200], last[200] = 30.0, 30.0
+    found = renyi.matrix({"first": np.round(first / 20), "last": np.round(last / 20), "x": x, "y": y + x})
+    frame = found.to_edges()
+    place = list(zip(frame["x"], frame["y"], strict=True)).index(("first", "last"))
+    assert frame["debiased"][place] > 0.9
+    assert frame["remark"][place] == "without row 200: 0.00"

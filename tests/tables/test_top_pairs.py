@@ -82,6 +82,7 @@ def test_tests_that_were_not_made_do_not_count():
 
 def test_what_is_dropped_on_the_way_could_not_have_been_in_the_end(monkeypatch, rng):
     monkeypatch.setattr(top_pairs, "_LEAST_TO_SORT", 50)
+    monkeypatch.setattr(top_pairs, "MOST_LOOKED_AT", 5)
     coefficient, p = many(3000, rng)
     # The largest coefficients have p-values that miss the rate, and must not crowd out those that do not.
     coefficient[:200], p[:200] = rng.uniform(0.95, 0.99, 200), rng.uniform(0.03, 0.05, 200)

@@ -30,7 +30,7 @@ class CompletePairs:
         sums = sums or Sums.of(x, y)
         self._n_pairs, self._n = len(i), sums.n_rows
         self._ranks = x.coefficient.rank, y.coefficient.rank
-        cross = gathered(sums.coefficient, i, j) / self._n
+        self.cross = cross = gathered(sums.coefficient, i, j) / self._n
         xp = namespace(cross)
         self.coefficient: Array = xp.sqrt(xp.clip(largest_root(cross), 0.0, 1.0))
         if sum(self._ranks) >= self._n:

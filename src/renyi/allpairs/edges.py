@@ -14,11 +14,23 @@ from renyi.allpairs.pearson import pearson_of
 from renyi.allpairs.same import SAME, are_same_levels, are_same_numbers
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import cross_products
-from renyi.inference.debias import debias_all, largest_leverage, null_level, strengths
+from renyi.data.align import common_rows
+from renyi.inference.debias import (
+    FEW_ROWS,
+    LIGHT,
+    debias_all,
+    effective_rows,
+    largest_leverage,
+    lower_end,
+    null_level,
+    plain_rows,
+    strengths,
+)
 from renyi.inference.roy import null_median
 from renyi.pair.prepare import together
+from renyi.pair.result import remark_on
 
-__all__ = ["MISSED", "SMALLEST_PVALUE", "Edges", "traits"]
+__all__ = ["LARGEST_PVALUE", "MISSED", "MOST_LOOKED_AT", "SMALLEST_PVALUE", "Edges", "traits"]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -26,19 +38,26 @@ Mask: TypeAlias = NDArray[np.bool_]
 # A dependence is marked as nonlinear where no linear coefficient is more than this share of the strength.
 MISSED = 0.5
 SMALLEST_PVALUE = float(np.finfo(np.float64).tiny)
+# Pairs in which single rows weigh much are looked at one by one, 0.2 ms each: the strongest of them, which are those
+# that people see.
+MOST_LOOKED_AT = 1000
+# Pairs that nobody takes for a finding are not.
+LARGEST_PVALUE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class Edges:
     """Pairs of variables of x and y, with what was found; `y` is `x` where a table is compared with itself.
 
-    `known` are debiased coefficients where the test that was made has said them.
+    `known` are debiased coefficients where the test that was made has said them. `rows` are how many rows carry every
+    pair, NaN where single ones weigh much and nobody has looked yet.
     """
 
     x: Sequence[Variable]
     y: Sequence[Variable]
     found: Found
     known: Array | None = None
+    rows: Array | None = None
 
     @classmethod
     def of(cls, x: Sequence[Variable], y: Sequence[Variable], parts: Sequence[Found], /) -> "Edges":
@@ -55,7 +74,9 @@ class Edges:
 
     def take(self, which: NDArray[Any], /) -> "Edges":
         """Some of the pairs, in the order given."""
-        return Edges(self.x, self.y, self._found_at(which), known=self.debiased[which])
+        looked_at = self.__dict__.get("rows_carrying", self.rows)
+        rows = None if looked_at is None else looked_at[which]
+        return Edges(self.x, self.y, self._found_at(which), known=self.debiased[which], rows=rows)
 
     def _found_at(self, which: NDArray[Any]) -> Found:
         return Found(**{name: _taken(getattr(self.found, name), which) for name in _FIELDS})
@@ -114,8 +135,40 @@ class Edges:
 
     @cached_property
     def strength(self) -> Array:
-        """What pairs are ranked by and shown with: never below 0, and above it for whatever the test finds."""
+        """How strong the dependence is: never below 0, and above it for whatever the test finds."""
         return strengths(self.debiased, self.log_pvalues, self.found.n)
+
+    @property
+    def lower(self) -> Array:
+        """What pairs are ranked by: the lower end of the strength, for the rows that carry it."""
+        # No pair has more rows than those that nobody looks at. Rounding errors are not to decide an order.
+        return np.round(lower_end(self.strength, np.fmin(self.rows_carrying, plain_rows(self.found.n))), 6)
+
+    def look_at(self, which: NDArray[np.intp], /) -> None:
+        """Find how many rows carry the strongest of some pairs, in which single ones weigh much."""
+        doubtful = which[self._is_heavy[which] & (self.log_pvalues[which] <= np.log(LARGEST_PVALUE))]
+        if len(doubtful) > MOST_LOOKED_AT:
+            highest = lower_end(self.strength[doubtful], plain_rows(self.found.n[doubtful]))
+            doubtful = doubtful[np.argsort(-highest, kind="stable")[:MOST_LOOKED_AT]]
+        for edge in doubtful[np.isnan(self.rows_carrying[doubtful])].tolist():
+            self.rows_carrying[edge] = effective_rows(*self._bases(edge), self._cross(edge))
+
+    @cached_property
+    def rows_carrying(self) -> Array:
+        """How many rows carry every pair, as far as that is known yet."""
+        if self.rows is not None:
+            return self.rows
+        return np.where(self._is_heavy, np.nan, plain_rows(self.found.n))
+
+    @cached_property
+    def _is_heavy(self) -> Mask:
+        """Pairs that few rows may carry."""
+        if self.rows is not None:
+            return np.isnan(self.rows)
+        (weights_x, _), (weights_y, _) = traits(self.x), traits(self.y)
+        heavier = 1.0 if self.found.heavier is None else self.found.heavier
+        products = weights_x[self.found.i] * weights_y[self.found.j] * heavier
+        return np.isfinite(self.found.coefficient) & (products > LIGHT * self.found.n.astype(np.float64) ** 2)
 
     @property
     def trend(self) -> Array:
@@ -202,6 +255,17 @@ class Edges:
             return are_same_numbers(x, y, float(self.spearman[edge]))
         return are_same_levels(*self._bases(edge), self._cross(edge))
 
+    def remark(self, edge: int, /) -> str:
+        """What the strength is without the one or two rows that carry it; empty where more do."""
+        carrying = float(self.rows_carrying[edge])
+        if not carrying < FEW_ROWS or np.isnan(self.found.coefficient[edge]):
+            return ""
+        x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
+        if x.why_no_rows or y.why_no_rows:
+            return remark_on(x.prepared.basis, y.prepared.basis, carrying, None)
+        pair = together((x.column, y.column), (x.with_rows, y.with_rows))
+        return remark_on(pair[0].basis, pair[1].basis, carrying, common_rows(x.column, y.column))
+
     def reason(self, edge: int, /) -> str:
         """Why a pair has no coefficient or no p-value."""
         return "too little to go by"
@@ -220,6 +284,7 @@ class Edges:
             "p": self.pvalues,
             "q": qvalues,
             "n": self.found.n,
+            "remark": np.array([self.remark(edge) for edge in range(len(self))], dtype=str),
         }
 
     def to_frame(self, new_frame: Callable[[dict[str, Any]], Any], /, *, qvalues: Array) -> Any:

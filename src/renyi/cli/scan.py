@@ -150,13 +150,14 @@ def _write_csv(found: "Result", target: str) -> None:
 
 def show(found: "Result", *, top: int, q: float, fold: bool) -> None:
     """The headline, the ranked table, and what a reader should know beside it."""
-    from renyi.report.summary import called, headline, lines_of, remarks
+    from renyi.report.summary import called, headline, lines_of, ranking, remarks
     from renyi.report.text.terminal import legend, table_of_lines
     from renyi.tables.screening import Screening
 
     console, by_target = console_of(), isinstance(found, Screening)
     lines = lines_of(found, top + 1, q=q, fold=fold)
     more = [f"the {top:,} strongest are shown: --top and --csv have more"] if len(lines) > top else []
+    more += [ranking(found)] if len(lines) > 1 and ranking(found) else []
     lines = lines[:top]
     console.print(headline(found, q=q), markup=False, highlight=False, soft_wrap=True)
     if lines:

@@ -14,7 +14,7 @@ from renyi.basis.canonical import canonical_correlations, cross_products, larges
 from renyi.basis.random_features import Seed
 from renyi.compute.arrays import is_tensor, namespace
 from renyi.compute.devices import device_of
-from renyi.data.align import Missing, as_blocks, as_pair
+from renyi.data.align import Missing, as_blocks, as_pair, common_rows
 from renyi.data.column import Column, as_floats_apart
 from renyi.data.reader import as_column
 from renyi.errors import CalibrationWarning, InputError, check_choice, is_integer
@@ -151,8 +151,12 @@ def independence_test(
         raise InputError(f"method={method!r} takes rows as independent: with blocks pass 'auto' or 'permutation'")
     shuffles = Shuffles(int(n_resamples), seed, groups, device=place)
     if method == "auto":
-        return on_every_scale(*together(pair, for_both(lambda column: prepare(column, seed), pair)), shuffles)
-    return on_the_coefficient(pair_of_bases(pair, DEFAULT_SETTINGS, seed), method, shuffles)
+        result = on_every_scale(*together(pair, for_both(lambda column: prepare(column, seed), pair)), shuffles)
+    else:
+        result = on_the_coefficient(pair_of_bases(pair, DEFAULT_SETTINGS, seed), method, shuffles)
+    # Rows are named as the user counts them, also where those with a missing cell were dropped.
+    whole = as_pair(x, y, missing="pairwise") if missing == "listwise" else pair
+    return replace(result, common=common_rows(*whole))
 
 
 @dataclass(frozen=True)

@@ -8,22 +8,31 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from renyi.basis.basis import Basis, FeatureMap
+from renyi.basis.canonical import cross_products
 from renyi.basis.ranks import empirical_cdf
 from renyi.data.categories import categorical
 from renyi.data.column import Column
 from renyi.data.reader import as_column
-from renyi.errors import InputError
-from renyi.inference.debias import debias, null_level, standard_error, strengths
+from renyi.errors import InputError, count
+from renyi.inference.debias import (
+    FEW_ROWS,
+    debias,
+    effective_rows,
+    interval,
+    null_level,
+    strengths,
+    too_few_rows,
+    without_heaviest,
+)
 from renyi.inference.roy import null_median
 from renyi.pair import showing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["CategoryTransformation", "RankTransformation", "TestResult", "Transformations"]
+__all__ = ["CategoryTransformation", "RankTransformation", "TestResult", "Transformations", "remark_on"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -224,6 +233,12 @@ class TestResult:
         Degrees of freedom that z takes, 0 without one.
     left_out : tuple of int
         Rows, counted from 0 over those used, that a conditional test leaves out since each would decide alone.
+    effective_rows : float, or None
+        How many rows carry the coefficient: k where k rows alone differ from all others; None for other
+        measures.
+    remark : str
+        Where one or two rows carry the coefficient what it is without them, as in "without row 17: 0.35"; else empty.
+        Rows are counted from 0.
     """
 
     __test__ = False  # pytest collects classes by their names
@@ -240,6 +255,20 @@ class TestResult:
     floor: float | None = None
     n_explained: int = 0
     left_out: tuple[int, ...] = ()
+    common: NDArray[np.bool_] | None = field(repr=False, default=None)
+
+    @cached_property
+    def effective_rows(self) -> float | None:
+        """How many rows carry the coefficient; None for a measure of which nobody knows that."""
+        return None if self.bases is None else effective_rows(*self.bases, cross_products(*self.bases))
+
+    @cached_property
+    def remark(self) -> str:
+        """What the strength is without the one or two rows that carry it; empty where more do."""
+        # What z leaves of columns is on rows that are not told here.
+        if self.bases is None or self.effective_rows is None or self.n_explained:
+            return ""
+        return remark_on(*self.bases, self.effective_rows, self.common)
 
     @property
     def calibration(self) -> str:
@@ -273,12 +302,11 @@ class TestResult:
         return float(strengths(debiased, log_pvalue, np.array([self.n_samples]))[0])
 
     def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
-        """Interval for the dependence that is there, around the debiased value, cut to [−1, 1].
+        """Interval for the coefficient of the population, in [0, 1]; two NaN where `no_interval` says why.
 
-        Its width comes from how far single rows move the coefficient. It covers as it says where dependence is strong
-        and one canonical correlation leads (docs/inference.md has the study: values from 0.5, n from 500 on). Where
-        several are equal, as for categories that mostly agree, it is too high with the debiased value, and covers
-        seldom; where a single row decides, it is too narrow; near 0 no claim is made.
+        Its width comes from how far single rows move the coefficient. It covers at least 0.90 where 0.95 is asked for,
+        from 50 rows on (docs/inference.md has the study), and may be wider than it need be where dependence is weak, or
+        between two categories.
 
         Parameters
         ----------
@@ -294,10 +322,19 @@ class TestResult:
             raise InputError(f"confidence_level={confidence_level!r} makes no sense: pass a number between 0 and 1")
         if self.bases is None or self.debiased is None:
             raise InputError(f"an interval is known for the RDC alone, not for {self.method!r}: use independence_test")
-        error = standard_error(*self.bases, debiased=self.debiased)
-        widening = np.sqrt(self.n_samples / (self.n_samples - self.n_explained))
-        reach = float(ndtri((1.0 + float(confidence_level)) / 2.0) * error * widening)
-        return max(-1.0, self.debiased - reach), min(1.0, self.debiased + reach)
+        if self.no_interval:
+            return np.nan, np.nan
+        return interval(
+            *self.bases, debiased=self.debiased, level=float(confidence_level), n_explained=self.n_explained
+        )
+
+    @property
+    def no_interval(self) -> str:
+        """Why there is no confidence interval; empty where there is one."""
+        if self.effective_rows is None or not too_few_rows(self.effective_rows, self.n_samples):
+            return ""
+        n_rows = max(round(self.effective_rows), 1)
+        return f"{count(n_rows, 'row')} of {self.n_samples:,} {'decides' if n_rows == 1 else 'decide'}"
 
     def by_law(self, log_pvalue: float, /) -> "TestResult":
         """The result with the p-value of a law."""
@@ -323,3 +360,19 @@ class TestResult:
             f"TestResult(pvalue={pvalue}, statistic={self.statistic:.4g}, coefficient={self.coefficient:.4f}{strength}"
             f", method={self.method!r}{scale}{shuffled}, n_samples={self.n_samples}{left_out})"
         )
+
+
+def remark_on(x: Basis, y: Basis, rows: float, common: NDArray[np.bool_] | None, /) -> str:
+    """What is said of a pair that one or two rows carry, empty where more do; rows are counted from 0.
+
+    `common` are the rows of the table on which both columns are known, None for all of them.
+    """
+    if not rows < FEW_ROWS:
+        return ""
+    n_rows = max(round(rows), 1)
+    if any(side.codes is None and side.counts is not None for side in (x, y)):
+        return "one row carries it" if n_rows == 1 else "two rows carry it"
+    heaviest, strength = without_heaviest(x, y, n_rows)
+    places = heaviest if common is None else np.flatnonzero(common)[heaviest]
+    named = " and ".join(f"{place:,}" for place in places.tolist())
+    return f"without {'row' if n_rows == 1 else 'rows'} {named}: {strength:.2f}"

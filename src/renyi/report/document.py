@@ -175,6 +175,7 @@ class _Summary:
             "n": edges.found.n[kept].tolist(),
             "found": self.is_found.astype(int).tolist(),
             "missed": is_missed.astype(int).tolist(),
+            "remark": [edges.remark(edge) for edge in kept.tolist()] if is_rdc else None,
         }
 
     def _heatmap(self) -> dict[str, Any] | None:

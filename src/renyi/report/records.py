@@ -27,6 +27,7 @@ def record_of(result: Result, /, *, q: float, top: int | None = None) -> dict[st
         "log10_p": (edges.log_pvalues / math.log(10)).tolist(),
         "q": result.edge_qvalues[which].tolist(),
         "n": found.n.tolist(),
+        "remark": [edges.remark(edge) for edge in range(len(edges))],
     }
     target, given = (result.target, list(result.given)) if isinstance(result, Screening) else (None, [])
     return {

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 
 from renyi.errors import count
-from renyi.report.summary import Result, called, lines_of, number, rate, remarks, short
+from renyi.report.summary import Result, called, lines_of, number, ranking, rate, remarks, short
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
@@ -77,9 +77,11 @@ def _strongest(result: Result, q: float) -> list[str]:
     if not lines:
         return []
     by_target = isinstance(result, Screening)
-    named = [
-        f"{short(line.x)}{'' if by_target else f' with {short(line.y)}'} ({number(line.value, 2)})" for line in lines
-    ]
+    named = []
+    for line in lines:
+        value = ", ".join(filter(None, (number(line.value, 2), line.remark)))
+        named.append(f"{short(line.x)}{'' if by_target else f' with {short(line.y)}'} ({value})")
     folded = isinstance(result, DependenceMatrix) and any(line.is_same for line in lines)
     aside = " Columns that are nearly the same are told once here." if folded else ""
-    return [f"Strongest ({called(result)}): {'; '.join(named)}.{aside}"]
+    order = f" Pairs are {ranking(result)}." if ranking(result) else ""
+    return [f"Strongest ({called(result)}): {'; '.join(named)}.{aside}{order}"]

@@ -24,6 +24,7 @@ __all__ = [
     "notes_of",
     "number",
     "pvalue",
+    "ranking",
     "rate",
     "remarks",
     "short",
@@ -60,6 +61,12 @@ class Line:
     q: float
     n: int
     is_nonlinear: bool
+    remark: str = ""
+
+    @property
+    def mark(self) -> str:
+        """What is said beside the numbers."""
+        return "; ".join(filter(None, ("nonlinear" if self.is_nonlinear else "", self.remark)))
 
 
 def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -> list[Line]:
@@ -89,6 +96,7 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
             q=float(result.edge_qvalues[edge]),
             n=int(found.n[edge]),
             is_nonlinear=bool(edges.is_nonlinear[edge]),
+            remark=edges.remark(edge),
         )
         for edge, partner in zip(ranked[:n].tolist(), partners[:n], strict=True)
     ]
@@ -136,6 +144,13 @@ def notes_of(result: Result, /) -> list[str]:
     more = len(result.notes) - _MOST_NOTES
     rest = [f"{count(more, 'more note')} in .notes"] if more > 0 else []
     return [*(short(note, LONGEST_NOTE) for note in result.notes[:_MOST_NOTES]), *rest]
+
+
+def ranking(result: Result, /) -> str:
+    """What comes first, where that is not the number that is shown; empty for other measures."""
+    return (
+        "ranked by what the strength is at least, given how many rows carry it" if result.edges.measure == "rdc" else ""
+    )
 
 
 def remarks(result: Result, /) -> list[str]:

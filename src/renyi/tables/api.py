@@ -173,8 +173,8 @@ def pairs(
 ) -> Any:
     """The strongest pairs of a table too wide for a matrix.
 
-    The pairs are ranked by their debiased coefficient while they are computed and only the strongest are kept. Their
-    q-values count every test that was made.
+    The pairs are ranked as by `renyi.matrix` while they are computed and only the strongest are kept. Their q-values
+    count every test that was made.
 
     Parameters
     ----------

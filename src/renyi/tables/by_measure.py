@@ -141,6 +141,18 @@ class MeasuredEdges(Edges):
         return np.asarray(self.by.strength(self.found.coefficient))
 
     @property
+    def lower(self) -> Array:
+        """The same: how far it may be off is not known."""
+        return self.strength
+
+    def look_at(self, which: Index, /) -> None:
+        """Nothing is found out by that."""
+
+    def remark(self, edge: int, /) -> str:
+        """Nothing that is known."""
+        return ""
+
+    @property
     def trend(self) -> Array:
         """The coefficient where it has a sign."""
         has_sign = self.by.statement.has_sign

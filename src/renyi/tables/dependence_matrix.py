@@ -100,7 +100,7 @@ class DependenceMatrix(TableResult):
 
     @cached_property
     def strength(self) -> Array:
-        """What pairs are ranked by: debiased coefficients, or the sizes of those of another measure.
+        """How strong dependences are: debiased coefficients, or the sizes of those of another measure.
 
         Never below 0: where the test has seen more, it is the correlation of two numbers with the same p-value.
         """
@@ -173,9 +173,10 @@ class DependenceMatrix(TableResult):
         Returns
         -------
         frame
-            In the kind of frame that came in, sorted by `strength`: `x`, `y`, `coefficient`, `debiased`, `strength`,
-            `pearson`, `spearman`, `nonlinear` (a linear coefficient would have missed it), `p`, `q`, `n`; folded also
-            `stands_for`, the number of pairs that a row stands for.
+            In the kind of frame that came in, sorted by what the strength is at least, given how many rows carry it:
+            `x`, `y`, `coefficient`, `debiased`, `strength`, `pearson`, `spearman`, `nonlinear` (a linear coefficient
+            would have missed it), `p`, `q`, `n`, `remark` (what the strength is without the one or two rows that carry
+            it, counted from 0; mostly empty); folded also `stands_for`, the number of pairs that a row stands for.
         """
         if not is_integer(n) or n < 1:
             raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
@@ -209,8 +210,9 @@ class DependenceMatrix(TableResult):
             edge = next(spoken, edges[0])
             aliases = [name for name, leader in zip(self.names, leaders, strict=True) if leader == a][1:]
             told.append((edge, ", ".join(aliases) if a == b else self.names[found.j[edge]], len(edges)))
-        # Who speaks for a line may be weaker than the line was, hence once more by strength.
-        told.sort(key=lambda line: -self.edges.strength[line[0]])
+        # Who speaks for a line may be weaker than the line was, hence once more.
+        lower = self.edges.lower
+        told.sort(key=lambda line: -lower[line[0]])
         return np.array([edge for edge, _, _ in told], dtype=np.intp), [y for _, y, _ in told], [n for _, _, n in told]
 
     def _leaders(self, ranked: Index) -> list[int]:
@@ -241,7 +243,7 @@ class DependenceMatrix(TableResult):
         return self._frame(kept[:top])
 
     def to_edges(self) -> Any:
-        """All pairs as rows of a frame, strongest first."""
+        """All pairs as rows of a frame, in the order of `top`."""
         return self._frame(self.ranked())
 
     def plot(self, *, ax: Any = None) -> "Figure":

@@ -16,6 +16,7 @@ from renyi.compute.progress import watched
 from renyi.compute.threads import stream
 from renyi.data.column import Column
 from renyi.errors import InputError
+from renyi.inference.debias import plain_rows
 from renyi.pair.bases import check_basis
 from renyi.pair.conditional import conditional_test
 from renyi.pair.prepare import Prepared, prepare
@@ -109,4 +110,6 @@ def given_others(
         is_shuffled=np.zeros(len(results), dtype=bool),
     )
     tested = [v for v, outcome in zip(x, outcomes, strict=True) if isinstance(outcome, TestResult)]
-    return Edges(tested, y, found, known=np.array([result.debiased for result in results])), reasons
+    known = np.array([result.debiased for result in results])
+    # What z leaves of the columns has no cells to look at.
+    return Edges(tested, y, found, known=known, rows=plain_rows(found.n)), reasons

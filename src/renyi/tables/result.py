@@ -87,14 +87,19 @@ class TableResult:
         return rate_for(q, self.edges.measure, has_law=self.edges.has_law)
 
     def ranked(self, rate: float | None = None, /) -> Index:
-        """Positions of the pairs, strongest first, those at a false discovery rate alone; not tested they are all."""
+        """Positions of the pairs, those at a false discovery rate alone; not tested they are all.
+
+        First comes the one whose strength is largest at least, as far as the rows that carry it can tell.
+        """
         edges, found = self.edges, self.edges.found
         kept = np.arange(len(edges))
         if rate is not None and edges.has_law:
             kept = np.flatnonzero(self.edge_qvalues <= rate)
         # What could not be measured comes last, equal ones in the order of the table.
-        strength = np.where(np.isnan(edges.strength), -np.inf, edges.strength)
-        order = np.lexsort((found.j[kept], found.i[kept], edges.log_pvalues[kept], -strength[kept]))
+        edges.look_at(kept)
+        lower = edges.lower[kept]
+        lower = np.where(np.isnan(lower), -np.inf, lower)
+        order = np.lexsort((found.j[kept], found.i[kept], edges.log_pvalues[kept], -lower))
         return np.asarray(kept[order])
 
     @property

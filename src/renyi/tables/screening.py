@@ -32,7 +32,7 @@ class Screening(TableResult):
     target : str
         The target; `given` what was held fixed.
     names : tuple of str
-        The other columns, strongest first.
+        The other columns, strongest first: by what the strength is at least, given how many rows carry it.
     values, debiased, strength, pvalues, qvalues, n_samples, pearson, spearman : ndarray
         As in `DependenceMatrix`, in the order of `names`.
     types, skipped, pooled, n_rows, notes

@@ -1,6 +1,7 @@
 """The strongest of very many pairs, kept while they come in, and false discovery rates that count all of them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
 from renyi.allpairs.compare import Found
-from renyi.allpairs.edges import Edges
+from renyi.allpairs.edges import MOST_LOOKED_AT, Edges
 from renyi.inference.false_discovery import Correction
 
 __all__ = ["TopPairs"]
@@ -25,7 +26,10 @@ _LEAST_TO_SORT = 2**17
 
 
 class TopPairs:
-    """Takes what tiles have found and keeps the pairs with the largest debiased coefficients."""
+    """Takes what tiles have found and keeps the pairs that come first in the ranking.
+
+    Which rows carry a pair is looked at in the end; until then some more are kept than are asked for.
+    """
 
     def __init__(
         self,
@@ -54,17 +58,18 @@ class TopPairs:
         self._kept.append(edges)
         self._n_kept += len(edges)
         if self._top is not None and self._n_kept > max(_LEAST_TO_SORT, 2 * self._n_sorted):
-            self._kept = [self._strongest_of_strata(self._top)]
+            self._kept = [self._strongest_of_strata(self._top + MOST_LOOKED_AT)]
             self._n_kept = self._n_sorted = len(self._kept[0])
 
     def _all_kept(self) -> Edges:
-        return Edges.of(self._variables, self._variables, [part.found for part in self._kept])
+        whole = Edges.of(self._variables, self._variables, [part.found for part in self._kept])
+        return replace(whole, known=np.concatenate([part.debiased for part in self._kept]))
 
     def _strongest_of_strata(self, top: int) -> Edges:
         """As many of every stratum as are asked for in all."""
         edges = self._all_kept()
         strata = _cells(edges.found.log_pvalue) // _STRATUM
-        order = np.lexsort((-edges.strength, strata))
+        order = np.lexsort((-edges.lower, strata))
         starts = np.flatnonzero(np.diff(strata[order], prepend=-1))
         place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
         return edges.take(order[place < top])
@@ -73,7 +78,8 @@ class TopPairs:
         """The pairs at the rate that was asked for, strongest first, and their q-values."""
         edges = self._all_kept()
         rates = self.qvalues(edges.found.log_pvalue, self._correction)
-        order = np.lexsort((edges.found.j, edges.found.i, edges.found.log_pvalue, -edges.strength))
+        edges.look_at(np.flatnonzero(rates <= self._q))
+        order = np.lexsort((edges.found.j, edges.found.i, edges.found.log_pvalue, -edges.lower))
         which = order[rates[order] <= self._q][: self._top]
         return edges.take(which), rates[which]
 

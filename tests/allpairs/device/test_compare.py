@@ -274,7 +274,7 @@ def test_a_pair_of_tensors_has_the_pvalue_of_arrays(n, rng):
     expected, found = renyi.independence_test(x, y), renyi.independence_test(torch.tensor(x), torch.tensor(y))
     assert found.log_pvalue == pytest.approx(expected.log_pvalue, rel=1e-9)
     assert found.coefficient == pytest.approx(expected.coefficient)
-    assert found.confidence_interval() == pytest.approx(expected.confidence_interval())
+    assert found.confidence_interval() == pytest.approx(expected.confidence_interval(), nan_ok=True)
 
 
 def test_missing_values_of_tensors_are_left_out(rng):

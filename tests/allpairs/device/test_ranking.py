@@ -151,7 +151,6 @@ REFUSED = {
     "one column": (lambda rng: columns(rng)[:, :1], {}),
     "constants": (lambda rng: np.ones((30, 3)), {}),
     "other lengths": (lambda rng: {"a": np.arange(3.0), "b": np.arange(4.0)}, {}),
-    "one name twice": (lambda rng: {1: np.arange(3.0), "1": np.arange(3.0)}, {}),
 }
 
 

@@ -14,13 +14,13 @@ from renyi.allpairs.compare import SHUFFLES, Found, by_itself
 from renyi.allpairs.complete import CompletePairs
 from renyi.allpairs.device.ranking import Ranked
 from renyi.allpairs.device.stack import DeviceStack
-from renyi.allpairs.edges import SMALLEST_PVALUE, Edges, traits
+from renyi.allpairs.edges import LARGEST_PVALUE, MOST_LOOKED_AT, SMALLEST_PVALUE, Edges, traits
 from renyi.allpairs.tiles import tiles_of
 from renyi.compute.devices import EXTRA, free_bytes, relieved
 from renyi.compute.fetching import Fetching
 from renyi.compute.progress import watched
 from renyi.errors import load
-from renyi.inference.debias import largest_leverage, null_level
+from renyi.inference.debias import LIGHT, effective_rows, largest_leverage, null_level, plain_rows
 from renyi.inference.roy import null_median
 from renyi.pair.prepare import Prepared
 
@@ -46,17 +46,19 @@ def compared(x: Ranked, y: Ranked | None = None, /, *, progress: bool) -> "Matri
     shape = len(x.variables), len((y or x).variables)
     device = x.codes.device
     shuffled: list[tuple[int, int]] = []
+    carrying: dict[tuple[int, int], float] = {}
     with Fetching(_MATRICES, shape, device) as fetching:
         tiles = list(tiles_of(own, others, most=_MOST_COLUMNS, room=lambda a, b: _columns_of_tile(device)))
         last = _last_tiles(tiles, len(x.variables), is_square=y is None)
         for t, (a, b) in enumerate(watched(tiles, len(tiles), "Comparing pairs", shown=progress)):
             for tile in _tiles_that_fit(a, b):
                 shuffled.extend(tile.shuffled)
+                carrying.update(tile.carrying)
                 for name, block in tile.matrices.items():
                     fetching.put(name, tile.rows, tile.columns, block, both_ways=y is None)
             fetching.fetch(np.flatnonzero(last == t))
     ranks_x, ranks_y = _ranks(own, shape[0]), _ranks(others or own, shape[1])
-    found = FoundMatrix(fetching.matrices, int(x.codes.shape[1]), ranks_x, ranks_y, y is None, shuffled)
+    found = FoundMatrix(fetching.matrices, int(x.codes.shape[1]), ranks_x, ranks_y, y is None, shuffled, carrying)
     return MatrixEdges(x.variables, (y or x).variables, cast(Found, found))
 
 
@@ -90,6 +92,7 @@ class _Tile:
     columns: Index
     matrices: dict[str, Tensor]
     shuffled: list[tuple[int, int]]
+    carrying: dict[tuple[int, int], float]
 
 
 def _tiles_that_fit(x: ColumnGroup, y: ColumnGroup) -> Iterator[_Tile]:
@@ -135,6 +138,7 @@ def _compare(x: ColumnGroup, y: ColumnGroup) -> _Tile:
     is_there = ~torch.isnan(pairs.coefficient)
     log_pvalue = torch.where(is_there, pairs.log_pvalue, torch.nan)
     shuffled = _shuffle(x, y, (i, j), log_pvalue, torch.isnan(log_pvalue) & is_there)
+    carrying = _rows_carrying(x, y, (i, j), pairs, log_pvalue)
     flat = {
         "coefficient": pairs.coefficient,
         "log_pvalue": log_pvalue,
@@ -144,14 +148,14 @@ def _compare(x: ColumnGroup, y: ColumnGroup) -> _Tile:
     }
     if y is not x:
         matrices = {name: values.reshape(shape) for name, values in flat.items()}
-        return _Tile(x.positions, y.positions, matrices, shuffled)
+        return _Tile(x.positions, y.positions, matrices, shuffled, carrying)
     matrices = {}
     for name, values in flat.items():
         matrix = torch.full(shape, _OWN.get(name, torch.nan), dtype=values.dtype, device=device)
         matrix[i, j] = values
         matrix[j, i] = values
         matrices[name] = matrix
-    return _Tile(x.positions, y.positions, matrices, shuffled)
+    return _Tile(x.positions, y.positions, matrices, shuffled, carrying)
 
 
 def _shuffle(
@@ -171,6 +175,29 @@ def _shuffle(
         if result is not None and result.calibration == "shuffles":
             shuffled.append((int(x.positions[a]), int(y.positions[b])))
     return shuffled
+
+
+def _rows_carrying(
+    x: ColumnGroup, y: ColumnGroup, index: tuple[Tensor, Tensor], pairs: CompletePairs, log_pvalue: Tensor
+) -> dict[tuple[int, int], float]:
+    """How many rows carry the strongest pairs in which single ones weigh much, by the positions of their columns."""
+    torch = load("torch", extra=EXTRA)
+    (weights_x, _), (weights_y, _) = traits(x.variables), traits(y.variables)
+    limit = LIGHT * x.n_rows**2
+    if weights_x.max() * weights_y.max() <= limit:
+        return {}
+    i, j = index
+    left, right = (torch.as_tensor(side, device=log_pvalue.device) for side in (weights_x, weights_y))
+    is_heavy = (left[i] * right[j] > limit) & (log_pvalue <= np.log(LARGEST_PVALUE))
+    which = is_heavy.nonzero().ravel()
+    if len(which) > MOST_LOOKED_AT:
+        which = which[torch.argsort(-pairs.coefficient[which], stable=True)[:MOST_LOOKED_AT]]
+    crosses = torch.as_tensor(pairs.cross)[which].double().cpu().numpy()
+    found = {}
+    for cross, a, b in zip(crosses, i[which].tolist(), j[which].tolist(), strict=True):
+        rows = effective_rows(x.variables[a].prepared.basis, y.variables[b].prepared.basis, cross)
+        found[int(x.positions[a]), int(y.positions[b])] = rows
+    return found
 
 
 def _with_rows(group: ColumnGroup, column: int) -> Prepared:
@@ -193,6 +220,7 @@ class FoundMatrix:
     ranks_y: Index
     is_square: bool
     shuffled: list[tuple[int, int]]
+    carrying: dict[tuple[int, int], float]
 
     @cached_property
     def _index(self) -> tuple[Index, Index]:
@@ -231,10 +259,25 @@ class FoundMatrix:
     @property
     def is_shuffled(self) -> NDArray[np.bool_]:
         """Which p-values come from shuffles."""
-        shape = self.matrices["coefficient"].shape
-        pairs = {(min(p), max(p)) if self.is_square else p for p in self.shuffled}
-        among = np.ravel_multi_index(tuple(zip(*pairs, strict=True)), shape) if pairs else np.empty(0, dtype=np.intp)
-        return np.isin(np.ravel_multi_index((self.i, self.j), shape), among)
+        are_shuffled = np.zeros(len(self.i), dtype=bool)
+        are_shuffled[self._places(self.shuffled)] = True
+        return are_shuffled
+
+    @property
+    def rows_carrying(self) -> Array:
+        """How many rows carry every pair."""
+        rows = plain_rows(self.n)
+        rows[self._places(list(self.carrying))] = list(self.carrying.values())
+        return rows
+
+    def _places(self, pairs: list[tuple[int, int]]) -> Index:
+        """Where pairs of columns, in any order, are among all of them."""
+        if not pairs:
+            return np.empty(0, dtype=np.intp)
+        a, b = np.array([(min(p), max(p)) if self.is_square else p for p in pairs], dtype=np.intp).T
+        n_columns = self.matrices["coefficient"].shape[1]
+        # Above the diagonal row a begins after a rows that are shorter by one each.
+        return np.asarray(a * n_columns - a * (a + 1) // 2 + b - a - 1 if self.is_square else a * n_columns + b)
 
     @cached_property
     def coefficient(self) -> Array:
@@ -276,6 +319,13 @@ class MatrixEdges(Edges):
     @cached_property
     def pvalues(self) -> Array:
         return self._matrices.flat("pvalues")
+
+    @cached_property
+    def rows_carrying(self) -> Array:
+        return self._matrices.rows_carrying
+
+    def look_at(self, which: Index, /) -> None:
+        """That was done where the rows are."""
 
     def _levels(self) -> Array:
         """Ranks and rows say it all, but for the few pairs in which single rows weigh too much."""

@@ -284,7 +284,8 @@ class Plan:
         pairs = [(int(found.i[edge]), int(found.j[edge])) for edge in near]
         # Pairs of one table have their columns in its order in the end.
         aliases = frozenset(p if self.targets else (min(p), max(p)) for p in pairs)
-        return BatchEdges(left, right, found, edges.debiased, aliases)
+        edges.look_at(np.arange(len(edges)))
+        return BatchEdges(left, right, found, edges.debiased, edges.rows_carrying, aliases)
 
 
 def _bytes_of_tile(x: ColumnGroup, y: ColumnGroup) -> int:
@@ -326,10 +327,15 @@ class BatchEdges(Edges):
         """From those of all tiles."""
         whole = Edges.of(parts[0].x, parts[0].y, [part.found for part in parts])
         known = np.concatenate([part.debiased for part in parts])
-        return cls(whole.x, whole.y, whole.found, known, frozenset().union(*(part.aliases for part in parts)))
+        rows = np.concatenate([part.rows_carrying for part in parts])
+        return cls(whole.x, whole.y, whole.found, known, rows, frozenset().union(*(part.aliases for part in parts)))
 
     def take(self, which: NDArray[Any], /) -> "BatchEdges":
-        return BatchEdges(self.x, self.y, self._found_at(which), self.debiased[which], self.aliases)
+        rows = self.rows_carrying[which]
+        return BatchEdges(self.x, self.y, self._found_at(which), self.debiased[which], rows, self.aliases)
+
+    def look_at(self, which: NDArray[np.intp], /) -> None:
+        """That was done while the sums were there."""
 
     def is_alias(self, edge: int, /) -> bool:
         return (int(self.found.i[edge]), int(self.found.j[edge])) in self.aliases

@@ -3,7 +3,19 @@
 import math
 from html import escape
 
-from renyi.report.summary import Line, Result, called, headline, lines_of, notes_of, number, pvalue, remarks, short
+from renyi.report.summary import (
+    Line,
+    Result,
+    called,
+    headline,
+    lines_of,
+    notes_of,
+    number,
+    pvalue,
+    ranking,
+    remarks,
+    short,
+)
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
@@ -37,6 +49,7 @@ def _html(result: Result, names: list[str]) -> str:
         table = f"<thead><tr>{head}{_cell('', _NAME, 'th')}</tr></thead><tbody>{rows}</tbody>"
         said.append(f'<table style="border-collapse:collapse;margin:6px 0">{table}</table>')
     more = [".top(n) has more"] if len(lines) > _SHOWN else []
+    more += [ranking(result)] if len(lines) > 1 and ranking(result) else []
     small = "".join(f"<div>{escape(remark)}</div>" for remark in [*more, *notes_of(result), *remarks(result)])
     return f'<div>{"".join(said)}<div style="opacity:0.7;font-size:90%">{small}</div></div>'
 
@@ -51,7 +64,7 @@ def _row(line: Line, n_names: int) -> str:
             _cell(number(line.value), shaded),
             _cell({1: "↑", -1: "↓", 0: ""}[line.trend], _NUMBER),
             *(_cell(text, _NUMBER) for text in (pvalue(line.p), pvalue(line.q), f"{line.n:,}")),
-            _cell("nonlinear" if line.is_nonlinear else "", _NAME),
+            _cell(line.mark, _NAME),
         ]
     )
 

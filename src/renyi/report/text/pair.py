@@ -44,6 +44,7 @@ class PairFound:
             ("rows", f"{result.n_samples:,} of {self.n_rows:,}{_without(result.left_out)}"),
             ("coefficient", number(result.coefficient)),
             ("strength", f"{number(result.strength)}{_interval(result)}"),
+            ("remark", result.remark),
             ("p", f"{pvalue(result.pvalue, 1)}  ({_calibration(result)})"),
             ("kind", self.in_words()),
         ]
@@ -85,6 +86,8 @@ class PairFound:
             "debiased": result.debiased,
             "strength": result.strength,
             "interval": list(result.confidence_interval()),
+            "no_interval": result.no_interval,
+            "remark": result.remark,
             "p": result.pvalue,
             "log10_p": result.log_pvalue / np.log(10),
             "statistic": result.statistic,
@@ -97,7 +100,9 @@ class PairFound:
 
 
 def _interval(result: TestResult) -> str:
-    """Around a debiased coefficient, where that is what is shown."""
+    """Around a debiased coefficient, where that is what is shown, or why there is none."""
+    if result.no_interval:
+        return f"  (no interval: {result.no_interval})"
     low, high = result.confidence_interval()
     return f"  (95 %: {number(max(low, 0.0))} to {number(high)})" if result.strength == result.debiased else ""
 

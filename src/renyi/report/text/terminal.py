@@ -13,6 +13,7 @@ from renyi.report.summary import (
     notes_of,
     number,
     pvalue,
+    ranking,
     remarks,
     short,
     width,
@@ -55,7 +56,10 @@ def _text(result: Result, title: str, hint: str) -> str:
     lines = lines_of(result, _SHOWN + 1)
     rows = [_header(result), *(_plain(line, result) for line in lines[:_SHOWN])] if lines else []
     more = [hint] if len(lines) > _SHOWN else []
-    return "\n".join([f"{title}: {headline(result)}", *_aligned(rows), *more, *notes_of(result), *remarks(result)])
+    order = [ranking(result)] if len(lines) > 1 and ranking(result) else []
+    return "\n".join(
+        [f"{title}: {headline(result)}", *_aligned(rows), *more, *order, *notes_of(result), *remarks(result)]
+    )
 
 
 def _header(result: Result) -> list[str]:
@@ -69,8 +73,7 @@ def _plain(line: Line, result: Result) -> list[str]:
         names.append(short(("= " if line.is_same else "") + line.y, _LONGEST_NAME))
     # Signs that every code page has, since people print results into files.
     trend = {1: "+", -1: "-", 0: ""}[line.trend]
-    mark = "nonlinear" if line.is_nonlinear else ""
-    return [*names, number(line.value), trend, pvalue(line.p), pvalue(line.q), f"{line.n:,}", mark]
+    return [*names, number(line.value), trend, pvalue(line.p), pvalue(line.q), f"{line.n:,}", line.mark]
 
 
 def _aligned(rows: list[list[str]]) -> list[str]:
@@ -165,7 +168,7 @@ def _parts_of(lines: list[Line], value: str, *, draws: bool) -> list[_Part]:
         _Part("p", [pvalue(line.p) for line in lines], "dim"),
         _Part("q", [pvalue(line.q) for line in lines]),
         _Part("n", [f"{line.n:,}" for line in lines], "dim"),
-        _Part("mark", ["nonlinear" if line.is_nonlinear else "" for line in lines], "green", "left"),
+        _Part("mark", [line.mark for line in lines], "green", "left"),
     ]
     if all(math.isnan(line.p) for line in lines):  # a measure without a law
         parts = [part for part in parts if part.header not in ("p", "q")]

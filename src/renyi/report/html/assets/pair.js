@@ -34,6 +34,7 @@ function facts(k) {
 function remarks(k) {
   const detail = detailOf.get(k), [x, y] = [columns[pairs.x[k]], columns[pairs.y[k]]], said = [];
   if (detail?.words && pairs.found[k] && !report.given.length) said.push(`Kind: ${detail.words}.`);
+  if (pairs.remark?.[k]) said.push(["A single row or two carry this: ", pairs.remark[k], "."]);
   if (pairs.missed[k]) said.push([make("span", { class: "mark" }, "◆ Missed by linear coefficients: "), "Pearson's and Spearman's see less than half of this dependence."]);
   if (report.has_tests && !pairs.found[k]) said.push(`No finding at a false discovery rate of ${compact(100 * report.fdr)} %: what is seen here may well be chance.`);
   if (report.given.length) said.push("The numbers hold other columns fixed; the pictures do not.");

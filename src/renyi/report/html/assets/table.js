@@ -12,6 +12,7 @@ const FIELDS = [
   { key: "q", label: "q", number: true, ascends: true, has: () => report.has_tests, values: () => pairs.log10_q, show: (k) => probability(pairs.log10_q[k]) },
   { key: "n", label: "rows", number: true, minor: true, values: () => pairs.n, show: (k) => grouped(pairs.n[k]) },
   { key: "type", label: "types", minor: true, name: true, values: () => typeNames().map((name) => typeOrder().indexOf(name)), show: (k) => typeName(k) },
+  { key: "remark", label: "remark", name: true, has: () => pairs.remark?.some(Boolean), values: () => pairs.remark.map((text) => (text ? 1 : 0)), show: (k) => pairs.remark[k] },
 ].filter((field) => !field.has || field.has());
 
 const typeName = (k) => `${columns[pairs.x[k]].type}, ${columns[pairs.y[k]].type}`;
@@ -113,10 +114,10 @@ function turn(by) {
 const guarded = (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 function csv() {
-  const parts = { coefficient: pairs.coefficient, debiased: pairs.debiased, strength, pearson: pairs.pearson, spearman: pairs.spearman, log10_p: pairs.log10_p, log10_q: pairs.log10_q, n: pairs.n, nonlinear: pairs.missed };
+  const parts = { coefficient: pairs.coefficient, debiased: pairs.debiased, strength, pearson: pairs.pearson, spearman: pairs.spearman, log10_p: pairs.log10_p, log10_q: pairs.log10_q, n: pairs.n, nonlinear: pairs.missed, remark: pairs.remark };
   const kept = Object.entries(parts).filter(([, values]) => values);
   const power = (log) => (log === null ? "" : log < -307 ? "0" : (10 ** log).toPrecision(3));
-  const cell = (name, value) => (name.startsWith("log10") ? power(value) : value === null ? "" : String(value));
+  const cell = (name, value) => (name.startsWith("log10") ? power(value) : value === null ? "" : quoted(String(value)));
   const lines = [["x", "y", ...kept.map(([name]) => name.replace("log10_", "")), "type_x", "type_y"].join(",")];
   for (const k of table.shown) {
     const [x, y] = [columns[pairs.x[k]], columns[pairs.y[k]]];
