@@ -294,8 +294,8 @@ def test_only_columns_that_rise_or_fall_together_are_told_as_one(name, rng):
     settings = {"regularisation": 1e-4} if name == "kcca" else {}
     found = renyi.matrix(table, measure=renyi.measure(name, **settings))
     lines = {line.y: line for line in lines_of(found, 5)}
-    assert lines["falls"].is_same
-    assert not any(line.is_same for name, line in lines.items() if name != "falls")
+    assert lines["falls"].sign == "="
+    assert not any(line.sign for name, line in lines.items() if name != "falls")
 
 
 def test_columns_are_ranked_once_to_be_folded(rng, monkeypatch):

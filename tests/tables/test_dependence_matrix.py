@@ -251,3 +251,36 @@ def test_few_common_rows_that_one_decides_are_told(rng):
     place = list(zip(frame["x"], frame["y"], strict=True)).index(("first", "last"))
     assert frame["debiased"][place] > 0.9
     assert frame["remark"][place] == "without row 200: 0.00"
+
+
+# Levels that many columns have in common.
+
+
+def subscribers(rng, n=900):
+    """Four services of customers, of whom a third have no line, and what they pay."""
+    has_line = rng.random(n) < 0.67
+    services = {
+        name: np.where(has_line, np.where(rng.random(n) < share, "yes", "no"), "no line")
+        for name, share in {"tv": 0.4, "films": 0.5, "backup": 0.3}.items()
+    }
+    kind = np.where(has_line, np.where(rng.random(n) < 0.5, "cable", "fibre"), "none")
+    bill = 20.0 * has_line + 10.0 * (services["tv"] == "yes") + rng.standard_normal(n)
+    return {"line": kind, **services, "bill": bill}
+
+
+def test_columns_that_all_agree_in_a_level_are_one_line(rng):
+    found = renyi.matrix(subscribers(rng))
+    top = found.top()
+    first = {name: top[name][0] for name in ("x", "y", "stands_for")}
+    assert first == {"x": "line", "y": "tv, films, backup", "stands_for": 6}
+    others = set(zip(top["x"][1:].tolist(), top["y"][1:].tolist(), strict=True))
+    assert others == {(name, "bill") for name in ("line", "tv", "films", "backup")}
+    assert len(found.top(fold=False)["x"]) == 10
+    assert "~ tv, films, backup" in repr(found)
+
+
+def test_two_columns_that_agree_in_a_level_are_a_pair_as_any_other(rng):
+    some = subscribers(rng)
+    found = renyi.matrix({name: some[name] for name in ("line", "tv", "bill")}).top()
+    assert found["y"].tolist().count("tv") == 1
+    assert set(found["stands_for"].tolist()) == {1}

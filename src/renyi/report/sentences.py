@@ -81,7 +81,7 @@ def _strongest(result: Result, q: float) -> list[str]:
     for line in lines:
         value = ", ".join(filter(None, (number(line.value, 2), line.remark)))
         named.append(f"{short(line.x)}{'' if by_target else f' with {short(line.y)}'} ({value})")
-    folded = isinstance(result, DependenceMatrix) and any(line.is_same for line in lines)
+    folded = isinstance(result, DependenceMatrix) and any(line.sign == "=" for line in lines)
     aside = " Columns that are nearly the same are told once here." if folded else ""
     order = f" Pairs are {ranking(result)}." if ranking(result) else ""
     return [f"Strongest ({called(result)}): {'; '.join(named)}.{aside}{order}"]

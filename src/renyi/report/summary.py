@@ -11,7 +11,7 @@ import numpy as np
 from renyi.allpairs.edges import MISSED
 from renyi.data.column import Column
 from renyi.errors import count
-from renyi.tables.dependence_matrix import DependenceMatrix
+from renyi.tables.dependence_matrix import DependenceMatrix, Fold
 from renyi.tables.screening import Screening
 
 __all__ = [
@@ -49,11 +49,11 @@ _JOINERS = "\u200c\u200d"  # hold letters and emoji together, and print nothing 
 
 @dataclass(frozen=True)
 class Line:
-    """One dependence as it is shown; where x and y are nearly the same, y may be several names."""
+    """One dependence as it is shown; where x and y are nearly the same, or agree, y may be several names."""
 
     x: str
     y: str
-    is_same: bool
+    sign: str
     value: float
     strength: float
     trend: int
@@ -62,6 +62,11 @@ class Line:
     n: int
     is_nonlinear: bool
     remark: str = ""
+
+    @property
+    def partner(self) -> str:
+        """The second side, with the sign for what it is to the first."""
+        return f"{self.sign} {self.y}" if self.sign else self.y
 
     @property
     def mark(self) -> str:
@@ -76,14 +81,14 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
     if fold and isinstance(result, DependenceMatrix):
         # What is shown folds by all that may be the same, and these lead the ranking.
         near = np.flatnonzero(edges.may_be_alias(ranked))
-        ranked, partners, _ = result.folded(ranked[: max(n, _MOST_TO_FOLD, *(near[-1:] + 1))])
+        lines = result.folded(ranked[: max(n, _MOST_TO_FOLD, *(near[-1:] + 1))])[:n]
     else:
-        partners = [edges.y[j].column.name for j in found.j[ranked[:n]].tolist()]
+        lines = [Fold(edge, (edges.y[found.j[edge]].column.name,), 1, "") for edge in ranked[:n].tolist()]
     return [
         Line(
             x=edges.x[found.i[edge]].column.name,
-            y=partner,
-            is_same=edges.is_alias(edge),
+            y=partners[0] if len(partners) == 1 else _some(partners),
+            sign=sign or ("=" if edges.is_alias(edge) else ""),
             value=float(found.coefficient[edge] if edges.measure != "rdc" else edges.strength[edge]),
             strength=float(edges.strength[edge]),
             trend=trend_of(
@@ -98,7 +103,7 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
             is_nonlinear=bool(edges.is_nonlinear[edge]),
             remark=edges.remark(edge),
         )
-        for edge, partner in zip(ranked[:n].tolist(), partners[:n], strict=True)
+        for edge, partners, _, sign in lines
     ]
 
 

@@ -4,12 +4,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.edges import Edges
+from renyi.allpairs.same import SAME
 from renyi.errors import InputError, is_integer
 from renyi.inference.false_discovery import Correction
 from renyi.pair import showing
@@ -20,11 +21,23 @@ if TYPE_CHECKING:
 
     from renyi.data.table import Table
 
-__all__ = ["DependenceMatrix"]
+__all__ = ["DependenceMatrix", "Fold"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Said = TypeVar("Said")
+
+
+class Fold(NamedTuple):
+    """A line of what was found: the pair that speaks for it, and how many pairs it stands for.
+
+    `sign` is "=" where y are columns nearly the same as x, "~" where all of them agree in some level.
+    """
+
+    edge: int
+    y: tuple[str, ...]
+    n_pairs: int
+    sign: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,6 +182,7 @@ class DependenceMatrix(TableResult):
             Tell columns that are nearly the same as one: the first speaks for all, and one row names the others.
             Numbers are the same where Spearman's correlation is at least 0.997 in size, categories where levels
             correspond one to one on nearly all rows, and so are codes and names; most rows of both must be common.
+            Three or more categories that all agree in some level (as "no internet service") have one row, too.
 
         Returns
         -------
@@ -183,37 +197,69 @@ class DependenceMatrix(TableResult):
         ranked = self.ranked(self.rate(q))
         if not fold:
             return self._frame(ranked[:n])
-        kept, names, sizes = self.folded(ranked)
-        shown = slice(0, int(n))
-        edges = self.edges.take(kept[shown])
+        lines = self.folded(ranked)[: int(n)]
+        kept = np.array([line.edge for line in lines], dtype=np.intp)
+        partners = np.array([", ".join(line.y) for line in lines], dtype=str)
+        sizes = np.array([line.n_pairs for line in lines], dtype=np.intp)
 
         def with_aliases(columns: dict[str, Any]) -> Any:
-            return self.new_frame(
-                {**columns, "y": np.array(names[shown], dtype=str), "stands_for": np.array(sizes[shown], dtype=np.intp)}
-            )
+            return self.new_frame({**columns, "y": partners, "stands_for": sizes})
 
-        return edges.to_frame(with_aliases, qvalues=self.edge_qvalues[kept[shown]])
+        return self.edges.take(kept).to_frame(with_aliases, qvalues=self.edge_qvalues[kept])
 
-    def folded(self, ranked: Index, /) -> tuple[Index, list[str], list[int]]:
-        """Of ranked pairs one for each pair of clusters; what to call its second side, and how many pairs it is."""
+    def folded(self, ranked: Index, /) -> "list[Fold]":
+        """Of ranked pairs one line for each pair of clusters, and one for columns that all agree in a level."""
         if self.other_names is not None:
-            return ranked, [self.other_names[j] for j in self.edges.found.j[ranked]], [1] * len(ranked)
+            return [Fold(edge, (self.other_names[self.edges.found.j[edge]],), 1, "") for edge in ranked.tolist()]
         leaders, found = self._leaders(ranked), self.edges.found
+        agreeing = self._agreeing(ranked, leaders)
         lines: dict[tuple[int, int], list[int]] = {}
         for edge in ranked.tolist():
             ends = leaders[found.i[edge]], leaders[found.j[edge]]
+            firsts = agreeing.get(ends[0]), agreeing.get(ends[1])
+            if ends[0] != ends[1] and firsts[0] is not None and firsts[0] == firsts[1]:
+                ends = -1, firsts[0]
             lines.setdefault((min(ends), max(ends)), []).append(edge)
         told = []
         for (a, b), edges in lines.items():
+            if a < 0:
+                others = tuple(self.names[column] for column, first in agreeing.items() if first == b != column)
+                edge = next(edge for edge in edges if b in (found.i[edge], found.j[edge]))
+                told.append(Fold(edge, others, len(edges), "~"))
+                continue
             # The leaders speak for their clusters, if their own pair is among the ranked ones.
             spoken = (edge for edge in edges if found.i[edge] == a and (a == b or found.j[edge] == b))
             edge = next(spoken, edges[0])
-            aliases = [name for name, leader in zip(self.names, leaders, strict=True) if leader == a][1:]
-            told.append((edge, ", ".join(aliases) if a == b else self.names[found.j[edge]], len(edges)))
+            aliases = tuple(name for name, leader in zip(self.names, leaders, strict=True) if leader == a)[1:]
+            partners = aliases if a == b else (self.names[found.j[edge]],)
+            told.append(Fold(edge, partners, len(edges), "=" if a == b else ""))
         # Who speaks for a line may be weaker than the line was, hence once more.
         lower = self.edges.lower
-        told.sort(key=lambda line: -lower[line[0]])
-        return np.array([edge for edge, _, _ in told], dtype=np.intp), [y for _, y, _ in told], [n for _, _, n in told]
+        return sorted(told, key=lambda line: -lower[line.edge])
+
+    def _agreeing(self, ranked: Index, leaders: list[int]) -> dict[int, int]:
+        """Categories of which any two agree in some level on nearly all rows, three or more: the first one of each.
+
+        Columns that all say "no internet service" for the same customers correlate perfectly in that, whatever else
+        they hold: all their pairs would be told with a strength of 1 before anything else.
+        """
+        found = self.edges.found
+        if self.edges.measure != "rdc":
+            return {}
+        near: dict[int, set[int]] = {}
+        for edge in ranked[found.coefficient[ranked] >= SAME].tolist():
+            i, j = int(found.i[edge]), int(found.j[edge])
+            if all(self.edges.x[end].column.kind == "category" and leaders[end] == end for end in (i, j)):
+                near.setdefault(i, set()).add(j)
+                near.setdefault(j, set()).add(i)
+        groups: list[list[int]] = []
+        for column in sorted(near):
+            group = next((group for group in groups if near[column].issuperset(group)), None)
+            if group is None:
+                groups.append([column])
+            else:
+                group.append(column)
+        return {column: group[0] for group in groups if len(group) > 2 for column in group}
 
     def _leaders(self, ranked: Index) -> list[int]:
         """For every column the first one that it is nearly the same as, which may be itself."""

@@ -89,8 +89,8 @@ def test_folding_tells_a_cluster_once(matrix):
     assert (folded[0].x, folded[0].y) == ("x", "same")
     assert len(folded) == 4
     assert all("same" not in (line.x, line.y) for line in folded[1:])
-    assert folded[0].is_same
-    assert not folded[1].is_same
+    assert folded[0].sign == "="
+    assert not folded[1].sign == "="
 
 
 @pytest.mark.parametrize("fold", [True, False])

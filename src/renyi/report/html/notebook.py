@@ -55,7 +55,7 @@ def _html(result: Result, names: list[str]) -> str:
 
 
 def _row(line: Line, n_names: int) -> str:
-    shown = [line.x, ("= " if line.is_same else "") + line.y][:n_names]
+    shown = [line.x, line.partner][:n_names]
     strength = 0.0 if math.isnan(line.strength) else min(max(line.strength, 0.0), 1.0)
     shaded = f"{_NUMBER};background:rgba({_SHADE},{0.5 * strength:.2f})"
     return "".join(

@@ -70,7 +70,7 @@ def _header(result: Result) -> list[str]:
 def _plain(line: Line, result: Result) -> list[str]:
     names = [short(line.x, _LONGEST_NAME)]
     if not isinstance(result, Screening):
-        names.append(short(("= " if line.is_same else "") + line.y, _LONGEST_NAME))
+        names.append(short(line.partner, _LONGEST_NAME))
     # Signs that every code page has, since people print results into files.
     trend = {1: "+", -1: "-", 0: ""}[line.trend]
     return [*names, number(line.value), trend, pvalue(line.p), pvalue(line.q), f"{line.n:,}", line.mark]
@@ -119,7 +119,7 @@ def table_of_lines(
 
     names = [[line.x for line in lines]]
     if not by_target:
-        names.append([("= " if line.is_same else "") + line.y for line in lines])
+        names.append([line.partner for line in lines])
     parts = _parts_of(lines, value, draws=_draws(console))
     least = sum(min(_longest(column), _NARROWEST_NAME) for column in names)
     room = console.width - _taken(parts, len(names))
@@ -135,7 +135,7 @@ def table_of_lines(
         table.add_column("" if part.header in _SILENT else part.header, justify=part.justify, no_wrap=True)
     shown = _fitted(names, max(room, _SHORTEST_NAME * len(names)))
     for row, line in enumerate(lines):
-        cells = [Text(column[row], style="dim" if line.is_same and j else "") for j, column in enumerate(shown)]
+        cells = [Text(column[row], style="dim" if line.sign and j else "") for j, column in enumerate(shown)]
         # As Text, in which brackets of a name are brackets.
         table.add_row(*cells, *(Text(part.cells[row], style=part.style) for part in parts))
     return table
@@ -145,7 +145,8 @@ def legend(lines: list[Line], console: "Console", /, *, by_target: bool = False)
     """What the signs in a table mean, of those that are there."""
     trends = "arrows" if _draws(console) else "+ and -"
     signs = {
-        "= nearly the same": not by_target and any(line.is_same for line in lines),
+        "= nearly the same": not by_target and any(line.sign == "=" for line in lines),
+        "~ all of them agree in some level": any(line.sign == "~" for line in lines),
         f"{trends}: rises or falls on the whole": any(line.trend for line in lines),
         "nonlinear: Pearson and Spearman miss most of it": any(line.is_nonlinear for line in lines),
     }
