@@ -46,6 +46,7 @@ def scan(
     unfold: Annotated[bool, typer.Option("--unfold", help="Tell columns that are nearly the same one by one.")] = False,
     missing: Annotated[str, typer.Option(help="pairwise, listwise or raise.")] = "pairwise",
     memory: Annotated[str, typer.Option(help="A file that takes more is read in batches.")] = "1GB",
+    max_levels: Annotated[int, typer.Option(metavar="N", help="Levels of a category to tell apart at most.")] = 2000,
     sep: Separator = None,
     null: Nulls = None,
     encoding: Encoding = None,
@@ -66,7 +67,7 @@ def scan(
     import renyi
 
     settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": kinds, "progress": True}
-    settings["memory"] = memory
+    settings |= {"memory": memory, "max_levels": max_levels}
     found = (
         renyi.matrix(table, **settings)
         if target is None
