@@ -128,7 +128,7 @@ def pooling(n_rare: int, strength: float, enough: int, n: int = 20_000, n_sample
     """Ten levels have half of the rows and all of the dependence, and very many others the rest."""
     rng = np.random.default_rng([n_rare, int(1000 * strength)])
     shown = []
-    with patch("renyi.data.types._ENOUGH_ROWS", enough):
+    with patch("renyi.data.types._FEWEST_ROWS", enough):
         for _ in range(n_samples):
             is_frequent = rng.random(n) < 0.5
             level = np.where(is_frequent, rng.integers(0, 10, n), 10 + rng.integers(0, n_rare, n))

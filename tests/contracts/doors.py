@@ -255,12 +255,12 @@ def columns_alone(
 
 
 def pooled(cells: list[Any], max_levels: int | None = None) -> list[Any]:
-    """Labels, of which those of fewer than 5 rows are one, and those of fewer than 20 but for the 30 most frequent."""
+    """Labels, of which those of fewer than 5 rows are one, as are all beyond a number of levels."""
     rows = {label: cells.count(label) for label in sorted(set(cells) - {None})}
     if len(rows) <= 2:
         return cells
     by_rows = sorted(rows, key=lambda label: -rows[label])
-    frequent = [label for k, label in enumerate(by_rows[:max_levels]) if rows[label] >= (5 if k < 30 else 20)]
+    frequent = [label for label in by_rows[:max_levels] if rows[label] >= 5]
     n_rare = sum(rows.values()) - sum(rows[label] for label in frequent)
     if 0 < n_rare < 5:
         frequent.pop()

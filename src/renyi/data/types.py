@@ -43,10 +43,9 @@ Typed: TypeAlias = tuple[Column, Type]
 Raw: TypeAlias = tuple[Column, Type | Literal["text"]]
 
 # A row in a level of m rows has the leverage 1/m, and the laws of the tests fail where leverage is high.
+# More rows would cost more than they bring: 2,000 levels of 10 rows that explain 0.96 would be one at 20, and show 0.20,
+# while 1,200 levels of 8 rows that explain nothing take 0.02 from a strength of 0.2; benchmarks/studies/many_levels.py.
 _FEWEST_ROWS = 5
-# Each level is a degree of freedom, and of levels with few rows chance makes more than they tell: beyond the first 30
-# a level needs so many rows. benchmarks/studies/many_levels.py.
-_FIRST_LEVELS, _ENOUGH_ROWS = 30, 20
 # Two categories of so many levels each have a table of 32 MB.
 MAX_LEVELS = 2000
 # Text with a larger share of distinct values names its rows, or is prose.
@@ -383,8 +382,8 @@ def check_max_levels(max_levels: Any, /) -> int:
 def pool(column: Column, *, requested: bool, max_levels: int = MAX_LEVELS) -> tuple[Column, int]:
     """A category whose rare levels are one, and how many these were.
 
-    Each level then has at least 5 rows, unless there are only two, and at least 20 beyond the first 30. What the user
-    wants to be a category may have as many distinct values as rows.
+    Each level then has at least 5 rows, unless there are only two. What the user wants to be a category may have as
+    many distinct values as rows.
     """
     missing = np.zeros(len(column), dtype=bool) if column.missing is None else column.missing
     codes, _, levels = tidy(column.values, missing, column.levels)
@@ -417,9 +416,7 @@ def _rare(rows: NDArray[np.intp], other: Mask, max_levels: int) -> Mask:
     if len(rows) <= 2:
         return other
     by_rows = np.argsort(-rows, kind="stable")
-    is_first = np.zeros(len(rows), dtype=bool)
-    is_first[by_rows[:_FIRST_LEVELS]] = True
-    rare = (rows < np.where(is_first, _FEWEST_ROWS, _ENOUGH_ROWS)) | other
+    rare = (rows < _FEWEST_ROWS) | other
     rare[by_rows[max_levels:]] = True
     if rare.any() and rows[rare].sum() < _FEWEST_ROWS and np.count_nonzero(~rare) > 1:
         rare[by_rows[~rare[by_rows]][-1]] = True

@@ -84,8 +84,8 @@ def matrix(
     vectors : mapping of str to sequence of str, optional
         Columns that are one variable together: {"location": ["lat", "lon"]}. They leave the table.
     max_levels : int, default 2000
-        Levels of a category that are told apart at most, the most frequent ones. Of all categories levels with few rows
-        (fewer than 5; beyond the 30 most frequent, fewer than 20) are taken together.
+        Levels of a category that are told apart at most, the most frequent ones. Levels of fewer than 5 rows are taken
+        together in any case.
     correction : {"bh", "by", "holm", "bonferroni"}, default "bh"
         How p-values are adjusted for the number of tests, as in `renyi.adjust`.
     memory : str or int, default "1GB"
