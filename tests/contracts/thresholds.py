@@ -463,4 +463,10 @@ THRESHOLDS = (
         "pandas",
         "labels_and_gaps",
     ),
+    Threshold(
+        "tables of two categories of a pair are sparse",
+        {"renyi.basis.canonical:_CELLS_PER_ROW": 0},
+        "pair by pair",
+        "levels_by_the_hundred",
+    ),
 )

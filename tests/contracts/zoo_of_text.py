@@ -15,7 +15,7 @@ def beside_words(column, words):
     """Dates, some of which are words that mean nothing."""
     gone = np.array([k in words for k in range(len(column.cells))])
     cells = [words.get(k, cell) for k, cell in enumerate(column.cells)]
-    return Column("spelled", cells, meaning=np.where(gone, np.datetime64("NaT"), column.meaning))
+    return Column("spelled", cells, meaning=np.where(gone, np.datetime64("NaT", "us"), column.meaning))
 
 
 @table(reading=True)

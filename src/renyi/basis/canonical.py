@@ -21,6 +21,8 @@ Array: TypeAlias = NDArray[np.float64]
 # Rows gathered at a time: both chunks stay in cache. A constant, so that sums are taken in one order everywhere.
 _CHUNK_ROWS = 4096
 _CHUNK_ROWS_ON_DEVICE = 2**20
+# A contingency table with more cells for every row is sparse.
+_CELLS_PER_ROW = 4
 
 
 def cross_products(x: Basis, y: Basis, /, *, device: Any = None) -> Array:
@@ -50,8 +52,12 @@ def cell_sums(x: Basis, y: Basis, /) -> Array:
         starts = np.arange(n + 1, dtype=np.int32)
         cells = csc_array((ones, x.codes.astype(np.int32), starts), shape=(len(x.table), n))
         return np.asarray(cells @ y.table)
-    # The contingency table of both has fewer entries than there are rows.
     shape = len(x.table), len(y.table)
+    if shape[0] * shape[1] <= _CELLS_PER_ROW * n:
+        places = x.codes.astype(np.intp) * shape[1] + y.codes
+        counts = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
+        return np.asarray(counts.astype(np.float64) @ y.table)
+    # A sparse table has no more entries than there are rows.
     return np.asarray(coo_array((ones, (x.codes, y.codes)), shape=shape).tocsr() @ y.table)
 
 

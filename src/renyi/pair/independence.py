@@ -263,6 +263,10 @@ class Crosses(NamedTuple):
 
     @classmethod
     def of(cls, x: Prepared, y: Prepared, /, *, device: Any = None) -> "Crosses":
+        if x.basis is x.scales.basis and y.basis is y.scales.basis:
+            # Categories have one basis for both.
+            cross = cross_products(x.basis, y.basis, device=device)
+            return cls(cross, cross)
         if device is None:
             return cls(cross_products(x.basis, y.basis), multiscale.products(x.scales, y.scales))
         return cls(

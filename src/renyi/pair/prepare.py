@@ -31,6 +31,9 @@ class Prepared:
 
     def on(self, rows: NDArray[np.bool_], /) -> "Prepared":
         """The same on some of the rows."""
+        if self.scales.basis is self.basis:
+            scales = self.scales.on(rows)
+            return Prepared(scales.basis, scales)
         return Prepared(restrict(self.basis, rows), self.scales.on(rows))
 
 
