@@ -186,7 +186,8 @@ def _allowed(name: str, said: Said, rounding: Rounding, has_permuted: bool) -> f
     if name in ("debiased", "strength"):
         # Just above the level of chance it is a square root of what is left. A strength may also come from log p, of
         # which Fisher's correlation has one over the root of n and of the quantile, at least that of p = 1/2.
-        moved = _allowed("log p", said, rounding, has_permuted) / (0.67 * max(said["n"] - 3, 1) ** 0.5)
-        apart = rounding.coefficient + (moved if name == "strength" else 0.0)
+        apart = rounding.coefficient
+        if name == "strength" and "log p" in said:
+            apart += _allowed("log p", said, rounding, has_permuted) / (0.67 * max(said["n"] - 3, 1) ** 0.5)
         return apart / max(min(abs(said[name]), 1.0), apart**0.5)
     return rounding.coefficient
