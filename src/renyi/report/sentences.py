@@ -65,7 +65,7 @@ def _what_was_found(result: Result, q: float) -> list[str]:
         if n_missed:
             said.append(
                 f"{n_missed:,} of these would have been missed by linear coefficients: Pearson's and Spearman's see "
-                "less than half of what is there. They are marked with a diamond."
+                f"less than half of what is there. {'It is' if n_missed == 1 else 'They are'} marked with a diamond."
             )
         elif np.isfinite(edges.pearson).any():
             said.append("Linear coefficients see at least half of each of these that they can be computed for.")
@@ -81,7 +81,8 @@ def _strongest(result: Result, q: float) -> list[str]:
     for line in lines:
         value = ", ".join(filter(None, (number(line.value, 2), line.remark)))
         named.append(f"{short(line.x)}{'' if by_target else f' with {short(line.y)}'} ({value})")
-    folded = isinstance(result, DependenceMatrix) and any(line.sign == "=" for line in lines)
-    aside = " Columns that are nearly the same are told once here." if folded else ""
+    told_once = {"=": "Columns that are nearly the same", "~": "Categories that all agree in some level"}
+    signs = {line.sign for line in lines} if isinstance(result, DependenceMatrix) else set()
+    aside = "".join(f" {who} are told once here." for sign, who in told_once.items() if sign in signs)
     order = f" Pairs are {ranking(result)}." if ranking(result) else ""
     return [f"Strongest ({called(result)}): {'; '.join(named)}.{aside}{order}"]

@@ -28,6 +28,7 @@ __all__ = [
     "rate",
     "remarks",
     "short",
+    "signs_of",
     "trend_of",
     "width",
 ]
@@ -40,6 +41,8 @@ _TREND = 0.1
 _MOST_TO_FOLD = 2000
 _MOST_NAMED = 3
 _LONGEST_NAME = 32
+# Names that share a line, without the sign before them.
+_LONGEST_FOLD = _LONGEST_NAME - 2
 _LONGEST_REASON = 100
 # Sentences about reading that are shown beside a result, which has all of them.
 _MOST_NOTES, LONGEST_NOTE = 6, 300
@@ -87,7 +90,7 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
     return [
         Line(
             x=edges.x[found.i[edge]].column.name,
-            y=partners[0] if len(partners) == 1 else _some(partners),
+            y=partners[0] if len(partners) == 1 else _as_many_as_fit(partners),
             sign=sign or ("=" if edges.is_alias(edge) else ""),
             value=float(found.coefficient[edge] if edges.measure != "rdc" else edges.strength[edge]),
             strength=float(edges.strength[edge]),
@@ -105,6 +108,12 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
         )
         for edge, partners, _, sign in lines
     ]
+
+
+def signs_of(lines: Sequence[Line], /) -> list[str]:
+    """What the signs before names mean, of those that are there."""
+    signs = {"=": "= nearly the same", "~": "~ all of them agree in some level"}
+    return [meaning for sign, meaning in signs.items() if any(line.sign == sign for line in lines)]
 
 
 def trend_of(x: Column, y: Column, correlation: float, strength: float, /) -> int:
@@ -203,6 +212,16 @@ def _called(result: Result, edge: int) -> str:
     if isinstance(result, Screening):
         return name
     return f"{name} with {short(result.edges.y[found.j[edge]].column.name)}"
+
+
+def _as_many_as_fit(names: Sequence[str]) -> str:
+    """The first names, one at least, as far as they are not too long together, and how many more there are."""
+    for n in range(len(names), 0, -1):
+        rest = f" and {len(names) - n:,} more" if n < len(names) else ""
+        text = ", ".join(map(short, names[:n])) + rest
+        if len(text) <= _LONGEST_FOLD:
+            return text
+    return short(names[0], _LONGEST_FOLD - len(rest)) + rest
 
 
 def _some(names: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from renyi.report.summary import (
     ranking,
     remarks,
     short,
+    signs_of,
 )
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
@@ -48,7 +49,8 @@ def _html(result: Result, names: list[str]) -> str:
         rows = "".join(f"<tr>{_row(line, len(names))}</tr>" for line in lines[:_SHOWN])
         table = f"<thead><tr>{head}{_cell('', _NAME, 'th')}</tr></thead><tbody>{rows}</tbody>"
         said.append(f'<table style="border-collapse:collapse;margin:6px 0">{table}</table>')
-    more = [".top(n) has more"] if len(lines) > _SHOWN else []
+    more = [] if isinstance(result, Screening) else signs_of(lines[:_SHOWN])
+    more += [".top(n) has more"] if len(lines) > _SHOWN else []
     more += [ranking(result)] if len(lines) > 1 and ranking(result) else []
     small = "".join(f"<div>{escape(remark)}</div>" for remark in [*more, *notes_of(result), *remarks(result)])
     return f'<div>{"".join(said)}<div style="opacity:0.7;font-size:90%">{small}</div></div>'

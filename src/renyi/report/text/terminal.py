@@ -16,6 +16,7 @@ from renyi.report.summary import (
     ranking,
     remarks,
     short,
+    signs_of,
     width,
 )
 from renyi.tables.dependence_matrix import DependenceMatrix
@@ -56,10 +57,10 @@ def _text(result: Result, title: str, hint: str) -> str:
     lines = lines_of(result, _SHOWN + 1)
     rows = [_header(result), *(_plain(line, result) for line in lines[:_SHOWN])] if lines else []
     more = [hint] if len(lines) > _SHOWN else []
+    signs = ["; ".join(said)] if (said := signs_of(lines[:_SHOWN])) and not isinstance(result, Screening) else []
     order = [ranking(result)] if len(lines) > 1 and ranking(result) else []
-    return "\n".join(
-        [f"{title}: {headline(result)}", *_aligned(rows), *more, *order, *notes_of(result), *remarks(result)]
-    )
+    said = [*_aligned(rows), *signs, *more, *order, *notes_of(result), *remarks(result)]
+    return "\n".join([f"{title}: {headline(result)}", *said])
 
 
 def _header(result: Result) -> list[str]:
@@ -145,8 +146,7 @@ def legend(lines: list[Line], console: "Console", /, *, by_target: bool = False)
     """What the signs in a table mean, of those that are there."""
     trends = "arrows" if _draws(console) else "+ and -"
     signs = {
-        "= nearly the same": not by_target and any(line.sign == "=" for line in lines),
-        "~ all of them agree in some level": any(line.sign == "~" for line in lines),
+        "; ".join(signs_of(lines)): not by_target and bool(signs_of(lines)),
         f"{trends}: rises or falls on the whole": any(line.trend for line in lines),
         "nonlinear: Pearson and Spearman miss most of it": any(line.is_nonlinear for line in lines),
     }
