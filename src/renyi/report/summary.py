@@ -41,8 +41,8 @@ _TREND = 0.1
 _MOST_TO_FOLD = 2000
 _MOST_NAMED = 3
 _LONGEST_NAME = 32
-# Names that share a line, without the sign before them.
-_LONGEST_FOLD = _LONGEST_NAME - 2
+# Names that share a line, which with the sign before them are cut nowhere.
+_LONGEST_FOLD = 26
 _LONGEST_REASON = 100
 # Sentences about reading that are shown beside a result, which has all of them.
 _MOST_NOTES, LONGEST_NOTE = 6, 300

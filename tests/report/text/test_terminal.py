@@ -199,13 +199,13 @@ def test_names_of_a_fold_are_shown_as_far_as_they_fit(rng):
     """Columns that all agree in a level, and what the sign says; the frame has all names."""
     has_line = rng.random(600) < 0.6
     services = {
-        f"service number {k}": np.where(has_line, np.where(rng.random(600) < 0.5, "yes", "no"), "no line")
+        f"service no. {k}": np.where(has_line, np.where(rng.random(600) < 0.5, "yes", "no"), "no line")
         for k in range(5)
     }
     found = renyi.matrix(services)
     assert found.top()["y"][0].count(", ") == 3
     text = repr(found)
-    assert "~ service number 1 and 3 more" in text
+    assert "~ service no. 1 and 3 more" in text
     assert "\n~ all of them agree in some level" in text
     assert "~ all of them agree in some level" in found._repr_html_()
-    assert lines_of(found, 5)[0].partner == "~ service number 1 and 3 more"
+    assert lines_of(found, 5)[0].partner == "~ service no. 1 and 3 more"
