@@ -242,6 +242,13 @@ def test_what_one_row_makes_is_not_among_the_first(rng):
     assert "ranked by what the strength is at least" in repr(found)
 
 
+def test_rows_are_named_by_their_place_in_the_table_that_came_in(rng):
+    frame = lending(rng, 600)
+    frame.loc[:9, "noise"] = np.nan
+    found = renyi.matrix(frame, missing="listwise").to_edges()
+    assert "without row 17: 0.00" in found["remark"].tolist()
+
+
 def test_few_common_rows_that_one_decides_are_told(rng):
     x, y = rng.standard_normal((2, 400))
     first, last = np.where(np.arange(400) < 210, x, np.nan), np.where(np.arange(400) >= 170, y, np.nan)

@@ -264,7 +264,8 @@ class Edges:
         if x.why_no_rows or y.why_no_rows:
             return remark_on(x.prepared.basis, y.prepared.basis, carrying, None)
         pair = together((x.column, y.column), (x.with_rows, y.with_rows))
-        return remark_on(pair[0].basis, pair[1].basis, carrying, common_rows(x.column, y.column))
+        common, places = common_rows(x.column, y.column), x.column.places
+        return remark_on(pair[0].basis, pair[1].basis, carrying, common, places)
 
     def reason(self, edge: int, /) -> str:
         """Why a pair has no coefficient or no p-value."""

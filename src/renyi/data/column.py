@@ -24,7 +24,8 @@ class Column:
     Dates and durations are numbers; so are ordered categories, as codes that rise with their levels. `name` is the
     user's, or the argument's where there is none. Where `missing` is True the value is a placeholder. A column that was
     declared by the user keeps the `index` of its Series, so that rows are not paired wrongly. Numbers are rounded if
-    they had more digits than floats have, though no two of them became the same.
+    they had more digits than floats have, though no two of them became the same. Rows that were taken from others
+    know their `places` among those, counted from 0.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Column:
     argument: str = ""
     index: Any = None
     is_rounded: bool = False
+    places: NDArray[np.intp] | None = None
 
     @property
     def label(self) -> str:
@@ -59,7 +61,8 @@ class Column:
     def take(self, rows: Mask, /) -> "Column":
         """The column on the rows where the mask is True."""
         missing = None if self.missing is None else self.missing[rows]
-        return replace(self, values=self.values[rows], missing=missing, index=None)
+        places = np.flatnonzero(rows) if self.places is None else self.places[rows]
+        return replace(self, values=self.values[rows], missing=missing, index=None, places=places)
 
     def complete(self) -> "Column":
         """The column on its observed rows."""

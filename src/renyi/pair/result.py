@@ -362,10 +362,18 @@ class TestResult:
         )
 
 
-def remark_on(x: Basis, y: Basis, rows: float, common: NDArray[np.bool_] | None, /) -> str:
+def remark_on(
+    x: Basis,
+    y: Basis,
+    rows: float,
+    common: NDArray[np.bool_] | None,
+    places: NDArray[np.intp] | None = None,
+    /,
+) -> str:
     """What is said of a pair that one or two rows carry, empty where more do; rows are counted from 0.
 
-    `common` are the rows of the table on which both columns are known, None for all of them.
+    `common` are the rows of the table on which both columns are known, None for all of them; `places` are those of the
+    table's rows in the one that came in, where it has lost some.
     """
     if not rows < FEW_ROWS:
         return ""
@@ -373,6 +381,6 @@ def remark_on(x: Basis, y: Basis, rows: float, common: NDArray[np.bool_] | None,
     if any(side.codes is None and side.counts is not None for side in (x, y)):
         return "one row carries it" if n_rows == 1 else "two rows carry it"
     heaviest, strength = without_heaviest(x, y, n_rows)
-    places = heaviest if common is None else np.flatnonzero(common)[heaviest]
-    named = " and ".join(f"{place:,}" for place in places.tolist())
+    found = heaviest if common is None else np.flatnonzero(common)[heaviest]
+    named = " and ".join(f"{place:,}" for place in (found if places is None else places[found]).tolist())
     return f"without {'row' if n_rows == 1 else 'rows'} {named}: {strength:.2f}"
