@@ -22,8 +22,8 @@ def test_a_screening_is_a_column_of_the_matrix(target, gaps, rng):
         expected = getattr(whole, name)[order, column]
         np.testing.assert_allclose(getattr(found, name), expected, atol=1e-12, err_msg=name)
     np.testing.assert_allclose(found.qvalues, renyi.adjust(found.pvalues))
-    strength = found.strength[np.isfinite(found.strength)]
-    assert (np.diff(strength) <= 0).all()
+    lower = found.edges.lower[np.isfinite(found.edges.lower)]
+    assert (np.diff(lower) <= 0).all()
 
 
 def test_several_targets_are_one_vector(rng):
