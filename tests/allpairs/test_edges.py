@@ -102,7 +102,8 @@ def test_debiased_values_known_from_a_test_are_taken_as_they_are():
     ],
 )
 def test_what_linear_coefficients_miss_is_marked(pearson, spearman, debiased, is_nonlinear):
-    edges = Edges([], [], made_up(0.8, -9.0, pearson=pearson, spearman=spearman), known=np.array([debiased]))
+    sides = [number(np.arange(9.0))] * 2
+    edges = Edges(sides, sides, made_up(0.8, -9.0, pearson=pearson, spearman=spearman), known=np.array([debiased]))
     assert edges.is_nonlinear.tolist() == [is_nonlinear]
 
 
@@ -119,3 +120,13 @@ def test_a_frame_has_one_row_a_pair(rng):
     assert (row["x"], row["y"], row["n"], row["q"], row["nonlinear"]) == ("x", "square", 300, 0.01, True)
     assert row["coefficient"] == pytest.approx(renyi.rdc(x, x**2))
     assert row["p"] == pytest.approx(renyi.independence_test(x, x**2).pvalue)
+
+
+def test_pairs_that_nobody_looked_at_do_not_come_before_those_that_rows_carry(rng, monkeypatch):
+    """Columns that are 0 but for one row they share, more of them than are looked at."""
+    monkeypatch.setattr("renyi.allpairs.edges.MOST_LOOKED_AT", 5)
+    x = rng.standard_normal(400)
+    alone = {f"f{k}": np.where(np.arange(400) == 0, k + 1.0, 0.0) for k in range(6)}
+    found = renyi.matrix({**alone, "x": x, "y": x + 0.5 * rng.standard_normal(400)})
+    frame = found.to_edges()
+    assert (frame["x"][0], frame["y"][0]) == ("x", "y")

@@ -158,3 +158,30 @@ def test_ranks_beyond_a_frequent_value_count_for_themselves(rng):
     assert are_same_numbers(flag, flag, 0.998)
     assert not are_same_numbers(x, flag, 0.998)
     assert are_same_numbers(x, x, -1.0)
+
+
+def levels_of(*columns):
+    found = renyi.matrix({f"c{k}": np.array([f"{v}" for v in column]) for k, column in enumerate(columns)})
+    return [found.edges.agrees(edge) for edge in range(len(found.edges))]
+
+
+def test_categories_agree_where_a_level_is_the_same_rows(rng):
+    none = rng.random(900) < 0.3
+    tv, films = (np.where(none, 9, rng.integers(0, 2, 900)) for _ in range(2))
+    assert levels_of(tv, films) == [True]
+    assert levels_of(tv, np.where(rng.random(900) < 0.02, 1, films)) == [False]
+
+
+def test_what_follows_from_another_does_not_agree_with_it(rng):
+    """A city has a state: the coefficient is 1, and no level is one of the other."""
+    state = rng.integers(0, 12, 3000)
+    city, region = state * 5 + rng.integers(0, 5, 3000), state // 3
+    assert levels_of(city, state, region) == [False, False, False]
+
+
+def test_categories_that_have_few_rows_in_common_do_not_agree(rng):
+    none = rng.random(900) < 0.3
+    tv, films = (np.where(none, "none", rng.choice(["yes", "no"], 900)).astype(object) for _ in range(2))
+    tv[:500], films[450:] = None, None
+    found = renyi.matrix({"tv": tv, "films": films, "x": rng.random(900)})
+    assert not found.edges.agrees(0)

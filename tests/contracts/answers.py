@@ -51,11 +51,12 @@ class Answer:
             "is permuted": edges.is_shuffled,
             # Few rows are looked for in findings, and permutations may decide what is one.
             "lower": np.where(is_clear, edges.lower, np.nan),
-            "is carried by few": is_clear & (edges.rows_carrying < FEW_ROWS),
+            "is carried by few": is_clear & (edges.rows_carrying >= 0.0) & (edges.rows_carrying < FEW_ROWS),
         }
         values = {name: array.tolist() for name, array in arrays.items()} | {
             "dimensions": list(map(tuple, made.ranks.tolist())),
             "is alias": list(map(edges.is_alias, range(len(edges)))),
+            "is in agreement": list(map(edges.agrees, range(len(edges)))),
             "trend": [
                 trend_of(edges.x[i].column, edges.y[j].column, trend, strength)
                 for i, j, trend, strength in zip(made.i, made.j, edges.trend, edges.strength, strict=True)

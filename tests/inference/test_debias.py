@@ -194,3 +194,10 @@ def test_strength_without_the_rows_that_carry_it(rng):
     rows, strength = without_heaviest(*(category_basis(rng.permutation(500) % 2) for _ in range(2)), 1)
     assert len(rows) == 1
     assert strength < 0.2
+
+
+def test_intervals_given_others_are_those_of_numbers(rng):
+    z, e, noise = rng.standard_normal((3, 600))
+    plain = renyi.independence_test(e, 1.5 * e + noise).confidence_interval()
+    given = renyi.conditional_test(z + e, z + 1.5 * e + noise, z).confidence_interval()
+    assert given == pytest.approx(plain, abs=0.06)

@@ -50,3 +50,20 @@ def test_screening_pairs_and_gaps_have_the_same_strength():
         renyi.rdc(renyi.categorical(level[~gaps]), y[~gaps]), abs=5e-3
     )  # ranks are over the column's own rows
     assert found.n_samples[0, 1] == np.count_nonzero(~gaps)
+
+
+@pytest.mark.parametrize("n_levels", [30, 45, 150, 300])
+def test_the_strength_of_two_categories_is_no_larger_than_their_coefficient(n_levels):
+    """The test of many levels adds up very many cells, and its p-value is no correlation."""
+    rng = np.random.default_rng(n_levels)
+    x = rng.integers(0, n_levels, 12_000)
+    y = np.where(rng.random(12_000) < 0.3, x, rng.integers(0, n_levels, 12_000))
+    found = renyi.matrix({name: np.array([f"{k:03}" for k in codes]) for name, codes in {"x": x, "y": y}.items()})
+    pair = renyi.independence_test(renyi.categorical(x), renyi.categorical(y))
+    assert found.strength[0, 1] == pytest.approx(pair.strength, abs=1e-6)
+    assert found.pvalues[0, 1] < 1e-100
+    assert 0.25 < pair.strength <= pair.coefficient
+    if n_levels > 40:
+        assert pair.strength == pair.debiased
+    low, high = pair.confidence_interval()
+    assert 0.0 < low < 0.35 < high

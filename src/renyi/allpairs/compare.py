@@ -111,14 +111,15 @@ def _one_by_one(x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, *, shuffles:
     unknown = np.full(len(i), np.nan)
     coefficient, log_pvalue = unknown.copy(), unknown.copy()
     ranks, is_shuffled = np.zeros((len(i), 2), dtype=np.int32), np.zeros(len(i), dtype=bool)
+    heavier = np.ones(len(i))
     for k, (a, b) in enumerate(zip(i.tolist(), j.tolist(), strict=True)):
         keep_going()
         result = by_itself(_pair(x, y, a, b, sums), shuffles)
         if result is not None:
             coefficient[k], log_pvalue[k], ranks[k] = result.coefficient, result.log_pvalue, result.ranks or 0
             is_shuffled[k] = result.calibration == "shuffles"
+            heavier[k] = _heavier(result, x.variables[a], y.variables[b])
     n = _common_rows(x, y, i, j) if sums is None else sums.common_rows()[i, j].astype(np.intp)
-    # How much single rows weigh is asked of the bases on the common rows.
     return Found(
         i=x.positions[i],
         j=y.positions[j],
@@ -129,8 +130,16 @@ def _one_by_one(x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, *, shuffles:
         pearson=None if sums is None else sums.pearson(i, j, n),
         spearman=unknown,
         is_shuffled=is_shuffled,
-        heavier=np.full(len(i), np.inf),
+        heavier=heavier,
     )
+
+
+def _heavier(result: TestResult, x: Variable, y: Variable) -> float:
+    """How many times as much as among all rows of their columns the heaviest common rows weigh in both."""
+    if result.bases is None:
+        raise ValueError("a pair has two bases")
+    here = np.prod([basis.largest_leverage * basis.n_samples for basis in result.bases])
+    return float(here / np.prod([v.prepared.basis.largest_leverage * v.prepared.basis.n_samples for v in (x, y)]))
 
 
 def _common_rows(x: ColumnGroup, y: ColumnGroup, i: Index, j: Index) -> Index:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from renyi.allpairs.column_group import Variable
 from renyi.allpairs.compare import Found
 from renyi.allpairs.pearson import pearson_of
-from renyi.allpairs.same import SAME, are_same_levels, are_same_numbers
+from renyi.allpairs.same import SAME, are_same_levels, are_same_numbers, share_a_level
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import cross_products
 from renyi.data.align import common_rows
@@ -22,6 +22,7 @@ from renyi.inference.debias import (
     effective_rows,
     largest_leverage,
     lower_end,
+    most_of_categories,
     null_level,
     plain_rows,
     strengths,
@@ -136,39 +137,41 @@ class Edges:
     @cached_property
     def strength(self) -> Array:
         """How strong the dependence is: never below 0, and above it for whatever the test finds."""
-        return strengths(self.debiased, self.log_pvalues, self.found.n)
+        are_categories = (self._kinds(np.arange(len(self))) == "category").all(axis=0)
+        of_categories = most_of_categories(self.found.coefficient, self.debiased, self.found.ranks)
+        most = np.where(are_categories, of_categories, 1.0)
+        return strengths(self.debiased, self.log_pvalues, self.found.n, most=most)
 
     @property
     def lower(self) -> Array:
         """What pairs are ranked by: the lower end of the strength, for the rows that carry it."""
         # No pair has more rows than those that nobody looks at. Rounding errors are not to decide an order.
-        return np.round(lower_end(self.strength, np.fmin(self.rows_carrying, plain_rows(self.found.n))), 6)
+        return np.round(lower_end(self.strength, np.minimum(np.abs(self.rows_carrying), plain_rows(self.found.n))), 6)
 
     def look_at(self, which: NDArray[np.intp], /) -> None:
         """Find how many rows carry the strongest of some pairs, in which single ones weigh much."""
-        doubtful = which[self._is_heavy[which] & (self.log_pvalues[which] <= np.log(LARGEST_PVALUE))]
+        doubtful = which[self.rows_carrying[which] < 0.0]
         if len(doubtful) > MOST_LOOKED_AT:
             highest = lower_end(self.strength[doubtful], plain_rows(self.found.n[doubtful]))
             doubtful = doubtful[np.argsort(-highest, kind="stable")[:MOST_LOOKED_AT]]
-        for edge in doubtful[np.isnan(self.rows_carrying[doubtful])].tolist():
+        for edge in doubtful.tolist():
             self.rows_carrying[edge] = effective_rows(*self._bases(edge), self._cross(edge))
 
     @cached_property
     def rows_carrying(self) -> Array:
-        """How many rows carry every pair, as far as that is known yet."""
+        """How many rows carry every pair; negative where few may and nobody looked yet: how many must, at least.
+
+        A row has no larger share in a function than its leverage. Pairs that are no findings are not looked at.
+        """
         if self.rows is not None:
             return self.rows
-        return np.where(self._is_heavy, np.nan, plain_rows(self.found.n))
-
-    @cached_property
-    def _is_heavy(self) -> Mask:
-        """Pairs that few rows may carry."""
-        if self.rows is not None:
-            return np.isnan(self.rows)
         (weights_x, _), (weights_y, _) = traits(self.x), traits(self.y)
         heavier = 1.0 if self.found.heavier is None else self.found.heavier
         products = weights_x[self.found.i] * weights_y[self.found.j] * heavier
-        return np.isfinite(self.found.coefficient) & (products > LIGHT * self.found.n.astype(np.float64) ** 2)
+        n = self.found.n.astype(np.float64)
+        is_finding = np.isfinite(self.found.coefficient) & (self.log_pvalues <= np.log(LARGEST_PVALUE))
+        fewest = np.maximum(n / np.sqrt(products), 1.0)
+        return np.where(is_finding & (products > LIGHT * n**2), -fewest, plain_rows(self.found.n))
 
     @property
     def trend(self) -> Array:
@@ -225,14 +228,26 @@ class Edges:
 
     def may_be_alias(self, which: NDArray[Any], /) -> Mask:
         """Which of some pairs are to be looked at more closely: whether the two are nearly the same column."""
-        i, j = self.found.i[which], self.found.j[which]
-        (rows_x, kinds_x), (rows_y, kinds_y) = self._sides
-        kinds = np.stack((kinds_x[i], kinds_y[j]))
+        kinds = self._kinds(which)
         has_levels = (kinds == "category").any(axis=0)
         close = np.where(has_levels, self._closeness(which), np.abs(self.spearman[which]))
-        # A column that is missing in most rows of another is not that other one.
-        has_rows = 2 * self.found.n[which] > np.maximum(rows_x[i], rows_y[j])
-        return np.asarray((close >= SAME) & has_rows & (kinds != "vector").all(axis=0))
+        return np.asarray((close >= SAME) & self._has_rows(which) & (kinds != "vector").all(axis=0))
+
+    def may_agree(self, which: NDArray[Any], /) -> Mask:
+        """Which of some pairs are to be looked at more closely: whether the two, both categories, agree in a level."""
+        are_close = self._closeness(which) >= SAME
+        return np.asarray(are_close & self._has_rows(which) & (self._kinds(which) == "category").all(axis=0))
+
+    def _kinds(self, which: NDArray[Any]) -> NDArray[np.str_]:
+        """Those of both columns of some pairs."""
+        (_, kinds_x), (_, kinds_y) = self._sides
+        return np.stack((kinds_x[self.found.i[which]], kinds_y[self.found.j[which]]))
+
+    def _has_rows(self, which: NDArray[Any]) -> Mask:
+        """Whether the columns of some pairs have most rows in common: one that lacks most rows of another is not it."""
+        (rows_x, _), (rows_y, _) = self._sides
+        most = np.maximum(rows_x[self.found.i[which]], rows_y[self.found.j[which]])
+        return np.asarray(2 * self.found.n[which] > most)
 
     @cached_property
     def _sides(self) -> tuple[tuple[NDArray[np.intp], NDArray[np.str_]], ...]:
@@ -255,10 +270,14 @@ class Edges:
             return are_same_numbers(x, y, float(self.spearman[edge]))
         return are_same_levels(*self._bases(edge), self._cross(edge))
 
+    def agrees(self, edge: int, /) -> bool:
+        """Whether a level of one category is one of the other on nearly all rows."""
+        return bool(self.may_agree(np.array([edge]))[0]) and share_a_level(*self._bases(edge), self._cross(edge))
+
     def remark(self, edge: int, /) -> str:
         """What the strength is without the one or two rows that carry it; empty where more do."""
         carrying = float(self.rows_carrying[edge])
-        if not carrying < FEW_ROWS or np.isnan(self.found.coefficient[edge]):
+        if not 0.0 <= carrying < FEW_ROWS or np.isnan(self.found.coefficient[edge]):
             return ""
         x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
         if x.why_no_rows or y.why_no_rows:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from renyi.allpairs.column_group import Variable
 from renyi.basis.basis import Basis
 
-__all__ = ["SAME", "are_same_levels", "are_same_numbers"]
+__all__ = ["SAME", "are_same_levels", "are_same_numbers", "share_a_level"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -59,9 +59,23 @@ def are_same_levels(x: Basis, y: Basis, cross: Array, /) -> bool:
     return bool(left <= (1.0 - SAME**2) * freedom)
 
 
-def _entropy(side: Basis) -> float:
+def share_a_level(x: Basis, y: Basis, cross: Array, /) -> bool:
+    """Whether a level of one category and a level of another one are the same rows, but for a few."""
+    shares_x, shares_y = (_shares(side) for side in (x, y))
+    # How often two levels meet beyond chance, over what chance would be.
+    excess = x.table @ cross @ y.table.T
+    odds = [np.sqrt(shares / np.maximum(1.0 - shares, np.finfo(float).tiny)) for shares in (shares_x, shares_y)]
+    return bool(np.max(odds[0][:, np.newaxis] * excess * odds[1]) >= SAME)
+
+
+def _shares(side: Basis) -> Array:
     counts = side.cell_counts
     if counts is None:
         raise ValueError("vectors have no levels")
-    shares = counts[counts > 0] / counts.sum()
+    return np.asarray(counts / counts.sum())
+
+
+def _entropy(side: Basis) -> float:
+    shares = _shares(side)
+    shares = shares[shares > 0.0]
     return float(-np.sum(shares * np.log(shares)))

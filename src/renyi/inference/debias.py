@@ -7,8 +7,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, ndtri_exp
 
 from renyi.basis.basis import Basis, restrict
-from renyi.basis.canonical import canonical_directions, cross_products
+from renyi.basis.canonical import canonical_directions, cross_products, largest_correlation
+from renyi.basis.nested import MANY_LEVELS
+from renyi.compute.linalg import is_large
 from renyi.compute.roots import root_between
+from renyi.inference import contingency
 from renyi.inference.multiscale import largest_root
 from renyi.inference.roy import log_sf, null_median
 
@@ -21,6 +24,7 @@ __all__ = [
     "interval",
     "largest_leverage",
     "lower_end",
+    "most_of_categories",
     "null_level",
     "plain_rows",
     "strengths",
@@ -71,21 +75,32 @@ def debias_all(correlations: Array, levels: Array, /) -> Array:
     return np.where(has_room | np.isnan(levels), np.copysign(np.sqrt(np.abs(excess)), excess), 0.0)
 
 
-def strengths(debiased: Array, log_pvalues: Array, n: NDArray[np.intp], /) -> Array:
+def strengths(debiased: Array, log_pvalues: Array, n: NDArray[np.intp], /, *, most: Array | float = 1.0) -> Array:
     """How strong dependences are, 0 at the least: debiased coefficients, or what tests have seen where that is more.
 
     A test looks at few functions where few are enough and at rougher ones too, a coefficient always at all of its own,
     so that it may show nothing of what the test finds. A p-value stands for the correlation r of two numbers that have
     it, by Fisher's artanh r = z(p/2)/√(n − 3), which is debiased by that of p = 1/2, the median of chance. The test
     pays for all the scales it looked at, and Fisher's r is too small where it is large: what the coefficient sees as
-    well it says itself.
+    well it says itself. It is never more than the `most` there may be (`most_of_categories`).
     """
     is_seen = log_pvalues < np.log(0.5)
     error = 1.0 / np.sqrt(np.maximum(n[is_seen] - 3, 1))
     seen, chance = (np.tanh(-ndtri_exp(log_p - np.log(2.0)) * error) for log_p in (log_pvalues[is_seen], np.log(0.5)))
     found = np.where(debiased <= 0.0, 0.0, debiased)
-    found[is_seen] = np.maximum(found[is_seen], debias_all(seen, chance**2))
+    seen = np.minimum(debias_all(seen, chance**2), np.broadcast_to(most, found.shape)[is_seen])
+    found[is_seen] = np.maximum(found[is_seen], seen)
     return found
+
+
+def most_of_categories(coefficients: Array, debiased: Array, ranks: NDArray[np.int32], /) -> Array:
+    """What the strength of two categories is at most: their coefficient sees all that the test does.
+
+    The test of many levels (ranks (pairs, 2)) adds up thousands of cells, of which the coefficient is one direction:
+    there the debiased coefficient says how strong that is.
+    """
+    are_many = ranks.min(axis=1) > MANY_LEVELS
+    return np.where(are_many & (debiased > 0.0), debiased, coefficients)
 
 
 def null_level(x: Basis, y: Basis, /) -> float:
@@ -143,21 +158,27 @@ def interval(x: Basis, y: Basis, /, *, debiased: float, level: float, n_explaine
     A row moves the correlation ρ of f and g by f·g − ρ(f² + g²)/2, up to 1/n, and the spread of that holds for any
     data; normal ones have 1 − ρ². The larger of the two is taken, over the rows that fitting f and g has left.
     """
-    left, correlations, right = canonical_directions(cross_products(x, y))
+    cross = cross_products(x, y)
+    left, correlations, right = canonical_directions(cross)
     f, g, correlation = x.along(left[:, 0]), y.along(right[:, 0]), float(correlations[0])
+    are_categories = x.order is not None and y.order is not None
     n, tail = x.n_samples, (1.0 - level) / 2.0
     spread = max(float(np.std(f * g - correlation * (f**2 + g**2) / 2)), 1.0 - max(debiased, 0.0) ** 2)
     reach = float(ndtri(1.0 - tail)) * spread / np.sqrt(n - x.rank - y.rank) * np.sqrt(n / (n - n_explained))
     low = debiased - reach
-    if x.feature_map is None and y.feature_map is None and min(x.rank, y.rank) > 1:
+    if are_categories and min(x.rank, y.rank) > 1:
         # Several roots of two categories may be equal, and the largest of their estimates is too large then. Their mean
         # is not, once what chance adds to it is taken off.
         mean = (float(np.sum(correlations**2)) - x.rank * y.rank / (n - 1)) / min(x.rank, y.rank)
         low = min(low, np.sqrt(max(mean, 0.0)) - reach)
-    if log_sf(np.array(correlation**2), x.rank, y.rank, n - n_explained) > np.log(tail):
+    if are_categories and min(x.rank, y.rank) > MANY_LEVELS:
+        log_pvalue = contingency.log_pvalue(cross, (x.rank, y.rank), x, y)
+    else:
+        log_pvalue = float(log_sf(np.array(correlation**2), x.rank, y.rank, n - n_explained))
+    if log_pvalue > np.log(tail):
         low = 0.0
     # Rows that agree without an exception may come from a population in which some do not.
-    low = min(max(low, 0.0), tail ** (1.0 / effective_rows(x, y, cross_products(x, y))))
+    low = min(max(low, 0.0), tail ** (1.0 / effective_rows(x, y, cross)))
     # Where dependence is weak debiasing takes off too much, but the coefficient itself is never too small by much.
     return float(low), float(min(1.0, max(debiased + reach, correlation + reach / 2.0)))
 
@@ -199,8 +220,7 @@ def _strength_of(x: Basis, y: Basis) -> float:
     """The debiased coefficient, 0 where nothing is left that varies or as many functions as rows."""
     if 0 in (x.rank, y.rank) or x.rank + y.rank >= x.n_samples:
         return 0.0
-    correlation = float(canonical_directions(cross_products(x, y))[1][0])
-    return max(debias(correlation, null_level(x, y)), 0.0)
+    return max(debias(largest_correlation(cross_products(x, y)), null_level(x, y)), 0.0)
 
 
 def plain_rows(n_samples: NDArray[np.intp], /) -> Array:
@@ -212,8 +232,10 @@ def _weights(x: Basis, y: Basis, cross: Array) -> tuple[tuple[Basis, Array], tup
     """Of either side what every cell weighs in the coefficient, 1 on average.
 
     f² and g², and those of functions that correlate nearly as much and would take their place: equal roots leave it to
-    rounding which functions come first.
+    rounding which functions come first. Of very many functions all are taken to do so.
     """
+    if is_large(cross.shape):
+        return (x, np.sum(x.table**2, axis=1) / x.rank), (y, np.sum(y.table**2, axis=1) / y.rank)
     left, correlations, right = canonical_directions(cross)
     shares = np.exp((correlations - correlations[0]) / _NEARLY_AS_MUCH)
     shares /= shares.sum()

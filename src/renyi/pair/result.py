@@ -21,6 +21,7 @@ from renyi.inference.debias import (
     debias,
     effective_rows,
     interval,
+    most_of_categories,
     null_level,
     strengths,
     too_few_rows,
@@ -299,7 +300,10 @@ class TestResult:
         if self.debiased is None:
             return None
         debiased, log_pvalue = np.array([self.debiased]), np.array([self.log_pvalue])
-        return float(strengths(debiased, log_pvalue, np.array([self.n_samples]))[0])
+        most: NDArray[np.float64] | float = 1.0
+        if self.bases is not None and all(basis.order is not None for basis in self.bases):
+            most = most_of_categories(np.array([self.coefficient]), debiased, np.array([self.ranks], dtype=np.int32))
+        return float(strengths(debiased, log_pvalue, np.array([self.n_samples]), most=most)[0])
 
     def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """Interval for the coefficient of the population, in [0, 1]; two NaN where `no_interval` says why.

@@ -226,7 +226,7 @@ class _Summary:
 
         is_whole = len(self.rows) == len(self.variables[0].column)
         places: Iterable[int] = dict.fromkeys([*strongest, *(place_of[edge] for edge in self.asked)])
-        strength = self.edges.debiased[self.kept]
+        strength = self.edges.strength[self.kept]
         linear = np.full(len(strength), np.nan)
         if self.edges.measure == "rdc":
             linear = np.fmax(np.abs(self.edges.pearson), np.abs(self.edges.spearman))[self.kept]

@@ -326,7 +326,7 @@ def screen(
     if by != Rdc():
         raise InputError("given is for the conditional test, which has a statistic of its own: leave measure out")
     x, y = (prepared(side, by, progress=progress) for side in (candidates.columns, targets))
-    edges, reasons = given_others(x, y, fixed, progress=progress)
+    edges, reasons = given_others(x, y, fixed, candidates.notes, progress=progress)
     candidates = replace(candidates, skipped={**candidates.skipped, **reasons})
     return Screening.of(candidates, goal, tuple(held), edges, correction=correction)
 

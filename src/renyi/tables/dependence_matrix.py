@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.edges import Edges
-from renyi.allpairs.same import SAME
 from renyi.errors import InputError, is_integer
 from renyi.inference.false_discovery import Correction
 from renyi.pair import showing
@@ -244,12 +243,10 @@ class DependenceMatrix(TableResult):
         they hold: all their pairs would be told with a strength of 1 before anything else.
         """
         found = self.edges.found
-        if self.edges.measure != "rdc":
-            return {}
         near: dict[int, set[int]] = {}
-        for edge in ranked[found.coefficient[ranked] >= SAME].tolist():
+        for edge in ranked[self.edges.may_agree(ranked)].tolist():
             i, j = int(found.i[edge]), int(found.j[edge])
-            if all(self.edges.x[end].column.kind == "category" and leaders[end] == end for end in (i, j)):
+            if leaders[i] == i and leaders[j] == j and self.edges.agrees(edge):
                 near.setdefault(i, set()).add(j)
                 near.setdefault(j, set()).add(i)
         groups: list[list[int]] = []

@@ -15,7 +15,8 @@ from renyi.coefficients.rdc import Rdc
 from renyi.compute.progress import watched
 from renyi.compute.threads import stream
 from renyi.data.column import Column
-from renyi.errors import InputError
+from renyi.data.notes import Notes
+from renyi.errors import InputError, cut
 from renyi.inference.debias import plain_rows
 from renyi.pair.bases import check_basis
 from renyi.pair.conditional import conditional_test
@@ -80,7 +81,7 @@ def _prepare(column: Column) -> Prepared:
 
 
 def given_others(
-    x: Sequence[Variable], y: Sequence[Variable], fixed: Sequence[Column], /, *, progress: bool
+    x: Sequence[Variable], y: Sequence[Variable], fixed: Sequence[Column], notes: Notes, /, *, progress: bool
 ) -> tuple[Edges, dict[str, str]]:
     """Every column against the target, given those that are held fixed, and why some could not be tested."""
 
@@ -97,6 +98,11 @@ def given_others(
         raise InputError(
             f"no column can be tested given {', '.join(c.name for c in fixed)}: {next(iter(reasons.values()))}"
         )
+    for variable, outcome in zip(x, outcomes, strict=True):
+        if isinstance(outcome, TestResult) and outcome.left_out:
+            rows = " and ".join(f"{row:,}" for row in outcome.left_out)
+            which = f"{'row' if len(outcome.left_out) == 1 else 'rows'} {rows}"
+            notes.say(f"{cut(variable.column.name)} was tested without {which}, which would decide alone")
     unknown = np.full(len(results), np.nan)
     found = Found(
         i=np.arange(len(results)),

@@ -190,10 +190,15 @@ def _rows_carrying(
     left, right = (torch.as_tensor(side, device=log_pvalue.device) for side in (weights_x, weights_y))
     is_heavy = (left[i] * right[j] > limit) & (log_pvalue <= np.log(LARGEST_PVALUE))
     which = is_heavy.nonzero().ravel()
+    weights = (left[i] * right[j])[which].cpu().numpy()
+    # As `Edges.rows_carrying` has it: what is not looked at has the fewest rows that must carry it, negative.
+    places = zip(
+        x.positions[i[which].cpu().numpy()].tolist(), y.positions[j[which].cpu().numpy()].tolist(), strict=True
+    )
+    found = dict(zip(places, (-np.maximum(x.n_rows / np.sqrt(weights), 1.0)).tolist(), strict=True))
     if len(which) > MOST_LOOKED_AT:
         which = which[torch.argsort(-pairs.coefficient[which], stable=True)[:MOST_LOOKED_AT]]
     crosses = torch.as_tensor(pairs.cross)[which].double().cpu().numpy()
-    found = {}
     for cross, a, b in zip(crosses, i[which].tolist(), j[which].tolist(), strict=True):
         rows = effective_rows(x.variables[a].prepared.basis, y.variables[b].prepared.basis, cross)
         found[int(x.positions[a]), int(y.positions[b])] = rows

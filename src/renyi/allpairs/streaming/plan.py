@@ -1,6 +1,6 @@
 """Rows that fold: columns on their grids, batches of rows to sums over them, and the sums of all rows to pairs."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import RLock
@@ -280,12 +280,17 @@ class Plan:
         left = self.x
         right = self.y if self.targets else left
         edges = _TileEdges(left, right, found, pair=pair)
-        near = filter(edges.is_alias, np.flatnonzero(edges.may_be_alias(np.arange(len(edges)))).tolist())
-        pairs = [(int(found.i[edge]), int(found.j[edge])) for edge in near]
-        # Pairs of one table have their columns in its order in the end.
-        aliases = frozenset(p if self.targets else (min(p), max(p)) for p in pairs)
-        edges.look_at(np.arange(len(edges)))
-        return BatchEdges(left, right, found, edges.debiased, edges.rows_carrying, aliases)
+        every = np.arange(len(edges))
+
+        def those(close: Iterable[int]) -> frozenset[tuple[int, int]]:
+            # Pairs of one table have their columns in its order in the end.
+            pairs = [(int(found.i[edge]), int(found.j[edge])) for edge in close]
+            return frozenset(pair if self.targets else (min(pair), max(pair)) for pair in pairs)
+
+        aliases = those(filter(edges.is_alias, np.flatnonzero(edges.may_be_alias(every)).tolist()))
+        agreeing = those(filter(edges.agrees, np.flatnonzero(edges.may_agree(every)).tolist()))
+        edges.look_at(every)
+        return BatchEdges(left, right, found, edges.debiased, edges.rows_carrying, aliases, agreeing)
 
 
 def _bytes_of_tile(x: ColumnGroup, y: ColumnGroup) -> int:
@@ -321,6 +326,7 @@ class BatchEdges(Edges):
     """Pairs of columns whose rows are read in batches: what needs their sums is asked while these are there."""
 
     aliases: frozenset[tuple[int, int]] = frozenset()
+    agreeing: frozenset[tuple[int, int]] = frozenset()
 
     @classmethod
     def joined(cls, parts: "Sequence[BatchEdges]", /) -> "BatchEdges":
@@ -328,17 +334,24 @@ class BatchEdges(Edges):
         whole = Edges.of(parts[0].x, parts[0].y, [part.found for part in parts])
         known = np.concatenate([part.debiased for part in parts])
         rows = np.concatenate([part.rows_carrying for part in parts])
-        return cls(whole.x, whole.y, whole.found, known, rows, frozenset().union(*(part.aliases for part in parts)))
+        aliases, agreeing = (
+            frozenset().union(*(getattr(part, name) for part in parts)) for name in ("aliases", "agreeing")
+        )
+        return cls(whole.x, whole.y, whole.found, known, rows, aliases, agreeing)
 
     def take(self, which: NDArray[Any], /) -> "BatchEdges":
         rows = self.rows_carrying[which]
-        return BatchEdges(self.x, self.y, self._found_at(which), self.debiased[which], rows, self.aliases)
+        found, known = self._found_at(which), self.debiased[which]
+        return BatchEdges(self.x, self.y, found, known, rows, self.aliases, self.agreeing)
 
     def look_at(self, which: NDArray[np.intp], /) -> None:
         """That was done while the sums were there."""
 
     def is_alias(self, edge: int, /) -> bool:
         return (int(self.found.i[edge]), int(self.found.j[edge])) in self.aliases
+
+    def agrees(self, edge: int, /) -> bool:
+        return (int(self.found.i[edge]), int(self.found.j[edge])) in self.agreeing
 
 
 @dataclass(frozen=True, eq=False)

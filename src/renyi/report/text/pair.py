@@ -64,7 +64,7 @@ class PairFound:
             return "nothing clear"
         if not self.given:
             linear = float(np.fmax(abs(self.pearson), abs(self.spearman)))
-            return kind_of(self.x, self.y, strength=self.result.debiased or 0.0, linear=linear)
+            return kind_of(self.x, self.y, strength=self.result.strength or 0.0, linear=linear)
         # What is left of two columns beside others is not at hand, only which functions of it spoke loudest.
         a, b = self.result.scale
         if (a, b) == (1, 1) and self.x.kind == self.y.kind == "number":
