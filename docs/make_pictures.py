@@ -45,7 +45,7 @@ def photograph() -> None:
         page_file = Path(folder) / "wine.html"
         renyi.matrix(wine()).report(page_file, title="178 wines", pairs=[_PAIR])
         browser = browsers.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1200, "height": 900})
+        page = browser.new_page(viewport={"width": 1200, "height": 960})
         page.goto(page_file.as_uri())
         page.wait_for_timeout(500)
         page.screenshot(path=IMAGES / "report.png")

@@ -233,7 +233,7 @@ class TestResult:
     n_explained : int
         Degrees of freedom that z takes, 0 without one.
     left_out : tuple of int
-        Rows, counted from 0 over those used, that a conditional test leaves out since each would decide alone.
+        Rows of what was passed, counted from 0, that a conditional test leaves out since each would decide alone.
     effective_rows : float, or None
         How many rows carry the coefficient: k where k rows alone differ from all others; None for other
         measures.

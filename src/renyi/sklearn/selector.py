@@ -67,7 +67,8 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         What y is. By itself, text and booleans are classes; numbers are numbers, also where they name classes. With few
         classes that is nearly the same, since all functions of few values are looked at.
     categorical_features : "from_dtype", None, or sequence of str, int or bool, default "from_dtype"
-        Which features are categories: those of such a type in a frame, none, or these, by name, place or mask.
+        Which features are categories: those of such a type in a frame, none, or these, by name, place or mask. Of a
+        category its 100 most frequent levels are told apart, the others are one.
     device : str or torch.device, optional
         Where functions are multiplied: `"cuda"` (torch, `renyi[gpu]`) for a GPU. It takes every kind of feature and
         target, but no `measure`. None is where the data are: on the device of tensors, else on the processor by NumPy.

@@ -101,8 +101,9 @@ def matrix(
     Returns
     -------
     DependenceMatrix
-        With `values`, `debiased`, `pvalues`, `qvalues`, `n_samples`, `pearson`, `spearman`, `types`, `skipped`,
-        `notes`, `top()`, `to_frame()`, `to_edges()` and `plot()`.
+        With `values`, `debiased`, `strength`, `pvalues`, `qvalues`, `n_samples`, `pearson`, `spearman`, `types`,
+        `skipped`, `pooled`, `notes` (what reading decided), `to_frame()`, `plot()`, `report()`, and `top()` and
+        `to_edges()`, whose frames have `remark` too: the strength without the one or two rows that carry a pair.
 
     Raises
     ------
@@ -183,7 +184,7 @@ def pairs(
     top : int, optional
         Pairs to keep at most; 1,000 where neither this nor a threshold is given.
     threshold : float, optional
-        Smallest debiased coefficient of a pair that is kept; of another measure, its smallest size.
+        Smallest strength of a pair that is kept; of another measure, its smallest size.
     q : float, optional
         False discovery rate, by default 0.05: pairs with a larger q-value are left out. Pass 1 to see all. Measures
         without a law rank all pairs, and a rate is refused.
@@ -193,8 +194,10 @@ def pairs(
     Returns
     -------
     frame
-        In the kind of frame that came in, strongest first: the two columns, coefficient, debiased coefficient,
-        Pearson's and Spearman's, whether a linear coefficient would have missed it, p, q, and the rows used.
+        In the kind of frame that came in, in the order of `renyi.matrix(table).top()`: `x`, `y`, `coefficient`,
+        `debiased`, `strength`, `pearson`, `spearman`, `nonlinear` (a linear coefficient would have missed it), `p`,
+        `q`, `n` and `remark`; by another measure `x`, `y`, `coefficient`, `p`, `q` and `n`. A frame has no `notes`:
+        what reading decided is in those of `renyi.matrix`.
 
     Raises
     ------
@@ -266,8 +269,9 @@ def screen(
     Returns
     -------
     Screening
-        Strongest first, with `names`, `values`, `debiased`, `pvalues`, `qvalues`, `n_samples`, `pearson`, `spearman`,
-        `types`, `skipped`, `notes` and `to_frame()`.
+        Strongest first, with `names`, `values`, `debiased`, `strength`, `pvalues`, `qvalues`, `n_samples`, `pearson`,
+        `spearman`, `types`, `skipped`, `pooled`, `notes`, `report()`, and `top()` and `to_frame()`, whose frames have
+        `remark` too.
 
     Raises
     ------

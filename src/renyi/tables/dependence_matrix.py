@@ -55,8 +55,9 @@ class DependenceMatrix(TableResult):
         The same, less what independent data would show; NaN for measures other than the RDC. Of either sign where
         nothing is there.
     strength : ndarray
-        What pairs are ranked by and shown with, never below 0: `debiased`, or the correlation of two numbers with the
-        same p-value where the test sees more; of another measure the size of its coefficient.
+        What pairs are shown with, never below 0: `debiased`, or the correlation of two numbers with the same p-value
+        where the test sees more; of another measure the size of its coefficient. Pairs are ranked by what it is at
+        least, given how many rows carry it.
     pvalues, qvalues : ndarray
         P-values, and adjusted for the tests really made; NaN on the diagonal and where no test was made.
     n_samples : ndarray

@@ -83,7 +83,7 @@ class Screening(TableResult):
 
     @property
     def strength(self) -> Array:
-        """What columns are ranked by, as in `DependenceMatrix.strength`."""
+        """How strong dependences are, as in `DependenceMatrix.strength`; the order is that of their lower ends."""
         return self._sorted(self.edges.strength)
 
     @property

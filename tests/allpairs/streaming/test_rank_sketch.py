@@ -72,7 +72,6 @@ def test_knowing_where_values_lie_changes_nothing(name, rng):
         total.merge(pickle.loads(pickle.dumps(some)))
     assert same(whole, total.settle())
     assert total.is_constant == whole.is_constant
-    assert total.some_value in (values.astype(np.int64) if values.dtype.kind == "M" else values)
 
 
 def test_a_summary_travels_in_few_bytes(rng):
@@ -184,7 +183,6 @@ def test_numbers_between_floats_are_standardised_without_rounding(rng):
     assert np.array_equal(beyond(sketch.origin, *split(2**62 + steps)), steps - steps.min())
 
 
-def test_one_value_between_floats_is_constant_and_told_exactly():
+def test_one_value_between_floats_is_constant():
     assert counted(np.full(9, 2**62 + 1), []).is_constant
-    assert counted(np.full(9, 2**62 + 1), []).some_value == 2**62 + 1
     assert not counted(np.array([2**62, 2**62 + 1]), []).is_constant

@@ -280,14 +280,6 @@ class RankSketch:
         return len(self.settle().parts) == 1 and not self.is_mixed[0]
 
     @property
-    def some_value(self) -> float:
-        """One of the values, whole if it is."""
-        value = _values(self.settle().first[:1])
-        lacking = 0.0 if self.tails is None else float(remainders(value, self.tails[:1])[0])
-        number = float(value[0])
-        return int(number) + int(lacking) if number == int(number) and lacking == int(lacking) else number
-
-    @property
     def rank_error(self) -> float:
         """By how much a rank in [0, 1] may be off: half of the heaviest part whose values differ; 0 is exact."""
         self.settle()
