@@ -97,3 +97,16 @@ def test_a_picture_does_not_replace_what_is_read(file, tmp_path):
 def test_pairs_that_cannot_be_tested(file, arguments, message):
     with pytest.raises(InputError, match=message):
         run("pair", file, *arguments)
+
+
+def test_the_kind_of_a_pair_does_not_contradict_the_table(tmp_path):
+    """A line below fast waves, which the test sees better than the coefficient: a trend neither here nor there."""
+    rng = np.random.default_rng(0)
+    x = rng.random(4000)
+    y = 0.7 * x + np.sin(16 * np.pi * x) + 0.5 * rng.standard_normal(4000)
+    pl.DataFrame({"x": x, "y": y}).write_csv(tmp_path / "table.csv")
+    (found,) = json.loads(run("scan", tmp_path / "table.csv", "--json").stdout)["pairs"]
+    record = json.loads(run("pair", tmp_path / "table.csv", "x", "y", "--json").stdout)
+    assert found["strength"] == pytest.approx(record["strength"], rel=1e-6)
+    assert found["nonlinear"]
+    assert "on the whole" not in record["words"] or "most of the dependence is another" in record["words"]

@@ -134,3 +134,19 @@ def test_a_screening_is_an_array_of_its_coefficients(rng):
     found = renyi.screen(rng.standard_normal((60, 4)), "x1")
     np.testing.assert_array_equal(np.asarray(found), found.values)
     assert {"target", "strength", "top", "report"} < set(dir(found))
+
+
+def test_rows_that_a_conditional_test_leaves_out_are_told(rng):
+    """Pupil 40 has 0 in the first grade and 41 in the last, though both have 18 in the second."""
+    ability, common = rng.standard_normal((2, 649))
+    second = np.clip(np.round(11.5 + 2.8 * ability), 4, 19)
+    first = np.clip(np.round(11.4 + 2.5 * ability + rng.standard_normal(649) + 0.5 * common), 4, 19)
+    last = np.clip(np.round(11.9 + 2.9 * ability + 0.9 * rng.standard_normal(649) + 0.5 * common), 5, 19)
+    second[40:42], first[40], last[41] = 18, 0, 0
+    alone = renyi.conditional_test(first, last, second)
+    found = renyi.screen({"first": first, "second": second, "last": last}, "last", given="second")
+    assert alone.left_out
+    assert found.n_samples[0] == alone.n_samples
+    (said,) = [note for note in found.notes if "tested without" in note]
+    assert all(f"{row}" in said for row in alone.left_out)
+    assert said in repr(found)

@@ -61,7 +61,7 @@ class Column:
     def take(self, rows: Mask, /) -> "Column":
         """The column on the rows where the mask is True."""
         missing = None if self.missing is None else self.missing[rows]
-        places = np.flatnonzero(rows) if self.places is None else self.places[rows]
+        places = (np.arange(len(self)) if self.places is None else self.places)[rows]
         return replace(self, values=self.values[rows], missing=missing, index=None, places=places)
 
     def complete(self) -> "Column":

@@ -9,7 +9,6 @@ from scipy.special import ndtri, ndtri_exp
 from renyi.basis.basis import Basis, restrict
 from renyi.basis.canonical import canonical_directions, cross_products, largest_correlation
 from renyi.basis.nested import MANY_LEVELS
-from renyi.compute.linalg import is_large
 from renyi.compute.roots import root_between
 from renyi.inference import contingency
 from renyi.inference.multiscale import largest_root
@@ -52,6 +51,8 @@ LIGHT = 0.01
 _NEARLY_AS_MUCH = 0.01
 # Of functions whose fourth moment is that of a normal variable, this many rows count as one.
 _FOURTH_MOMENT = 3.0
+# Of so many functions either way which come first is left to chance, and all take seconds to find.
+_VERY_MANY = 128
 # One-sided 95 %.
 _CHANCE, _REACH = 0.05, 1.6449
 # A pair that fewer rows carry, which is one or two of them, is told with what it is without them.
@@ -234,7 +235,7 @@ def _weights(x: Basis, y: Basis, cross: Array) -> tuple[tuple[Basis, Array], tup
     f² and g², and those of functions that correlate nearly as much and would take their place: equal roots leave it to
     rounding which functions come first. Of very many functions all are taken to do so.
     """
-    if is_large(cross.shape):
+    if min(cross.shape) >= _VERY_MANY:
         return (x, np.sum(x.table**2, axis=1) / x.rank), (y, np.sum(y.table**2, axis=1) / y.rank)
     left, correlations, right = canonical_directions(cross)
     shares = np.exp((correlations - correlations[0]) / _NEARLY_AS_MUCH)
