@@ -185,6 +185,6 @@ def _classes(y: NDArray[Any]) -> Column:
     levels = {label: code for code, label in enumerate(sorted(rows))}
     column = Column("y", "category", np.array([levels[label] for label in labels], dtype=np.intp), None, tuple(levels))
     try:
-        return pool(column, requested=True)[0]
+        return pool(column, requested=True, max_levels=_MAX_LEVELS)[0]
     except SkipError:  # few rows in every class
         return column
