@@ -1,5 +1,6 @@
 """What the cells of a text column spell, decided from all of them: dates, times, or numbers beside a few words."""
 
+import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ __all__ = [
     "are_few_words",
     "date_spelling",
     "has_digit",
+    "is_infinite",
     "may_spell",
     "note_strays",
     "spelling_of",
@@ -55,18 +57,14 @@ class Spelling:
         """What cells spell, which cells spell something, and whether numbers are rounded."""
         if self.kind != "number":
             return *dates([str(cell) for cell in cells], self.way), False
-        is_read = np.array([spells(float, cell) for cell in cells], dtype=bool)
+        # Infinities are refused by whoever counts rows.
+        is_read = np.array([spells(_finite, cell) for cell in cells], dtype=bool)
         known = [cell for cell, is_one in zip(cells, is_read, strict=True) if is_one]
         numbers: NDArray[Any] = np.array([float(cell) for cell in known], dtype=np.float64)  # type: ignore[arg-type]
         is_rounded = False
-        finite = np.isfinite(numbers)
-        if is_wide(numbers[finite]):
+        if is_wide(numbers):
             # Text with a point or an exponent spells a float, all other numbers of many digits are whole.
-            exact, is_rounded = exact_array([_exactly(cell) for cell in np.array(known, dtype=object)[finite]])
-            numbers = np.zeros(len(finite), dtype=exact.dtype)
-            numbers[finite] = exact
-            is_read[is_read] = finite
-            numbers = numbers[finite]
+            numbers, is_rounded = exact_array(list(map(_exactly, known)))
         spread = np.full(len(cells), np.nan) if numbers.dtype.kind == "f" else np.zeros(len(cells), numbers.dtype)
         spread[is_read] = numbers
         return spread, is_read, is_rounded
@@ -81,6 +79,10 @@ def _exactly(cell: Any) -> Any:
     return int(cell) if spells(int, cell) else float(cell)
 
 
+def _finite(cell: Any) -> float | None:
+    return number if math.isfinite(number := float(cell)) else None
+
+
 def spells(kind: Callable[[Any], Any], cell: Any, /) -> bool:
     """Whether a cell can be read as this kind."""
     try:
@@ -88,6 +90,11 @@ def spells(kind: Callable[[Any], Any], cell: Any, /) -> bool:
         return kind(cell) is not None and "_" not in str(cell)
     except (TypeError, ValueError):
         return False
+
+
+def is_infinite(cell: Any, /) -> bool:
+    """Whether a cell spells a number that is not finite, and not NaN either."""
+    return spells(float, cell) and math.isinf(float(cell))
 
 
 def may_spell(cells: Sequence[Any], /) -> bool:
@@ -98,7 +105,7 @@ def may_spell(cells: Sequence[Any], /) -> bool:
 
 
 def _is_number(cell: str) -> bool:
-    return cell.strip().lower() not in MISSING_NUMBER and spells(float, cell)
+    return cell.strip().lower() not in MISSING_NUMBER and spells(float, cell) and not math.isnan(float(cell))
 
 
 def spelling_of(name: str, levels: Sequence[Hashable], rows: NDArray[np.intp], notes: Notes, /) -> Spelling | None:

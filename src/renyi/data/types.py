@@ -16,7 +16,16 @@ from renyi.data.frames import period_starts, read_categories, read_cells
 from renyi.data.labels import encode, encode_array, encode_series, is_missing, tidy
 from renyi.data.notes import Notes
 from renyi.data.reader import as_column, in_one_array
-from renyi.data.spelled import NUMBERS, Spelling, may_spell, spelling_of, spells, wanted_dates, wanted_numbers
+from renyi.data.spelled import (
+    NUMBERS,
+    Spelling,
+    is_infinite,
+    may_spell,
+    spelling_of,
+    spells,
+    wanted_dates,
+    wanted_numbers,
+)
 from renyi.errors import InputError, RenyiError, count, is_integer
 
 __all__ = [
@@ -29,10 +38,12 @@ __all__ = [
     "check_max_levels",
     "check_varies",
     "convert",
+    "infinite_rows",
     "pool",
     "pool_levels",
     "read",
     "shown",
+    "told_infinite",
     "words_of",
 ]
 
@@ -153,13 +164,18 @@ def _not_finite(array: NDArray[Any], missing: Mask | None) -> Mask | None:
     if finite.all():
         return missing
     gaps: Mask = np.isnan(array) if missing is None else missing | np.isnan(array)
-    infinite = ~finite & ~gaps
-    if infinite.any():
-        raise SkipError(
-            f"has {count(int(infinite.sum()), 'infinite value')} (first in row {infinite.argmax():,}): replace by "
-            "numbers or by NaN"
-        )
+    _refuse_infinite(~finite & ~gaps)
     return gaps
+
+
+def _refuse_infinite(infinite: Mask) -> None:
+    if infinite.any():
+        raise SkipError(told_infinite(int(infinite.sum()), f" (first in row {infinite.argmax():,})"))
+
+
+def told_infinite(n_rows: int, where: str = "", /) -> str:
+    """Why a column with infinities is left out."""
+    return f"has {count(n_rows, 'infinite value')}{where}: replace by numbers or by NaN"
 
 
 def _spread(observed: NDArray[Any], missing: Mask) -> NDArray[Any]:
@@ -276,11 +292,17 @@ def as_spelled(column: Column, spelling: Spelling) -> Column:
         values, is_read, is_rounded = spelling.values(column.levels)
     except RoundingError as error:
         raise SkipError(str(error)) from error
+    if spelling == NUMBERS:
+        _refuse_infinite(infinite_rows(column))
     missing = _gaps(column) | ~is_read[column.values]
-    cells = values[column.values]
-    if cells.dtype.kind == "f":
-        missing = _not_finite(np.where(missing, np.nan, cells), missing)
-    return replace(_number(cells, missing, column.name), is_rounded=is_rounded)
+    return replace(_number(values[column.values], missing, column.name), is_rounded=is_rounded)
+
+
+def infinite_rows(column: Column) -> Mask:
+    """Rows of levels that spell an infinite number."""
+    infinite = np.array([is_infinite(level) for level in column.levels], dtype=bool)
+    found: Mask = infinite[column.values] & ~_gaps(column)
+    return found
 
 
 def words_of(column: Column) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,12 @@ from renyi.data.spelled import (
     are_few_words,
     date_spelling,
     has_digit,
+    is_infinite,
     note_strays,
     spelling_of,
     wanted_dates,
 )
-from renyi.data.types import SkipError
+from renyi.data.types import SkipError, told_infinite
 
 __all__ = ["MOST_LEVELS", "TextCounts"]
 
@@ -142,6 +143,8 @@ class TextCounts:
             spelling = spelling_of(name, levels, times, notes)
         if spelling is None:
             return None, None
+        if spelling == NUMBERS:
+            _refuse_infinite(self.rows)
         try:
             floats, tails, is_read = _found(spelling, levels)
         except RoundingError as error:
@@ -153,7 +156,8 @@ class TextCounts:
     def _chosen(self, name: str, notes: Notes) -> tuple[Spelling, RankSketch]:
         sketches = self.sketches or {}
         ways = [key.way for key in sketches if key != NUMBERS]
-        words = self.words_beside(NUMBERS) if not ways else self.words
+        beside = self.words_beside(NUMBERS) if not ways else self.words
+        words = beside if ways else {word: n for word, n in beside.items() if not is_infinite(word)}
         spelling = None
         if not self.wants_dates and not are_few_words(words, self.n_rows):
             raise SkipError(f"more than {MOST_LEVELS:,} distinct values: an identifier or free text")
@@ -162,11 +166,18 @@ class TextCounts:
         elif words:
             # Text that spells numbers alone was made text by somebody.
             spelling = NUMBERS
+            _refuse_infinite(beside)
             note_strays(name, words, notes)
         if spelling is None:
             guess = "dates in an order that is open" if ways else "numbers as text, which types can say"
             raise SkipError(f"more than {MOST_LEVELS:,} distinct values: {guess}")
         return spelling, sketches[spelling]
+
+
+def _refuse_infinite(cells: Mapping[Any, int]) -> None:
+    n_rows = sum(n for cell, n in cells.items() if is_infinite(cell))
+    if n_rows:
+        raise SkipError(told_infinite(n_rows))
 
 
 def _found(spelling: Spelling, cells: Sequence[Hashable]) -> tuple[Array, Tails | None, NDArray[np.bool_]]:
