@@ -97,9 +97,9 @@ def is_infinite(cell: Any, /) -> bool:
     return spells(float, cell) and math.isinf(float(cell))
 
 
-def may_spell(cells: Sequence[Any], /) -> bool:
-    """Whether some cells of a column look as if it spelled dates, or mostly numbers."""
-    texts = [str(cell) for cell in cells]
+def may_spell(levels: Sequence[Any], /) -> bool:
+    """Whether some of the different cells of a column look as if it spelled dates, or mostly numbers."""
+    texts = [str(cell) for cell in _spread_sample(levels)]
     told = list(filter(has_digit, texts))
     return 2 * sum(map(_is_number, texts)) >= len(texts) or (2 * len(told) >= len(texts) > 0 and bool(fitting(told)))
 
@@ -111,7 +111,7 @@ def _is_number(cell: str) -> bool:
 def spelling_of(name: str, levels: Sequence[Hashable], rows: NDArray[np.intp], notes: Notes, /) -> Spelling | None:
     """What a text column spells, given its different cells and the rows of each; None where it is a category."""
     spelling = None
-    if len(levels) > 1 and may_spell(_spread_sample(levels)):
+    if len(levels) > 1 and may_spell(levels):
         cells = [str(level) for level in levels]
         said = {cell: int(n) for cell, n in zip(cells, rows.tolist(), strict=True) if not has_digit(cell)}
         told = list(filter(has_digit, cells))

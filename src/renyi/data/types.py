@@ -61,8 +61,6 @@ _FEWEST_ROWS = 5
 MAX_LEVELS = 2000
 # Text with a larger share of distinct values names its rows, or is prose.
 _LARGEST_DISTINCT = 0.5
-# Cells that show whether text spells numbers or dates.
-_SAMPLE = 20
 # Most columns show that they vary in their first rows.
 _FIRST_ROWS = 64
 _OTHER = "(other)"
@@ -94,9 +92,9 @@ def read(data: Any, name: str, override: Override | Spelling | None) -> Raw:
             if override is None:
                 # Before they are encoded, which takes long for as many levels as rows.
                 known = data.filter(~data.is_null())
-                sample = known.head(_SAMPLE).to_list()
-                if not sample or not may_spell(sample):
-                    _refuse_identifier(known.n_unique() if len(known) else 0, len(known), sample)
+                levels = known.unique(maintain_order=True).to_list()
+                if not may_spell(levels):
+                    _refuse_identifier(levels, len(known))
             return _category(*encode_series(data), name), "text"
         if isinstance(dtype, (nw.Categorical, nw.Enum)):
             encoded, ordered = read_categories(data)
@@ -419,7 +417,7 @@ def pool_levels(
 ) -> tuple[NDArray[np.intp], tuple[Hashable, ...], int]:
     """Where every level goes, given the rows that each has; the levels that are then left, and how many were pooled."""
     if not requested:
-        _refuse_identifier(len(levels), int(rows.sum()), levels[:_SAMPLE])
+        _refuse_identifier(levels, int(rows.sum()))
     # A level that is called so already is where the others belong.
     other = np.array([level == _OTHER for level in levels])
     rare = _rare(rows, other, max_levels)
@@ -446,12 +444,13 @@ def _rare(rows: NDArray[np.intp], other: Mask, max_levels: int) -> Mask:
     return other if np.count_nonzero(rare) == 1 and rows[rare].sum() >= _FEWEST_ROWS else rare
 
 
-def _refuse_identifier(n_levels: int, n_observed: int, sample: Sequence[Any]) -> None:
-    if n_levels <= max(2, _LARGEST_DISTINCT * n_observed):
+def _refuse_identifier(levels: Sequence[Any], n_observed: int) -> None:
+    if len(levels) <= max(2, _LARGEST_DISTINCT * n_observed):
         return
+    # By all of them, since doors have them in different orders.
     guess = "an identifier or free text"
-    if all(spells(float, cell) for cell in sample):
+    if all(spells(float, cell) for cell in levels):
         guess = "numbers as text, which types can say"
-    elif all(spells(datetime.fromisoformat, cell) for cell in sample):
+    elif all(spells(datetime.fromisoformat, cell) for cell in levels):
         guess = "dates as text, to be converted to dates"
-    raise SkipError(f"{n_levels:,} of its {n_observed:,} values are distinct: {guess}")
+    raise SkipError(f"{len(levels):,} of its {n_observed:,} values are distinct: {guess}")
