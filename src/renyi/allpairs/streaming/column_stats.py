@@ -78,6 +78,9 @@ def part_of(data: Any, name: str, override: Override | Spelling | None, /) -> Pa
     data, n_infinite = _without_infinities(data)
     # Whether text names its rows, and what it spells, is decided from all of them.
     column, kind = read(data, name, override or "category")
+    if kind in ("category", "ordered") and (override == "date" or isinstance(override, Spelling)):
+        # How dates are written is decided from all batches for labels, too.
+        column, kind = replace(column, kind="category"), "text"
     if column.levels and override == "number":
         column, n_infinite = _without_infinite_levels(column)
     words = words_of(column) if kind == "text" and override == "number" else {}
