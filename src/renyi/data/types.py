@@ -452,5 +452,5 @@ def _refuse_identifier(levels: Sequence[Any], n_observed: int) -> None:
     if all(spells(float, cell) for cell in levels):
         guess = "numbers as text, which types can say"
     elif all(spells(datetime.fromisoformat, cell) for cell in levels):
-        guess = "dates as text, to be converted to dates"
+        guess = "dates as text, not all written in one usual way"
     raise SkipError(f"{len(levels):,} of its {n_observed:,} values are distinct: {guess}")
