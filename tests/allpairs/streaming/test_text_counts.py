@@ -103,3 +103,19 @@ def test_words_for_what_is_no_finite_number(word, types, most, monkeypatch):
         np.testing.assert_allclose(found.values, expected.values, atol=1e-6)
     else:
         assert reasons == {"x": "has 2 infinite values: replace by numbers or by NaN"}
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_numbers_for_missing_are_told_of_text_too(merged, monkeypatch):
+    table = beside("unknown", *["-999"] * 7)
+    told = "-999 far from all other values (7 times)"
+    assert any(told in note for note in renyi.matrix(table).notes)
+    assert any(told in note for note in renyi.matrix(in_batches(table)).notes)
+    parts = [batch["x"] for batch in in_batches(table)]
+    for most in (1000, 20):
+        monkeypatch.setattr(text_counts, "MOST_LEVELS", most)
+        found = counted(parts, merged=merged)
+        for _ in range(2):
+            notes = Notes()
+            found.decided("x", notes)
+            assert told in " ".join(notes.sentences())

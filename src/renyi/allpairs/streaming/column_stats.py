@@ -253,7 +253,7 @@ class ColumnStats:
             sketch=None if self.sketch is None else self.sketch.copy(),
             text=None if self.text is None else self.text.copy(),
             words=dict(self.words),
-            extremes=replace(self.extremes, times=dict(self.extremes.times)),
+            extremes=self.extremes.copy(),
         )
 
     def merge(self, other: "ColumnStats", /) -> None:

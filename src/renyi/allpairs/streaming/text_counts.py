@@ -12,6 +12,7 @@ from renyi.data.dates import CLOCK, fitting
 from renyi.data.exact import RoundingError, Tails, is_wide, split
 from renyi.data.labels import in_order
 from renyi.data.notes import Notes
+from renyi.data.sentinels import Extremes
 from renyi.data.spelled import (
     NUMBERS,
     Spelling,
@@ -40,7 +41,7 @@ class TextCounts:
     """Rows of every different cell, or once these are too many, of the values in every way that they may be read.
 
     `words` are cells without a digit, `others` those with one that spell no number; `example` is the first of the
-    cells with a digit in their order.
+    cells with a digit in their order, and `extremes` has those of the numbers.
     """
 
     capacity: int
@@ -50,11 +51,19 @@ class TextCounts:
     words: dict[str, int] = field(default_factory=dict)
     others: dict[str, int] = field(default_factory=dict)
     example: str = ""
+    extremes: Extremes = field(default_factory=Extremes)
 
     def copy(self) -> "TextCounts":
         """One that has seen the same; neither changes the other."""
         sketches = None if self.sketches is None else {key: sketch.copy() for key, sketch in self.sketches.items()}
-        return replace(self, rows=dict(self.rows), sketches=sketches, words=dict(self.words), others=dict(self.others))
+        return replace(
+            self,
+            rows=dict(self.rows),
+            sketches=sketches,
+            words=dict(self.words),
+            others=dict(self.others),
+            extremes=self.extremes.copy(),
+        )
 
     @property
     def n_rows(self) -> int:
@@ -87,6 +96,7 @@ class TextCounts:
         _add_up(self.words, other.words)
         _add_up(self.others, other.others)
         self.example = min(filter(None, (self.example, other.example)), default="")
+        self.extremes.merge(other.extremes)
         self._keep(other.sketches)
         for key, sketch in (self.sketches or {}).items():
             sketch.merge(other.sketches[key])
@@ -118,6 +128,8 @@ class TextCounts:
             if is_read.all() if key != NUMBERS else tails is None and not is_wide(floats):
                 _add(sketch, floats, tails, times[is_read])
                 fits.append(key)
+                if key == NUMBERS:
+                    self.extremes.update(floats, times[is_read])
         self._keep(fits)
 
     def words_beside(self, spelling: Spelling, /) -> dict[str, int]:
@@ -151,6 +163,10 @@ class TextCounts:
             raise SkipError(str(error)) from error
         sketch = RankSketch.beginning(self.capacity, None)
         _add(sketch, floats, tails, times[is_read])
+        if spelling == NUMBERS:
+            extremes = Extremes()
+            extremes.update(floats, times[is_read])
+            extremes.tell(name, notes)
         return spelling, sketch
 
     def _chosen(self, name: str, notes: Notes) -> tuple[Spelling, RankSketch]:
@@ -168,6 +184,7 @@ class TextCounts:
             spelling = NUMBERS
             _refuse_infinite(beside)
             note_strays(name, words, notes)
+            self.extremes.tell(name, notes)
         if spelling is None:
             guess = "dates in an order that is open" if ways else "numbers as text, which types can say"
             raise SkipError(f"more than {MOST_LEVELS:,} distinct values: {guess}")
