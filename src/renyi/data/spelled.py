@@ -42,8 +42,9 @@ MISSING_NUMBER = frozenset(
 _MOST_STRAY, _MOST_WORDS = 0.05, 20
 # Of fewer different numbers beside words all are levels of one category, such as 1, 2, 3 and "more".
 _FEWEST_NUMBERS = 10
-# Cells that show whether text may spell numbers or dates.
-_SAMPLE = 20
+# Cells that show whether text may spell numbers or dates. So few levels are all looked at, since rows decide whether
+# words are few; of more levels the words that are allowed are hardly any.
+_SAMPLE, _FEW_LEVELS = 20, 1000
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,9 @@ def is_infinite(cell: Any, /) -> bool:
 
 
 def may_spell(levels: Sequence[Any], /) -> bool:
-    """Whether some of the different cells of a column look as if it spelled dates, or mostly numbers."""
+    """Whether the different cells of a column are few, or some of them look like dates, or mostly like numbers."""
+    if len(levels) <= _FEW_LEVELS:
+        return True
     texts = [str(cell) for cell in _spread_sample(levels)]
     told = list(filter(has_digit, texts))
     return 2 * sum(map(_is_number, texts)) >= len(texts) or (2 * len(told) >= len(texts) > 0 and bool(fitting(told)))
