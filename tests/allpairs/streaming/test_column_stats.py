@@ -10,6 +10,7 @@ from renyi.allpairs.streaming import text_counts
 from renyi.allpairs.streaming.column_stats import ColumnStats, part_of
 from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY
 from renyi.data.types import SkipError
+from renyi.errors import InputError
 
 
 def surveyed(parts, override=None):
@@ -123,3 +124,14 @@ def test_the_order_of_days_and_months_of_labels_is_that_of_all_batches(library, 
     expected = renyi.matrix(table, types={"d": "date"})
     assert found.types == expected.types == {"d": "date", "x": "number"}
     np.testing.assert_allclose(found.values, expected.values, atol=1e-6)
+
+
+def test_numbers_in_one_batch_and_words_among_them_in_another_can_be_numbers():
+    parts = np.arange(40.0), np.array(["unknown", *map(str, range(40, 80))], dtype=object)
+    for batches in (parts, parts[::-1]):
+        with pytest.raises(InputError, match=r"by types=\{'x': 'number'\} or 'category'$"):
+            surveyed(batches)
+        found = surveyed(batches, "number").decided(lambda _: None)
+        assert (found.type, found.n_observed, found.n_missing) == ("number", 80, 1)
+    with pytest.raises(InputError, match=r"by types=\{'x': 'category'\}$"):
+        surveyed([parts[0], np.array([True, False])])

@@ -216,9 +216,11 @@ class ColumnStats:
             self.sketch = RankSketch.beginning(self.capacity, self.layout) if kind == "number" else None
             self.text = TextCounts(self.capacity, self.override == "date") if type_ == "text" else None
         elif (kind, type_) != (self.kind, self.type):
+            # Words among the numbers of some batches make these text.
+            wanted = "'number'} or 'category'" if {type_, self.type} == {"number", "text"} else "'category'}"
             raise InputError(
                 f"{self.name!r} is a {_called(self.type)} in one batch and a {_called(type_)} in another: give it one "
-                f"type, or say what it is by types={{{self.name!r}: 'category'}}"
+                f"type, or say what it is by types={{{self.name!r}: {wanted}"
             )
         elif levels != self.levels:
             raise InputError(
