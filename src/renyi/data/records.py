@@ -7,10 +7,11 @@ __all__ = ["are_records", "by_column"]
 
 
 def are_records(data: Any, /) -> bool:
-    """Whether these are rows, as a list of dicts of single values is; dicts of columns are batches."""
+    """Whether these are rows, as a list of dicts of values is; dicts of columns alone are batches."""
     if not isinstance(data, (list, tuple)) or not data or not all(isinstance(row, Mapping) for row in data):
         return False
-    return not any(_is_column(cell) for row in data for cell in row.values())
+    # A row may have a list in one of its cells.
+    return not any(data) or not all(_is_column(cell) for row in data for cell in row.values())
 
 
 def _is_column(cell: Any) -> bool:
