@@ -19,6 +19,7 @@ def test_rows_become_columns_with_gaps():
         ([{"a": 1, "b": [1, 2]}, {"a": 2, "b": ()}], True),
         ([{"a": [1, 2]}, {"a": None}], True),
         ([{}, {}], True),
+        ([{"a": [1, 2], "b": 1}], False),
         ([{"a": [1, 2]}], False),
         ([{"a": [1, 2]}, {}], False),
         ([{"a": np.arange(2)}, {"a": np.arange(2)}], False),

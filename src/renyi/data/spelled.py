@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from renyi.data.dates import CLOCK, COMPACT, ISO, chosen, dates, fitting
 from renyi.data.exact import exact_array, is_wide
 from renyi.data.notes import Notes
-from renyi.errors import InputError, cut, some
+from renyi.errors import InputError, count, cut, some
 
 __all__ = [
     "MISSING_NUMBER",
@@ -26,6 +26,7 @@ __all__ = [
     "note_strays",
     "spelling_of",
     "spells",
+    "told_infinite",
     "wanted_dates",
     "wanted_numbers",
 ]
@@ -96,6 +97,11 @@ def spells(kind: Callable[[Any], Any], cell: Any, /) -> bool:
 def is_infinite(cell: Any, /) -> bool:
     """Whether a cell spells a number that is not finite, and not NaN either."""
     return spells(float, cell) and math.isinf(float(cell))
+
+
+def told_infinite(n_rows: int, where: str = "", /) -> str:
+    """Why a column with infinities is left out, in words that follow its name."""
+    return f"has {count(n_rows, 'infinite value')}{where}: replace by numbers or by NaN"
 
 
 def may_spell(levels: Sequence[Any], /) -> bool:

@@ -23,6 +23,7 @@ from renyi.data.spelled import (
     may_spell,
     spelling_of,
     spells,
+    told_infinite,
     wanted_dates,
     wanted_numbers,
 )
@@ -43,7 +44,6 @@ __all__ = [
     "pool_levels",
     "read",
     "shown",
-    "told_infinite",
     "words_of",
 ]
 
@@ -171,11 +171,6 @@ def _refuse_infinite(infinite: Mask) -> None:
         raise SkipError(told_infinite(int(infinite.sum()), f" (first in row {infinite.argmax():,})"))
 
 
-def told_infinite(n_rows: int, where: str = "", /) -> str:
-    """Why a column with infinities is left out."""
-    return f"has {count(n_rows, 'infinite value')}{where}: replace by numbers or by NaN"
-
-
 def _spread(observed: NDArray[Any], missing: Mask) -> NDArray[Any]:
     values = np.zeros(len(missing), dtype=observed.dtype)
     values[~missing] = observed
@@ -298,9 +293,8 @@ def as_spelled(column: Column, spelling: Spelling) -> Column:
 
 def infinite_rows(column: Column) -> Mask:
     """Rows of levels that spell an infinite number."""
-    infinite = np.array([is_infinite(level) for level in column.levels], dtype=bool)
-    found: Mask = infinite[column.values] & ~_gaps(column)
-    return found
+    infinite: Mask = np.array([is_infinite(level) for level in column.levels], dtype=bool)[column.values]
+    return infinite & ~_gaps(column)
 
 
 def words_of(column: Column) -> dict[str, int]:

@@ -19,7 +19,7 @@ from renyi.data.exact import RoundingError, Tails, is_wide, split
 from renyi.data.labels import in_order
 from renyi.data.notes import Notes
 from renyi.data.sentinels import Extremes
-from renyi.data.spelled import NUMBERS, Spelling, wanted_numbers
+from renyi.data.spelled import NUMBERS, Spelling, told_infinite, wanted_numbers
 from renyi.data.types import (
     MAX_LEVELS,
     Override,
@@ -30,7 +30,6 @@ from renyi.data.types import (
     pool_levels,
     read,
     shown,
-    told_infinite,
     words_of,
 )
 from renyi.errors import InputError

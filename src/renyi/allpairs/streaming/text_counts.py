@@ -22,9 +22,10 @@ from renyi.data.spelled import (
     is_infinite,
     note_strays,
     spelling_of,
+    told_infinite,
     wanted_dates,
 )
-from renyi.data.types import SkipError, told_infinite
+from renyi.data.types import SkipError
 
 __all__ = ["MOST_LEVELS", "TextCounts"]
 
