@@ -125,7 +125,7 @@ def test_a_first_line_may_be_a_row(tmp_path, sized):
     write_rentals(tmp_path / "rows.csv", include_header=False)
     doubted = run("scan", tmp_path / "rows.csv")
     assert doubted.stdout.startswith("499 rows")
-    assert "looks like a row and was read as names: if it is none, pass --no-header" in doubted.stderr
+    assert "looks like a row and was read as names: if it is a row, pass --no-header" in doubted.stderr
     done = run("scan", tmp_path / "rows.csv", "--no-header", "--json")
     record = json.loads(done.stdout)
     assert record["rows"] == 500

@@ -18,6 +18,14 @@ def beside_words(column, words):
     return Column("spelled", cells, meaning=np.where(gone, np.datetime64("NaT", "us"), column.meaning))
 
 
+def beside(numbers, words):
+    """Numbers as text, some of which are words that mean nothing, or infinities."""
+    told = {"inf": np.inf, "-inf": -np.inf}
+    cells = [words.get(k, str(number)) for k, number in enumerate(numbers)]
+    meaning = np.array([told.get(words[k], np.nan) if k in words else number for k, number in enumerate(numbers)])
+    return Column("spelled", cells, meaning=meaning)
+
+
 @table(reading=True)
 def dates_as_text(rng):
     """The same days in the ways of several countries, and what they mean decided by all rows."""
@@ -98,4 +106,26 @@ def identifiers(rng):
         "x": rng.standard_normal(80),
         "y": rng.standard_normal(80),
         "spelled": np.array([f"n{k % 4}" for k in range(80)]),
+    }
+
+
+@table(reading=True)
+def words_that_may_mislead(rng):
+    """Words in the first rows, of many kinds in a few rows, for NaN and infinities, and numbers for "missing"."""
+    n = 480
+    x = np.round(rng.standard_normal(n), 3)
+    steps = rng.integers(0, 12, n)
+    far = np.where(rng.random(n) < 0.05, -999.0, x)
+    days = np.datetime64("2001-01-01") + rng.permutation(n)
+    first = dict.fromkeys(range(20), "unknown")
+    several = {20 * k + 5: f"word {chr(97 + k)}" for k in range(18)}
+    return {
+        "numbers after words": beside(x, first),
+        "dates after words": beside_words(written(days, "%Y-%m-%d"), first),
+        "few numbers": beside(steps + 0.5, several),
+        "NaN": beside(x, {5: "-nan", 17: "unknown", 200: "-nan"}),
+        "infinite": beside(x, {5: "inf", 17: "unknown", 200: "-inf"}),
+        "far": beside(far, {5: "unknown"}),
+        "far days": written(np.where(np.arange(n) % 9 == 0, np.datetime64("9999-12-31"), days), "%Y-%m-%d"),
+        "y": x + steps + rng.standard_normal(n),
     }

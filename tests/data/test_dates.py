@@ -3,8 +3,10 @@
 import datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import renyi
 from renyi.data.dates import CLOCK, chosen, dates, fitting
 
 DAY = datetime.date(2021, 3, 25)
@@ -138,3 +140,43 @@ def test_many_cells_are_read_at_once(rng):
     values, is_read = dates(cells, "day/month/year")
     assert is_read.all()
     np.testing.assert_array_equal(values, days.astype("M8[us]"))
+
+
+@pytest.mark.parametrize(
+    ("cell", "way", "meaning"),
+    [
+        ("9999-12-31", "year-month-day", "9999-12-31"),
+        ("0001-01-01", "year-month-day", "0001-01-01"),
+        ("0069-02-03 04:05", "year-month-day", "0069-02-03T04:05"),
+        ("2024-02-29T01:02:03.123456789", "year-month-day", "2024-02-29T01:02:03.123456"),
+        ("2024-02-29 01:02:03.123456789+00", "year-month-day with zones", "2024-02-29T01:02:03.123456"),
+        ("2024-02-29 01:02-05", "year-month-day with zones", "2024-02-29T06:02"),
+        ("1250-06-01T00:00:00Z", "year-month-day with zones", "1250-06-01"),
+    ],
+)
+def test_iso_text_of_all_years_fractions_and_zones(cell, way, meaning):
+    assert fitting([cell]) == (way,)
+    values, is_read = dates([cell], way)
+    assert is_read.all()
+    assert values[0] == np.datetime64(meaning)
+
+
+def test_codes_are_no_dates_of_other_years():
+    assert fitting(["0000-01-01"]) == ()
+    assert fitting(["1234-5-6"]) == ()
+    assert fitting(["9999/12/31"]) == ()
+
+
+def test_times_of_the_day_keep_nanoseconds():
+    assert dates(["00:00:01.123456789"], CLOCK)[0].tolist() == [1_123_456_789]
+
+
+@pytest.mark.parametrize("cells", [["9999-12-31"], ["0999-01-01"], ["2001-01-01 00:00:00.123456789"]])
+@pytest.mark.parametrize("types", [None, {"d": "date"}])
+def test_frames_read_iso_text_as_files_do(cells, types, tmp_path):
+    usual = (np.datetime64("2001-01-01") + 31 * np.arange(100)).astype(str).tolist()
+    table = pd.DataFrame({"d": cells * 10 + usual, "x": np.arange(110) % 17})
+    table.to_csv(tmp_path / "table.csv", index=False)
+    found, expected = renyi.matrix(table, types=types), renyi.matrix(tmp_path / "table.csv", types=types)
+    assert found.types == expected.types == {"d": "date", "x": "number"}
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-6)

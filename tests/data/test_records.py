@@ -16,7 +16,12 @@ def test_rows_become_columns_with_gaps():
     [
         ([{"a": 1, "b": "text"}], True),
         (({"a": None},), True),
+        ([{"a": 1, "b": [1, 2]}, {"a": 2, "b": ()}], True),
+        ([{"a": [1, 2]}, {"a": None}], True),
+        ([{}, {}], True),
+        ([{"a": [1, 2], "b": 1}], False),
         ([{"a": [1, 2]}], False),
+        ([{"a": [1, 2]}, {}], False),
         ([{"a": np.arange(2)}, {"a": np.arange(2)}], False),
         ([], False),
         ([1, 2], False),
@@ -36,3 +41,11 @@ def test_functions_of_tables_take_rows(rng):
     np.testing.assert_array_equal(found.values, wanted.values)
     assert renyi.screen(rows, "y").names == renyi.screen(columns, "y").names
     assert renyi.pairs(rows, q=1.0)["x"].tolist() == renyi.pairs(columns, q=1.0)["x"].tolist()
+
+
+def test_rows_with_lists_in_a_column_lose_that_column(rng):
+    rows = [{"x": float(x), "y": float(x**2), "tags": ["a"] * k} for k, x in enumerate(rng.standard_normal(40))]
+    rows[3]["tags"] = (1, 2)
+    found = renyi.matrix(rows)
+    assert found.types == {"x": "number", "y": "number"}
+    assert found.skipped == {"tags": "holds objects that are neither numbers nor labels: list (39), tuple (1)"}

@@ -149,9 +149,20 @@ def test_periods_are_dates(kind):
 
 
 def test_a_few_cells_show_that_a_column_is_free_text():
-    assert not may_spell(["a letter", "to", "somebody", "12"])
-    assert may_spell(["12", "n/a", "3.5"])
-    assert may_spell(["25 Mar 2021", "1 Apr 2021"])
+    assert not may_spell(["a letter", "to", "somebody", "12"] * 300)
+    assert may_spell(["12", "n/a", "3.5"] * 400)
+    assert may_spell(["25 Mar 2021", "1 Apr 2021"] * 600)
+
+
+@pytest.mark.parametrize("kind", ["number", "date"])
+def test_words_are_weighed_by_their_rows_and_not_by_how_different_they_are(kind):
+    known = [f"{k}.5" if kind == "number" else f"2021-03-{k + 10}" for k in range(12)]
+    cells = [known[k % 12] for k in range(982)] + [f"word {chr(97 + k)}" for k in range(18)]
+    spelling, notes = decided(cells)
+    assert spelling.kind == kind
+    assert "and 15 more (18 times)" in notes
+    # Too many rows of words.
+    assert decided(cells + ["other"] * 40)[0] is None
 
 
 def test_long_numbers_beside_words_keep_their_digits():

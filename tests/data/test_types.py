@@ -5,10 +5,13 @@ import datetime
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import renyi
 from renyi.data.column import Column
 from renyi.data.types import SkipError, as_vector, check_varies, convert, pool_levels, read
 from renyi.errors import InputError
@@ -107,3 +110,21 @@ def test_vectors_lack_the_rows_that_a_part_lacks():
     assert column.values[[0, 3]].tolist() == [[1.0, 1.0], [4.0, 4.0]]
     with pytest.raises(SkipError, match="its part 'b': left out by types"):
         as_vector("v", parts, {"b": "skip"})
+
+
+FRAMES = [pd.DataFrame, pl.DataFrame, pa.table, lambda columns: [columns], dict]
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("kind", ["number", "date", "category"])
+@pytest.mark.parametrize("n", [1500, 450])
+def test_words_in_the_first_rows_decide_nothing(frame, kind, n):
+    days = np.datetime64("1990-01-01") + np.arange(n)
+    cells = {"number": [str(k / 8) for k in range(n)], "date": days.astype(str).tolist()}.get(kind)
+    cells = cells or [f"word {'ab'[k % 2]}{k}" for k in range(n)]
+    table = {"x": ["unknown"] * 20 + cells[20:], "y": [k % 7 + 0.5 for k in range(n)], "z": [k % 9 for k in range(n)]}
+    found = renyi.matrix(frame(table))
+    if kind == "category":
+        assert found.skipped["x"] == f"{n - 19:,} of its {n:,} values are distinct: an identifier or free text"
+    else:
+        assert found.types["x"] == kind

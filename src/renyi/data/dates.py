@@ -16,6 +16,8 @@ Mask: TypeAlias = NDArray[np.bool_]
 COMPACT, CLOCK, ISO = "yyyymmdd", "hour:minute", ("year-month-day", "year-month-day with zones", "hour:minute")
 # Numbers of four digits that are no years, as those at the end of codes, are mostly beyond these.
 _YEAR, _SHORT_YEAR = r"(?P<year>(?:1[5-9]|2[01])\d{2})", r"(?P<year>\d{2})"
+# Nothing else is written as ISO dates are, whatever the year.
+_ISO_YEAR = r"(?P<year>(?:1[5-9]|2[01])\d{2}|(?!0000)\d{4}(?=-\d{2}-\d{2}))"
 _MONTH, _DAY = r"(?P<month>0?[1-9]|1[0-2])", r"(?P<day>0?[1-9]|[12]\d|3[01])"
 _TWO_DIGITS = {_MONTH: r"(?P<month>0[1-9]|1[0-2])", _DAY: r"(?P<day>0[1-9]|[12]\d|3[01])"}
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -24,10 +26,10 @@ _NAME = (
     r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
 )
 _TIME = (
-    r"(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.(?P<fraction>\d{1,6}))?)?"
+    r"(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.(?P<fraction>\d{1,9}))?)?"
     r"(?:\s?(?P<half>[ap])\.?m\.?)?"
 )
-_ZONE = r"\s?(?P<zone>z|[+-]\d{2}:?\d{2})"
+_ZONE = r"\s?(?P<zone>z|[+-]\d{2}(?::?\d{2})?)"
 # Two digits of a year from here on are of the last century, as in POSIX.
 _PIVOT = 69
 
@@ -51,6 +53,7 @@ def _patterns() -> dict[str, str]:
             found[name.replace(" ", mark)] = between.join(
                 _TWO_DIGITS.get(part, part) if is_strict else part for part in parts
             )
+    found["year-month-day"] = f"{_ISO_YEAR}-{_MONTH}-{_DAY}"
     gap = r"[\s-]?"
     found["day month-name year"] = rf"{_DAY}{gap}{_NAME}{gap},?\s?(?:{_YEAR}|(?P<yy>\d{{2}}))"
     found["month-name day year"] = rf"{_NAME}{gap}{_DAY}(?:,?\s|-){_YEAR}"
@@ -87,13 +90,15 @@ def dates(cells: Sequence[str], name: str, /) -> tuple[NDArray[Any], Mask]:
     def numbers(field: str, otherwise: int) -> NDArray[np.int64]:
         return np.array([int(part.get(field) or otherwise) for part in parts], dtype=np.int64)
 
-    times, is_time = _microseconds(parts, numbers)
+    times, is_time = _nanoseconds(parts, numbers)
     if name == CLOCK:
-        values: NDArray[Any] = 1000 * times
+        values: NDArray[Any] = times
         is_valid = is_time
     else:
-        years = np.array([int(part.get("year") or part["yy"]) for part in parts], dtype=np.int64)
-        years += np.where(years >= 100, 0, np.where(years >= _PIVOT, 1900, 2000))
+        spelled_years = [part.get("year") or part["yy"] for part in parts]
+        years = np.array([int(year) for year in spelled_years], dtype=np.int64)
+        is_short = np.array([len(year) == 2 for year in spelled_years], dtype=bool)
+        years += np.where(is_short, np.where(years >= _PIVOT, 1900, 2000), 0)
         if "name" in name:
             spelled = np.array([_MONTHS.index(part["month"][:3].lower()) + 1 for part in parts], dtype=np.int64)
         else:
@@ -101,31 +106,32 @@ def dates(cells: Sequence[str], name: str, /) -> tuple[NDArray[Any], Mask]:
         months = ((years - 1970) * 12 + spelled - 1).astype("M8[M]")
         days = months.astype("M8[D]") + (numbers("day", 1) - 1)
         is_valid = is_time & (days.astype("M8[M]") == months)
-        values = days.astype("M8[us]") + times.astype("m8[us]")
+        # Nanoseconds would not reach all years, and batches need one unit.
+        values = days.astype("M8[us]") + (times // 1000).astype("m8[us]")
     spread = np.zeros(len(cells), dtype=values.dtype)
     spread[is_read] = values
     is_read[is_read] = is_valid
     return spread, is_read
 
 
-def _microseconds(parts: Sequence[dict[str, Any]], numbers: Any) -> tuple[NDArray[np.int64], Mask]:
+def _nanoseconds(parts: Sequence[dict[str, Any]], numbers: Any) -> tuple[NDArray[np.int64], Mask]:
     """Times of the day, in UTC where they have a zone, and which there are."""
     hours = numbers("hour", 0)
     has_half = np.array([bool(part.get("half")) for part in parts], dtype=bool)
     is_late = np.array([(part.get("half") or "").lower() == "p" for part in parts], dtype=bool)
     is_time = np.where(has_half, (hours >= 1) & (hours <= 12), hours <= 23)
     hours = np.where(has_half, hours % 12 + 12 * is_late, hours)
-    fractions = np.array([int((part.get("fraction") or "0").ljust(6, "0")) for part in parts], dtype=np.int64)
+    fractions = np.array([int((part.get("fraction") or "0").ljust(9, "0")) for part in parts], dtype=np.int64)
     offsets = np.array([_offset(part.get("zone")) for part in parts], dtype=np.int64)
     minutes = 60 * hours + numbers("minute", 0) - offsets
-    return (60 * minutes + numbers("second", 0)) * 1_000_000 + fractions, is_time
+    return (60 * minutes + numbers("second", 0)) * 1_000_000_000 + fractions, is_time
 
 
 def _offset(zone: str | None) -> int:
     """Minutes that a zone is before UTC."""
     if not zone or zone in "zZ":
         return 0
-    minutes = 60 * int(zone[1:3]) + int(zone[-2:])
+    minutes = 60 * int(zone[1:3]) + int(zone[3:].lstrip(":") or 0)
     return -minutes if zone[0] == "-" else minutes
 
 

@@ -7,10 +7,12 @@ __all__ = ["are_records", "by_column"]
 
 
 def are_records(data: Any, /) -> bool:
-    """Whether these are rows, as a list of dicts of single values is; dicts of columns are batches."""
+    """Whether these are rows, as a list of dicts of values is; dicts of columns alone are batches."""
     if not isinstance(data, (list, tuple)) or not data or not all(isinstance(row, Mapping) for row in data):
         return False
-    return not any(_is_column(cell) for row in data for cell in row.values())
+    are_columns = {_is_column(cell) for row in data for cell in row.values()}
+    # Rows may have lists in some of their cells; a single dict of both is a batch that lacks a column.
+    return True not in are_columns or (False in are_columns and len(data) > 1)
 
 
 def _is_column(cell: Any) -> bool:

@@ -3,7 +3,7 @@
 They are not taken out. A number is what the user gave, a pair would count it, and the largest of them may be a cap.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,16 +27,21 @@ class Extremes:
     lowest: float = np.inf
     highest: float = -np.inf
 
-    def update(self, values: NDArray[Any], /) -> None:
-        """Look at some more numbers."""
+    def update(self, values: NDArray[Any], rows: NDArray[np.intp] | None = None, /) -> None:
+        """Look at some more numbers, each of one row or of as many as are given."""
+        rows = np.broadcast_to(np.intp(1), len(values)) if rows is None else rows
         for pick in (np.min, np.max):
             while len(values) and float(end := pick(values)) in _KNOWN:
                 is_end = values == end
-                self.times[float(end)] = self.times.get(float(end), 0) + int(np.count_nonzero(is_end))
-                values = values[~is_end]
+                self.times[float(end)] = self.times.get(float(end), 0) + int(rows[is_end].sum())
+                values, rows = values[~is_end], rows[~is_end]
         if len(values):
             self.lowest = min(self.lowest, float(np.min(values)))
             self.highest = max(self.highest, float(np.max(values)))
+
+    def copy(self) -> "Extremes":
+        """One that has seen the same; neither changes the other."""
+        return replace(self, times=dict(self.times))
 
     def merge(self, other: "Extremes", /) -> None:
         """Add what other rows hold."""

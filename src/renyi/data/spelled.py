@@ -1,5 +1,6 @@
 """What the cells of a text column spell, decided from all of them: dates, times, or numbers beside a few words."""
 
+import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from renyi.data.dates import CLOCK, COMPACT, ISO, chosen, dates, fitting
 from renyi.data.exact import exact_array, is_wide
 from renyi.data.notes import Notes
-from renyi.errors import InputError, cut, some
+from renyi.errors import InputError, count, cut, some
 
 __all__ = [
     "MISSING_NUMBER",
@@ -20,10 +21,12 @@ __all__ = [
     "are_few_words",
     "date_spelling",
     "has_digit",
+    "is_infinite",
     "may_spell",
     "note_strays",
     "spelling_of",
     "spells",
+    "told_infinite",
     "wanted_dates",
     "wanted_numbers",
 ]
@@ -40,8 +43,9 @@ MISSING_NUMBER = frozenset(
 _MOST_STRAY, _MOST_WORDS = 0.05, 20
 # Of fewer different numbers beside words all are levels of one category, such as 1, 2, 3 and "more".
 _FEWEST_NUMBERS = 10
-# Cells that show whether text may spell numbers or dates.
-_SAMPLE = 20
+# Cells that show whether text may spell numbers or dates. So few levels are all looked at, since rows decide whether
+# words are few; of more levels the words that are allowed are hardly any.
+_SAMPLE, _FEW_LEVELS = 20, 1000
 
 
 @dataclass(frozen=True)
@@ -55,18 +59,14 @@ class Spelling:
         """What cells spell, which cells spell something, and whether numbers are rounded."""
         if self.kind != "number":
             return *dates([str(cell) for cell in cells], self.way), False
-        is_read = np.array([spells(float, cell) for cell in cells], dtype=bool)
+        # Infinities are refused by whoever counts rows.
+        is_read = np.array([spells(_finite, cell) for cell in cells], dtype=bool)
         known = [cell for cell, is_one in zip(cells, is_read, strict=True) if is_one]
         numbers: NDArray[Any] = np.array([float(cell) for cell in known], dtype=np.float64)  # type: ignore[arg-type]
         is_rounded = False
-        finite = np.isfinite(numbers)
-        if is_wide(numbers[finite]):
+        if is_wide(numbers):
             # Text with a point or an exponent spells a float, all other numbers of many digits are whole.
-            exact, is_rounded = exact_array([_exactly(cell) for cell in np.array(known, dtype=object)[finite]])
-            numbers = np.zeros(len(finite), dtype=exact.dtype)
-            numbers[finite] = exact
-            is_read[is_read] = finite
-            numbers = numbers[finite]
+            numbers, is_rounded = exact_array(list(map(_exactly, known)))
         spread = np.full(len(cells), np.nan) if numbers.dtype.kind == "f" else np.zeros(len(cells), numbers.dtype)
         spread[is_read] = numbers
         return spread, is_read, is_rounded
@@ -81,6 +81,10 @@ def _exactly(cell: Any) -> Any:
     return int(cell) if spells(int, cell) else float(cell)
 
 
+def _finite(cell: Any) -> float | None:
+    return number if math.isfinite(number := float(cell)) else None
+
+
 def spells(kind: Callable[[Any], Any], cell: Any, /) -> bool:
     """Whether a cell can be read as this kind."""
     try:
@@ -90,21 +94,33 @@ def spells(kind: Callable[[Any], Any], cell: Any, /) -> bool:
         return False
 
 
-def may_spell(cells: Sequence[Any], /) -> bool:
-    """Whether some cells of a column look as if it spelled dates, or mostly numbers."""
-    texts = [str(cell) for cell in cells]
+def is_infinite(cell: Any, /) -> bool:
+    """Whether a cell spells a number that is not finite, and not NaN either."""
+    return spells(float, cell) and math.isinf(float(cell))
+
+
+def told_infinite(n_rows: int, where: str = "", /) -> str:
+    """Why a column with infinities is left out, in words that follow its name."""
+    return f"has {count(n_rows, 'infinite value')}{where}: replace by numbers or by NaN"
+
+
+def may_spell(levels: Sequence[Any], /) -> bool:
+    """Whether the different cells of a column are few, or some of them look like dates, or mostly like numbers."""
+    if len(levels) <= _FEW_LEVELS:
+        return True
+    texts = [str(cell) for cell in _spread_sample(levels)]
     told = list(filter(has_digit, texts))
     return 2 * sum(map(_is_number, texts)) >= len(texts) or (2 * len(told) >= len(texts) > 0 and bool(fitting(told)))
 
 
 def _is_number(cell: str) -> bool:
-    return cell.strip().lower() not in MISSING_NUMBER and spells(float, cell)
+    return cell.strip().lower() not in MISSING_NUMBER and spells(float, cell) and not math.isnan(float(cell))
 
 
 def spelling_of(name: str, levels: Sequence[Hashable], rows: NDArray[np.intp], notes: Notes, /) -> Spelling | None:
     """What a text column spells, given its different cells and the rows of each; None where it is a category."""
     spelling = None
-    if len(levels) > 1 and may_spell(_spread_sample(levels)):
+    if len(levels) > 1 and may_spell(levels):
         cells = [str(level) for level in levels]
         said = {cell: int(n) for cell, n in zip(cells, rows.tolist(), strict=True) if not has_digit(cell)}
         told = list(filter(has_digit, cells))

@@ -16,7 +16,17 @@ from renyi.data.frames import period_starts, read_categories, read_cells
 from renyi.data.labels import encode, encode_array, encode_series, is_missing, tidy
 from renyi.data.notes import Notes
 from renyi.data.reader import as_column, in_one_array
-from renyi.data.spelled import NUMBERS, Spelling, may_spell, spelling_of, spells, wanted_dates, wanted_numbers
+from renyi.data.spelled import (
+    NUMBERS,
+    Spelling,
+    is_infinite,
+    may_spell,
+    spelling_of,
+    spells,
+    told_infinite,
+    wanted_dates,
+    wanted_numbers,
+)
 from renyi.errors import InputError, RenyiError, count, is_integer
 
 __all__ = [
@@ -29,6 +39,7 @@ __all__ = [
     "check_max_levels",
     "check_varies",
     "convert",
+    "infinite_rows",
     "pool",
     "pool_levels",
     "read",
@@ -50,8 +61,6 @@ _FEWEST_ROWS = 5
 MAX_LEVELS = 2000
 # Text with a larger share of distinct values names its rows, or is prose.
 _LARGEST_DISTINCT = 0.5
-# Cells that show whether text spells numbers or dates.
-_SAMPLE = 20
 # Most columns show that they vary in their first rows.
 _FIRST_ROWS = 64
 _OTHER = "(other)"
@@ -83,9 +92,9 @@ def read(data: Any, name: str, override: Override | Spelling | None) -> Raw:
             if override is None:
                 # Before they are encoded, which takes long for as many levels as rows.
                 known = data.filter(~data.is_null())
-                sample = known.head(_SAMPLE).to_list()
-                if not sample or not may_spell(sample):
-                    _refuse_identifier(known.n_unique() if len(known) else 0, len(known), sample)
+                levels = known.unique(maintain_order=True).to_list()
+                if not may_spell(levels):
+                    _refuse_identifier(levels, len(known))
             return _category(*encode_series(data), name), "text"
         if isinstance(dtype, (nw.Categorical, nw.Enum)):
             encoded, ordered = read_categories(data)
@@ -153,13 +162,13 @@ def _not_finite(array: NDArray[Any], missing: Mask | None) -> Mask | None:
     if finite.all():
         return missing
     gaps: Mask = np.isnan(array) if missing is None else missing | np.isnan(array)
-    infinite = ~finite & ~gaps
-    if infinite.any():
-        raise SkipError(
-            f"has {count(int(infinite.sum()), 'infinite value')} (first in row {infinite.argmax():,}): replace by "
-            "numbers or by NaN"
-        )
+    _refuse_infinite(~finite & ~gaps)
     return gaps
+
+
+def _refuse_infinite(infinite: Mask) -> None:
+    if infinite.any():
+        raise SkipError(told_infinite(int(infinite.sum()), f" (first in row {infinite.argmax():,})"))
 
 
 def _spread(observed: NDArray[Any], missing: Mask) -> NDArray[Any]:
@@ -276,11 +285,16 @@ def as_spelled(column: Column, spelling: Spelling) -> Column:
         values, is_read, is_rounded = spelling.values(column.levels)
     except RoundingError as error:
         raise SkipError(str(error)) from error
+    if spelling == NUMBERS:
+        _refuse_infinite(infinite_rows(column))
     missing = _gaps(column) | ~is_read[column.values]
-    cells = values[column.values]
-    if cells.dtype.kind == "f":
-        missing = _not_finite(np.where(missing, np.nan, cells), missing)
-    return replace(_number(cells, missing, column.name), is_rounded=is_rounded)
+    return replace(_number(values[column.values], missing, column.name), is_rounded=is_rounded)
+
+
+def infinite_rows(column: Column) -> Mask:
+    """Rows of levels that spell an infinite number."""
+    infinite: Mask = np.array([is_infinite(level) for level in column.levels], dtype=bool)[column.values]
+    return infinite & ~_gaps(column)
 
 
 def words_of(column: Column) -> dict[str, int]:
@@ -397,7 +411,7 @@ def pool_levels(
 ) -> tuple[NDArray[np.intp], tuple[Hashable, ...], int]:
     """Where every level goes, given the rows that each has; the levels that are then left, and how many were pooled."""
     if not requested:
-        _refuse_identifier(len(levels), int(rows.sum()), levels[:_SAMPLE])
+        _refuse_identifier(levels, int(rows.sum()))
     # A level that is called so already is where the others belong.
     other = np.array([level == _OTHER for level in levels])
     rare = _rare(rows, other, max_levels)
@@ -424,12 +438,13 @@ def _rare(rows: NDArray[np.intp], other: Mask, max_levels: int) -> Mask:
     return other if np.count_nonzero(rare) == 1 and rows[rare].sum() >= _FEWEST_ROWS else rare
 
 
-def _refuse_identifier(n_levels: int, n_observed: int, sample: Sequence[Any]) -> None:
-    if n_levels <= max(2, _LARGEST_DISTINCT * n_observed):
+def _refuse_identifier(levels: Sequence[Any], n_observed: int) -> None:
+    if len(levels) <= max(2, _LARGEST_DISTINCT * n_observed):
         return
+    # By all of them, since doors have them in different orders.
     guess = "an identifier or free text"
-    if all(spells(float, cell) for cell in sample):
+    if all(spells(float, cell) for cell in levels):
         guess = "numbers as text, which types can say"
-    elif all(spells(datetime.fromisoformat, cell) for cell in sample):
-        guess = "dates as text, to be converted to dates"
-    raise SkipError(f"{n_levels:,} of its {n_observed:,} values are distinct: {guess}")
+    elif all(spells(datetime.fromisoformat, cell) for cell in levels):
+        guess = "dates as text, not all written in one usual way"
+    raise SkipError(f"{len(levels):,} of its {n_observed:,} values are distinct: {guess}")

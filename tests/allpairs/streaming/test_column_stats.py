@@ -1,12 +1,16 @@
 """What batches say of a column: neither their borders nor their order matter."""
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
+import renyi
 from renyi.allpairs.streaming import text_counts
 from renyi.allpairs.streaming.column_stats import ColumnStats, part_of
 from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY
 from renyi.data.types import SkipError
+from renyi.errors import InputError
 
 
 def surveyed(parts, override=None):
@@ -102,3 +106,32 @@ def test_infinities_of_a_batch_are_missing_and_counted():
     assert part.n_infinite == 2
     assert part.missing.tolist() == [False, True, True, True]
     assert part.observed.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("library", ["pandas", "arrow"])
+def test_the_order_of_days_and_months_of_labels_is_that_of_all_batches(library, ordered):
+    days = np.datetime64("2020-01-01") + np.arange(360)
+    table = pd.DataFrame({"d": [day.strftime("%d/%m/%Y") for day in days.tolist()], "x": np.arange(360) % 50})
+    table["x"] += np.arange(360)
+    table["d"] = pd.Categorical(table["d"], ordered=ordered)
+    # No day of the first batch is above 12.
+    first = (days - days.astype("M8[M]")).astype(int) < 12
+    batches = [table[first], table[~first]]
+    if library == "arrow":
+        batches = [pa.Table.from_pandas(batch, preserve_index=False) for batch in batches]
+    found = renyi.matrix(batches, types={"d": "date"})
+    expected = renyi.matrix(table, types={"d": "date"})
+    assert found.types == expected.types == {"d": "date", "x": "number"}
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-6)
+
+
+def test_numbers_in_one_batch_and_words_among_them_in_another_can_be_numbers():
+    parts = np.arange(40.0), np.array(["unknown", *map(str, range(40, 80))], dtype=object)
+    for batches in (parts, parts[::-1]):
+        with pytest.raises(InputError, match=r"by types=\{'x': 'number'\} or 'category'$"):
+            surveyed(batches)
+        found = surveyed(batches, "number").decided(lambda _: None)
+        assert (found.type, found.n_observed, found.n_missing) == ("number", 80, 1)
+    with pytest.raises(InputError, match=r"by types=\{'x': 'category'\}$"):
+        surveyed([parts[0], np.array([True, False])])

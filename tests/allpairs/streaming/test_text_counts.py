@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import renyi
 from renyi.allpairs.streaming import text_counts
 from renyi.allpairs.streaming.text_counts import TextCounts
 from renyi.data.notes import Notes
@@ -72,3 +73,49 @@ def test_dates_that_are_wanted(monkeypatch):
     spelling, _ = counted(parts, wants_dates=True).decided("x", Notes())
     monkeypatch.setattr(text_counts, "MOST_LEVELS", 20)
     assert counted(parts, wants_dates=True).decided("x", Notes())[0] == spelling
+
+
+def beside(*words):
+    """Numbers as text beside words, and a number that goes with them."""
+    cells = [str(k / 4) for k in range(300)]
+    for k, word in enumerate(words):
+        cells[20 * k + 7] = word
+    return {"x": cells, "y": [float(k % 37) for k in range(300)], "z": [float(k % 41) for k in range(300)]}
+
+
+def in_batches(table):
+    return [{name: cells[start : start + 100] for name, cells in table.items()} for start in range(0, 300, 100)]
+
+
+@pytest.mark.parametrize("most", [text_counts.MOST_LEVELS, 20])
+@pytest.mark.parametrize("types", [None, {"x": "number"}])
+@pytest.mark.parametrize("word", ["nan", "-nan", "inf", "-Infinity", "1e999"])
+def test_words_for_what_is_no_finite_number(word, types, most, monkeypatch):
+    table = beside("unknown", word, word)
+    expected = renyi.matrix(table, types=types)
+    monkeypatch.setattr(text_counts, "MOST_LEVELS", most)
+    found = renyi.matrix(in_batches(table), types=types)
+    reasons = {name: reason.replace(" (first in row 27)", "") for name, reason in expected.skipped.items()}
+    assert dict(found.skipped) == reasons
+    assert found.types == expected.types
+    if "nan" in word:
+        assert found.types["x"] == "number"
+        np.testing.assert_allclose(found.values, expected.values, atol=1e-6)
+    else:
+        assert reasons == {"x": "has 2 infinite values: replace by numbers or by NaN"}
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_numbers_for_missing_are_told_of_text_too(merged, monkeypatch):
+    table = beside("unknown", *["-999"] * 7)
+    told = "-999 far from all other values (7 times)"
+    assert any(told in note for note in renyi.matrix(table).notes)
+    assert any(told in note for note in renyi.matrix(in_batches(table)).notes)
+    parts = [batch["x"] for batch in in_batches(table)]
+    for most in (1000, 20):
+        monkeypatch.setattr(text_counts, "MOST_LEVELS", most)
+        found = counted(parts, merged=merged)
+        for _ in range(2):
+            notes = Notes()
+            found.decided("x", notes)
+            assert told in " ".join(notes.sentences())

@@ -77,3 +77,11 @@ def test_tables_of_pandas_are_read_by_columns(read, orient):
 def test_objects_within_one_row_stay_there(read):
     assert read('{"a": {"x": 1, "y": 2}, "b": {"z": 3}}\n', "table.json").frame.height == 1
     assert read('{"a": 1}\n{"a": 2}\n', "table.json").frame.height == 2
+
+
+def test_columns_of_one_name_are_numbered(read):
+    rows = [[1, 10, "x"], [2, 20, "y"], [3, 30, "z"]]
+    source = read(json.dumps({"columns": ["a", "a", "b"], "index": [0, 1, 2], "data": rows}), "table.json")
+    assert source.frame.columns == ["a", "a_2", "b"]
+    assert source.frame.rows() == [tuple(row) for row in rows]
+    assert "columns of the same name are numbered: the next 'a' is 'a_2'" in source.notes

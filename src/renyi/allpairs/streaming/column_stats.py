@@ -19,9 +19,20 @@ from renyi.data.exact import RoundingError, Tails, is_wide, split
 from renyi.data.labels import in_order
 from renyi.data.notes import Notes
 from renyi.data.sentinels import Extremes
-from renyi.data.spelled import NUMBERS, Spelling, wanted_numbers
-from renyi.data.types import MAX_LEVELS, Override, SkipError, Type, convert, pool_levels, read, shown, words_of
-from renyi.errors import InputError, count
+from renyi.data.spelled import NUMBERS, Spelling, told_infinite, wanted_numbers
+from renyi.data.types import (
+    MAX_LEVELS,
+    Override,
+    SkipError,
+    Type,
+    convert,
+    infinite_rows,
+    pool_levels,
+    read,
+    shown,
+    words_of,
+)
+from renyi.errors import InputError
 
 __all__ = ["ColumnStats", "Counted", "part_of"]
 
@@ -66,6 +77,11 @@ def part_of(data: Any, name: str, override: Override | Spelling | None, /) -> Pa
     data, n_infinite = _without_infinities(data)
     # Whether text names its rows, and what it spells, is decided from all of them.
     column, kind = read(data, name, override or "category")
+    if kind in ("category", "ordered") and (override == "date" or isinstance(override, Spelling)):
+        # How dates are written is decided from all batches for labels, too.
+        column, kind = replace(column, kind="category"), "text"
+    if column.levels and override == "number":
+        column, n_infinite = _without_infinite_levels(column)
     words = words_of(column) if kind == "text" and override == "number" else {}
     if kind == "text" and override in (None, "date"):
         return Part(column.kind, kind, column.values, column.missing, column.levels, example=_example(column))
@@ -114,6 +130,13 @@ def _without_infinities(data: Any) -> tuple[Any, int]:
     infinite = np.isinf(array)
     n_infinite = int(np.count_nonzero(infinite))
     return (np.where(infinite, np.nan, array), n_infinite) if n_infinite else (data, 0)
+
+
+def _without_infinite_levels(column: Column) -> tuple[Column, int]:
+    """Labels without those that spell infinities, and how many rows those had."""
+    infinite = infinite_rows(column)
+    gaps = infinite if column.missing is None else infinite | column.missing
+    return replace(column, missing=gaps if gaps.any() else None), int(np.count_nonzero(infinite))
 
 
 @dataclass(eq=False)
@@ -192,9 +215,11 @@ class ColumnStats:
             self.sketch = RankSketch.beginning(self.capacity, self.layout) if kind == "number" else None
             self.text = TextCounts(self.capacity, self.override == "date") if type_ == "text" else None
         elif (kind, type_) != (self.kind, self.type):
+            # Words among the numbers of some batches make these text.
+            wanted = "'number'} or 'category'" if {type_, self.type} == {"number", "text"} else "'category'}"
             raise InputError(
                 f"{self.name!r} is a {_called(self.type)} in one batch and a {_called(type_)} in another: give it one "
-                f"type, or say what it is by types={{{self.name!r}: 'category'}}"
+                f"type, or say what it is by types={{{self.name!r}: {wanted}"
             )
         elif levels != self.levels:
             raise InputError(
@@ -229,7 +254,7 @@ class ColumnStats:
             sketch=None if self.sketch is None else self.sketch.copy(),
             text=None if self.text is None else self.text.copy(),
             words=dict(self.words),
-            extremes=replace(self.extremes, times=dict(self.extremes.times)),
+            extremes=self.extremes.copy(),
         )
 
     def merge(self, other: "ColumnStats", /) -> None:
@@ -268,7 +293,7 @@ class ColumnStats:
         if self.reason:
             raise SkipError(self.reason)
         if self.n_infinite:
-            raise SkipError(f"has {count(self.n_infinite, 'infinite value')}: replace by numbers or by NaN")
+            raise SkipError(told_infinite(self.n_infinite))
         if self.words:
             wanted_numbers(self.name, self.words, self.n_observed + sum(self.words.values()), notes)
         if self.text is not None:

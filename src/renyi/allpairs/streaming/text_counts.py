@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,17 @@ from renyi.data.dates import CLOCK, fitting
 from renyi.data.exact import RoundingError, Tails, is_wide, split
 from renyi.data.labels import in_order
 from renyi.data.notes import Notes
+from renyi.data.sentinels import Extremes
 from renyi.data.spelled import (
     NUMBERS,
     Spelling,
     are_few_words,
     date_spelling,
     has_digit,
+    is_infinite,
     note_strays,
     spelling_of,
+    told_infinite,
     wanted_dates,
 )
 from renyi.data.types import SkipError
@@ -39,7 +42,7 @@ class TextCounts:
     """Rows of every different cell, or once these are too many, of the values in every way that they may be read.
 
     `words` are cells without a digit, `others` those with one that spell no number; `example` is the first of the
-    cells with a digit in their order.
+    cells with a digit in their order, and `extremes` has those of the numbers.
     """
 
     capacity: int
@@ -49,11 +52,19 @@ class TextCounts:
     words: dict[str, int] = field(default_factory=dict)
     others: dict[str, int] = field(default_factory=dict)
     example: str = ""
+    extremes: Extremes = field(default_factory=Extremes)
 
     def copy(self) -> "TextCounts":
         """One that has seen the same; neither changes the other."""
         sketches = None if self.sketches is None else {key: sketch.copy() for key, sketch in self.sketches.items()}
-        return replace(self, rows=dict(self.rows), sketches=sketches, words=dict(self.words), others=dict(self.others))
+        return replace(
+            self,
+            rows=dict(self.rows),
+            sketches=sketches,
+            words=dict(self.words),
+            others=dict(self.others),
+            extremes=self.extremes.copy(),
+        )
 
     @property
     def n_rows(self) -> int:
@@ -86,6 +97,7 @@ class TextCounts:
         _add_up(self.words, other.words)
         _add_up(self.others, other.others)
         self.example = min(filter(None, (self.example, other.example)), default="")
+        self.extremes.merge(other.extremes)
         self._keep(other.sketches)
         for key, sketch in (self.sketches or {}).items():
             sketch.merge(other.sketches[key])
@@ -117,6 +129,8 @@ class TextCounts:
             if is_read.all() if key != NUMBERS else tails is None and not is_wide(floats):
                 _add(sketch, floats, tails, times[is_read])
                 fits.append(key)
+                if key == NUMBERS:
+                    self.extremes.update(floats, times[is_read])
         self._keep(fits)
 
     def words_beside(self, spelling: Spelling, /) -> dict[str, int]:
@@ -142,18 +156,25 @@ class TextCounts:
             spelling = spelling_of(name, levels, times, notes)
         if spelling is None:
             return None, None
+        if spelling == NUMBERS:
+            _refuse_infinite(self.rows)
         try:
             floats, tails, is_read = _found(spelling, levels)
         except RoundingError as error:
             raise SkipError(str(error)) from error
         sketch = RankSketch.beginning(self.capacity, None)
         _add(sketch, floats, tails, times[is_read])
+        if spelling == NUMBERS:
+            extremes = Extremes()
+            extremes.update(floats, times[is_read])
+            extremes.tell(name, notes)
         return spelling, sketch
 
     def _chosen(self, name: str, notes: Notes) -> tuple[Spelling, RankSketch]:
         sketches = self.sketches or {}
         ways = [key.way for key in sketches if key != NUMBERS]
-        words = self.words_beside(NUMBERS) if not ways else self.words
+        beside = self.words_beside(NUMBERS) if not ways else self.words
+        words = beside if ways else {word: n for word, n in beside.items() if not is_infinite(word)}
         spelling = None
         if not self.wants_dates and not are_few_words(words, self.n_rows):
             raise SkipError(f"more than {MOST_LEVELS:,} distinct values: an identifier or free text")
@@ -162,11 +183,19 @@ class TextCounts:
         elif words:
             # Text that spells numbers alone was made text by somebody.
             spelling = NUMBERS
+            _refuse_infinite(beside)
             note_strays(name, words, notes)
+            self.extremes.tell(name, notes)
         if spelling is None:
             guess = "dates in an order that is open" if ways else "numbers as text, which types can say"
             raise SkipError(f"more than {MOST_LEVELS:,} distinct values: {guess}")
         return spelling, sketches[spelling]
+
+
+def _refuse_infinite(cells: Mapping[Any, int]) -> None:
+    n_rows = sum(n for cell, n in cells.items() if is_infinite(cell))
+    if n_rows:
+        raise SkipError(told_infinite(n_rows))
 
 
 def _found(spelling: Spelling, cells: Sequence[Hashable]) -> tuple[Array, Tails | None, NDArray[np.bool_]]:

@@ -32,8 +32,8 @@ def parse_csv(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]:
     names = check_names(spelled, request)
     if request.has_names and looks_like_a_row(spelled):
         request.notes.say(
-            f"the first line ({some(spelled)}) looks like a row and was read as names: if it is none, pass "
-            "--no-header, or in Python a frame with names"
+            f"the first line ({some(spelled)}) looks like a row and was read as names: if it is a row, "
+            "pass --no-header, or in Python a frame with names"
         )
     body = lines.read()
     if not body.strip():

@@ -7,6 +7,7 @@ from typing import Any
 from renyi.data.exact import EXACT
 from renyi.data.files.request import Request, renamed, typed
 from renyi.data.files.text_types import drop_values, rounds
+from renyi.data.names import as_names
 
 __all__ = ["is_json", "parse_json"]
 
@@ -25,7 +26,7 @@ def parse_json(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]:
     array, n_lines, lines = data, 0, [data]
     if b"".join(data.split()) == b"[]":
         raise request.refuse("is an empty JSON array: pass one with an object for each row")
-    rows = _by_rows(data)
+    rows = _by_rows(data, request)
     if rows is not None:
         data = array = rows
         request.notes.say("the JSON has an object or a list for each column, as pandas writes it: read as columns")
@@ -52,7 +53,7 @@ def parse_json(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]:
     return typed(pl, frame, names, request, decimal_comma=False), names
 
 
-def _by_rows(data: bytes) -> bytes | None:
+def _by_rows(data: bytes, request: Request) -> bytes | None:
     """An array of objects, where the file is one object of columns: of objects, of lists, or with the names apart."""
     start = data.lstrip()[:1]
     first, _, rest = data.strip().partition(b"\n")
@@ -63,7 +64,9 @@ def _by_rows(data: bytes) -> bytes | None:
     except ValueError:
         return None
     if set(table) == {"columns", "index", "data"}:
-        return _array([dict(zip(table["columns"], row, strict=True)) for row in table["data"]])
+        # An object would keep the last of the columns of one name.
+        names = as_names(table["columns"], request.notes)
+        return _array([dict(zip(names, row, strict=True)) for row in table["data"]])
     columns = list(table.values())
     if not columns or not (all(isinstance(c, dict) for c in columns) or all(isinstance(c, list) for c in columns)):
         return None

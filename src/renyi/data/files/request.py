@@ -1,12 +1,15 @@
 """What is asked of a file: its name, how it is to be read, and the names of its columns."""
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from renyi.data.dates import fitting
+import numpy as np
+
+from renyi.data.dates import dates, fitting
 from renyi.data.files.text_types import type_columns
 from renyi.data.names import each_once
 from renyi.data.notes import Notes
@@ -116,14 +119,26 @@ def check_columns(file: Path, names: Collection[str], first: Path, known: Collec
 
 
 def looks_like_a_row(names: Sequence[str]) -> bool:
-    """Whether names look like cells: all are numbers, one has a fraction or is a date, or whole ones have no order."""
+    """Whether names look like cells: all are numbers, one has a fraction, or numbers or dates come in no order."""
     spelled = [name.strip() for name in names]
-    numbers = [float(name) for name in spelled if spells(float, name)]
-    if len(numbers) == len(names) or any(not value.is_integer() or value < 0 for value in numbers):
+    if all(spells(float, name) for name in spelled):
         return True
-    # Years and places of columns come one after the other.
+    numbers = [number for number in (float(name) for name in spelled if spells(float, name)) if math.isfinite(number)]
+    if any(not value.is_integer() or value < 0 for value in numbers):
+        return True
+    # Columns of years, of places or of days come one after the other.
+    is_year = all(1500 <= value < 2200 for value in numbers)
     steps = {later - sooner for sooner, later in pairwise(numbers)}
-    return len(steps) > 1 or any(fitting([name]) for name in spelled)
+    has_order = all(step > 0 for step in steps) if is_year else len(steps) <= 1
+    return not has_order or _are_days_of_a_row(spelled)
+
+
+def _are_days_of_a_row(names: Sequence[str]) -> bool:
+    """Whether dates among names are too few, or not in the order, to be those of columns."""
+    days = [name for name in names if fitting([name])]
+    if len(days) < 2:
+        return bool(days)
+    return not any((np.diff(dates(days, way)[0].astype(np.int64)) > 0).all() for way in fitting(days))
 
 
 def typed(pl: Any, frame: Any, names: list[str], request: Request, *, decimal_comma: bool) -> Any:
