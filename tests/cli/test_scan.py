@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from command_line import command, refused, run
-from contracts.thresholds import as_if_large, lowered
+from contracts.lowering import as_if_large, lowered
 from renyi.cli import app
 from renyi.errors import InputError
 from renyi.tables.api import matrix

@@ -5,7 +5,7 @@
 - `doors` has every way into the package, and what it cannot do yet, with the words in which it refuses that: one entry
   each.
 - `answers` has what comes out, as plain dicts, and how far two of them may lie apart.
-- `thresholds` has every size from which the package computes in another way, with a lower one.
+- `thresholds` has every size from which the package computes in another way, with a lower one; `lowering` applies it.
 - `test_same_answer`, `test_same_refusals` and `test_thresholds` compare all doors with the first, a frame of pandas.
 - `mutations` is a program: it makes deliberate mistakes, and says whether the suite notices.
 

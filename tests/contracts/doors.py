@@ -22,8 +22,8 @@ import pytest
 
 import renyi
 from contracts.answers import EXACT, HALVES, SINGLE, Answer, Rounding
+from contracts.lowering import as_if_large, lowered
 from contracts.tables import Column, Table
-from contracts.thresholds import as_if_large, lowered
 
 # How libraries hold a table.
 

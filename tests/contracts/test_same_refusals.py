@@ -62,6 +62,7 @@ BAD = {
     "an unknown way with gaps": Bad("missing='drop' is unknown", GOOD, {"missing": "drop"}),
     "gaps that are not allowed": Bad(r"2 columns with missing cells: 'x1' \(2\)", WITH_GAPS, {"missing": "raise"}),
     "no amount of memory": Bad("memory='lots' is no amount of memory", GOOD, {"memory": "lots"}),
+    "no number of levels": Bad("max_levels must be an integer from 2 to 2,000, got 1", GOOD, {"max_levels": 1}),
     "a type of an unknown column": Bad("types names 'X7'", GOOD, {"types": {"X7": "number"}}, TENSORS),
     "an unknown type": Bad("'colour' is unknown", GOOD, {"types": {"x0": "colour"}}, TENSORS),
     "types that are no mapping": Bad("is no mapping", GOOD, {"types": ["x0"]}, TENSORS),

@@ -13,8 +13,9 @@ import pytest
 import renyi
 from contracts.answers import check_same
 from contracts.doors import BATCHES, DOORS, ON_DEVICES, PAIR_BY_PAIR, REFERENCE, STRONGEST
+from contracts.lowering import lowered
 from contracts.test_same_answer import cases, expected, some
-from contracts.thresholds import THRESHOLDS, lowered
+from contracts.thresholds import THRESHOLDS
 from contracts.zoo import TABLES
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import renyi
-from contracts.thresholds import as_if_large, lowered
+from contracts.lowering import as_if_large, lowered
 from renyi.allpairs.stack import ROWS_FOR_FLOAT32
 from renyi.tables import in_memory
 from sample_tables import SOME, VECTORS, columns_of, mixed, of_pair
