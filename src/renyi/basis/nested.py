@@ -49,8 +49,8 @@ FEW_TIES = 0.06
 # Levels that are frequent have at least so many times √n rows: with 3 the law holds for two categories, with a half
 # for a category and a number.
 _FREQUENT = (3.0, 0.5)
-# Two categories of more levels are tested by their table as a whole (`inference.contingency`): tables of Roy's law take
-# the cube of the smaller number of levels, 10 ms at 40.
+# Two categories of more levels are tested by their table as a whole (`inference.contingency`): tables of Roy's
+# distribution take the cube of the smaller number of levels, 10 ms at 40.
 MANY_LEVELS = 40
 # A function of which the smoother ones leave less than this says nothing new, or speaks of a row or two.
 _CUT = 1e-2

@@ -1,8 +1,9 @@
 """Two categories of many levels to one p-value: Pearson's χ² of their table, by its moments over all permutations.
 
-Where a table has more cells than rows, neither the χ² law nor Roy's holds, and permutations of it take long. But mean
-and variance of χ² over all permutations of the rows are known in closed form, and its skewness nearly so; a gamma law
-with these moments has the right size from 40 × 40 levels of 5 rows on (`benchmarks/studies/many_levels.py`).
+Where a table has more cells than rows, neither the χ² distribution nor Roy's holds, and permutations take long. But
+mean and variance of χ² over all permutations of the rows are known in closed form, and its skewness nearly so; a gamma
+distribution with these moments has the right size from 50 × 50 levels of 5 rows on
+(`benchmarks/studies/many_levels.py`).
 """
 
 from typing import TypeAlias
@@ -20,8 +21,8 @@ Array: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.intp]
 Block: TypeAlias = tuple[int, int]
 
-# The law is trusted while two rows that meet in the rarest cell move χ² by at most so many standard deviations:
-# up to 2.5 the size at 5, 1 and 0.1 % was right in the study, or too small.
+# The distribution is trusted while two rows that meet in the rarest cell move χ² by at most so many standard
+# deviations: up to 3.9 the size at 5 and 1 % was right in the study, or too small.
 _LARGEST_STEP = 1.0
 # Close to underflow the incomplete gamma function leaves off, and its asymptotic series takes over.
 _SMALLEST_P = 1e-290
@@ -48,7 +49,7 @@ def log_pvalue(cross: Array, block: Block, x: Basis, y: Basis, /) -> float:
     rows, columns = (_together(_rows_of_levels(basis), size) for basis, size in zip((x, y), block, strict=True))
     mean, variance, third = _moments(rows, columns)
     skewness = third / variance**1.5
-    # A gamma law with shape 4/γ² has the skewness γ.
+    # A gamma distribution with shape 4/γ² has the skewness γ.
     shape = 4.0 / skewness**2
     statistic = x.n_samples * float(np.sum(cross[: block[0], : block[1]] ** 2))
     standard = (statistic - mean) / np.sqrt(variance)
@@ -94,7 +95,7 @@ def _margin(counts: Counts, n: float) -> tuple[float, float]:
 
 
 def _log_upper_gamma(shape: float, at: float) -> float:
-    """Logarithm of the upper tail of the gamma law."""
+    """Logarithm of the upper tail of a gamma distribution."""
     if at <= 0.0:
         return 0.0
     p = float(gammaincc(shape, at))

@@ -41,7 +41,7 @@ _LARGEST_LEVERAGES = (0.03, 0.1, 0.4)
 _FEWEST_ROWS_OF_NUMBERS = 200
 # As many shuffles as a budget of multiplications allows, within bounds; each counts twice.
 _FEWEST_SHUFFLES, _MOST_SHUFFLES, _SHUFFLED_WORK = 50, 200, 10**7
-# The largest root of many functions varies little: of 400 × 400 levels three shuffles give the level to 0.015.
+# The largest root of many functions varies little: of 400 × 400 levels three permutations give the level to 0.015.
 _FEW_FUNCTIONS, _FEWEST_OF_MANY = 40, 3
 
 # Few rows may carry a pair where the product of the largest leverages on both sides is above this: fewer than ten. Two

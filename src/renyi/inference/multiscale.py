@@ -120,7 +120,7 @@ def within_reach(blocks: Iterable[Block], n: int, /, *, reach: int = LARGEST_RAN
     """Blocks as Roy's law can take them, each once.
 
     Of two categories with many levels, or two very wide vectors, the last columns of either are left out in turn: of
-    categories all levels have a law of their own (`contingency`).
+    categories all levels have a null distribution of their own (`contingency`).
     """
     reachable = (part for a, b in blocks for part in (((a, b),) if min(a, b) <= reach else ((reach, b), (a, reach))))
     return tuple((a, b) for a, b in dict.fromkeys(reachable) if a + b < n - 1)

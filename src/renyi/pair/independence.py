@@ -288,12 +288,12 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
     are_tables = shuffles.groups is None and all(side.has_many_levels for side in scales)
     table = contingency.widest_block(*bases) if are_tables else None
     blocks: tuple[Block, ...] = trusted if trusted or table else multiscale.bearable(family, *scales)
-    evidence = _evidence(crosses.nested, blocks, n) if blocks else np.empty(0)
+    roots = multiscale.block_roots(crosses.nested, blocks)
+    log_p = [float(log_sf(root, *block, n)) for root, block in zip(roots, blocks, strict=True)]
     if table is not None:
-        log_pvalue = contingency.log_pvalue(crosses.coefficient, table, *bases)
-        said = np.append(evidence - multiscale.log_weights(blocks), -log_pvalue) if blocks else np.array([-log_pvalue])
-        blocks = (*blocks, table)
-        evidence = said + multiscale.log_weights(blocks)
+        # One more block, with a null distribution of its own.
+        blocks, log_p = (*blocks, table), [*log_p, contingency.log_pvalue(crosses.coefficient, table, *bases)]
+    evidence = multiscale.log_weights(blocks) - np.array(log_p)
     log_mean = float(multiscale.log_harmonic_mean(evidence))
     result = TestResult(
         statistic=-log_mean,

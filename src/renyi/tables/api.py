@@ -13,8 +13,8 @@ from renyi.coefficients.base import Measure
 from renyi.coefficients.rdc import Rdc
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing
-from renyi.data.table import as_table, checked_overrides, names_of, observed
-from renyi.data.types import MAX_LEVELS
+from renyi.data.table import as_table, names_of, observed
+from renyi.data.types import MAX_LEVELS, check_max_levels
 from renyi.errors import InputError, is_integer, is_number
 from renyi.inference.false_discovery import Correction
 from renyi.tables.accumulator import DEFAULT_MEMORY, Accumulator
@@ -24,7 +24,6 @@ from renyi.tables.arguments import (
     checked_measure,
     column_named,
     comparable,
-    holds_values,
     listed,
     side_by_side,
     with_target,
@@ -127,6 +126,7 @@ def matrix(
     >>> found.qvalues[0, 1] < 1e-9 < found.qvalues[0, 2]
     np.True_
     """
+    check_max_levels(max_levels)
     place = device_of(device, *tensors_of(table), *tensors_of(other))
     if place is not None:
         ways = TableOnDevice(place, checked_measure(measure, correction), types, vectors, missing)
@@ -287,6 +287,7 @@ def screen(
     >>> found.names
     ('x', 'z')
     """
+    check_max_levels(max_levels)
     place = device_of(device, *tensors_of(table))
     if place is not None:
         ways = TableOnDevice(place, checked_measure(measure, correction), types, vectors, missing)
@@ -302,20 +303,8 @@ def screen(
         accumulator = Accumulator(target=target, **settings, memory=memory)
         return cast(Screening, in_batches(table, accumulator, memory, progress=progress))
     by = checked_measure(measure, correction)
-    known = names_of(table)
-    held = listed(() if given is None else given, known)
-    names = [] if holds_values(target, known) else listed(target, known)
-    if not names and not holds_values(target, known):
-        raise InputError("target names no column: pass one, or several as a vector")
-    if set(names) & set(held):
-        raise InputError(f"{sorted(set(names) & set(held))[0]!r} is both the target and given: leave it out of one")
-    goal = " & ".join(names)
-    if len(names) > 1:
-        vectors = {**checked_overrides(None, vectors, known)[1], goal: names}
-    if names:
-        rows = as_table(table, types=types, vectors=vectors, max_levels=max_levels)
-    else:
-        rows, goal = with_target(table, target, types, vectors, max_levels=max_levels)
+    held = listed(() if given is None else given, names_of(table))
+    rows, goal = with_target(table, target, held, types, vectors, max_levels=max_levels)
     rows = observed(rows, missing=missing)
     targets = [column_named(rows, goal, "target")]
     fixed = [column_named(rows, name, "given") for name in held]

@@ -19,7 +19,6 @@ __all__ = [
     "checked_measure",
     "column_named",
     "comparable",
-    "holds_values",
     "listed",
     "side_by_side",
     "with_target",
@@ -81,7 +80,7 @@ def side_by_side(
     return rows, columns
 
 
-def holds_values(target: Any, known: Sequence[str]) -> bool:
+def _holds_values(target: Any, known: Sequence[str]) -> bool:
     """Whether a target is a column of its own, and no name or list of names of a table's columns."""
     if isinstance(target, Column) or not isinstance(target, Sized) or isinstance(target, (str, bytes)):
         return isinstance(target, Column)
@@ -90,7 +89,25 @@ def holds_values(target: Any, known: Sequence[str]) -> bool:
     return hasattr(target, "__array__") and not {str(name) for name in target} <= set(known)  # type: ignore[attr-defined]
 
 
-def with_target(table: Any, target: Any, types: Types, vectors: Vectors, *, max_levels: int) -> tuple[Table, str]:
+def with_target(
+    table: Any, target: Any, held: Sequence[str], types: Types, vectors: Vectors, *, max_levels: int
+) -> tuple[Table, str]:
+    """A table with its target, which is a column of it, several as a vector, or values; and what that is called."""
+    known = names_of(table)
+    if _holds_values(target, known):
+        return _beside_values(table, target, types, vectors, max_levels=max_levels)
+    names = listed(target, known)
+    if not names:
+        raise InputError("target names no column: pass one, or several as a vector")
+    if set(names) & set(held):
+        raise InputError(f"{sorted(set(names) & set(held))[0]!r} is both the target and given: leave it out of one")
+    goal = " & ".join(names)
+    if len(names) > 1:
+        vectors = {**checked_overrides(None, vectors, known)[1], goal: names}
+    return as_table(table, types=types, vectors=vectors, max_levels=max_levels), goal
+
+
+def _beside_values(table: Any, target: Any, types: Types, vectors: Vectors, *, max_levels: int) -> tuple[Table, str]:
     """A table and, beside its columns, a target that is a column of its own; and what that is called."""
     name, known = str(getattr(target, "name", None) or "target"), names_of(table)
     while name in known:  # as where a Series was computed from a column
