@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.device.stack import DeviceFunctions
-from renyi.basis.basis import Basis, are_many
+from renyi.basis.basis import Basis, are_many_functions
 from renyi.compute.memory import workspace
 
 __all__ = [
@@ -115,7 +115,7 @@ class Stack:
     @property
     def is_wide(self) -> bool:
         """Whether products are sums over cells first: of many functions on fewer cells than there are rows."""
-        return are_many(self.rank) and max(self.sizes) <= self.n_rows
+        return are_many_functions(self.rank) and max(self.sizes) <= self.n_rows
 
     def table(self, column: int, /) -> NDArray[Any]:
         """The functions (cells, rank) of one column, of the cell of missing rows too."""

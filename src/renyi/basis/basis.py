@@ -26,7 +26,7 @@ __all__ = [
     "RESTRICTED_CUT",
     "Basis",
     "FeatureMap",
-    "are_many",
+    "are_many_functions",
     "category_basis",
     "copula_basis",
     "grid_cells",
@@ -111,7 +111,7 @@ class Basis:
     @property
     def is_wide(self) -> bool:
         """Whether products are sums over cells first: of many functions on fewer cells than there are rows."""
-        return self.codes is not None and are_many(self.rank) and len(self.table) <= len(self.codes)
+        return self.codes is not None and are_many_functions(self.rank) and len(self.table) <= len(self.codes)
 
     @property
     def is_of_number(self) -> bool:
@@ -189,7 +189,7 @@ class Basis:
         return np.take(self.table, self.codes[start:stop], axis=0)
 
 
-def are_many(n_functions: int, /) -> bool:
+def are_many_functions(n_functions: int, /) -> bool:
     """Whether products of so many functions are sums over cells first, where there are fewer of those than rows."""
     return n_functions > _MANY_FUNCTIONS
 
