@@ -7,9 +7,9 @@ from scipy.special import gammaln
 
 import renyi
 from renyi.allpairs.column_group import ColumnGroup
-from renyi.allpairs.common_rows import CommonPairs, _Side
+from renyi.allpairs.common_rows import CommonPairs, MaskedSide
 from renyi.allpairs.complete import CompletePairs
-from renyi.allpairs.sums import reaches_beyond_corner
+from renyi.allpairs.sums import Sums, reaches_beyond_corner
 from renyi.allpairs.tiles import groups
 from renyi.basis.canonical import canonical_correlations, cross_products
 from renyi.inference import multiscale
@@ -17,6 +17,14 @@ from renyi.pair.prepare import together
 from sample_tables import category, mixed, number, variables_of
 
 FIRST, SECOND = np.triu_indices(3, 1)
+
+
+def complete_pairs(x, y, i, j):
+    return CompletePairs(x, y, i, j, Sums.of(x, y))
+
+
+def common_pairs(x, y, i, j):
+    return CommonPairs(Sums.of(x, y), MaskedSide.both(x, y, i, j))
 
 
 def with_gaps(n, rng, *, gaps=0.3, decimals=9):
@@ -30,9 +38,9 @@ def whole_groups(variables):
 def test_complete_and_common_pairs_agree_where_nothing_is_missing(rng):
     variables = [number(rng.standard_normal(150)) for _ in range(3)]
     group = ColumnGroup.of(range(3), variables)
-    complete, common = CompletePairs(group, group, FIRST, SECOND), CommonPairs(group, group, FIRST, SECOND)
+    whole, common = complete_pairs(group, group, FIRST, SECOND), common_pairs(group, group, FIRST, SECOND)
     for name in ("coefficient", "log_pvalue", "first", "n", "ranks"):
-        np.testing.assert_allclose(getattr(common, name), getattr(complete, name), atol=1e-9, err_msg=name)
+        np.testing.assert_allclose(getattr(common, name), getattr(whole, name), atol=1e-9, err_msg=name)
 
 
 @pytest.mark.parametrize("decimals", [9, 0])
@@ -42,7 +50,7 @@ def test_coefficients_and_ranks_are_those_of_the_restricted_bases(decimals, rng)
         for y in variables:
             if x is not y:
                 a, b = ColumnGroup.of([0], [x]), ColumnGroup.of([1], [y])
-                found = CommonPairs(a, b, np.array([0]), np.array([0]))
+                found = common_pairs(a, b, np.array([0]), np.array([0]))
                 bases = [side.basis for side in together((x.column, y.column), (x.prepared, y.prepared))]
                 assert found.ranks.tolist() == [[basis.rank for basis in bases]]
                 assert found.coefficient[0] == pytest.approx(canonical_correlations(cross_products(*bases))[0])
@@ -51,18 +59,18 @@ def test_coefficients_and_ranks_are_those_of_the_restricted_bases(decimals, rng)
 def test_ranks_fall_with_the_levels_that_are_left(rng):
     codes = np.repeat([0, 1, 2, 3], 25)
     x, y = category(codes), number(rng.standard_normal(100), codes >= 2)
-    found = CommonPairs(ColumnGroup.of([0], [x]), ColumnGroup.of([1], [y]), np.array([0]), np.array([0]))
+    found = common_pairs(ColumnGroup.of([0], [x]), ColumnGroup.of([1], [y]), np.array([0]), np.array([0]))
     assert found.n.tolist() == [50]
     assert found.ranks[0, 0] == 1
     nothing = number(rng.standard_normal(100), codes >= 1)
-    found = CommonPairs(ColumnGroup.of([0], [x]), ColumnGroup.of([1], [nothing]), np.array([0]), np.array([0]))
+    found = common_pairs(ColumnGroup.of([0], [x]), ColumnGroup.of([1], [nothing]), np.array([0]), np.array([0]))
     assert np.isnan(found.coefficient[0])
 
 
 def test_spearmans_coefficient_stands_beside(rng):
     variables = with_gaps(200, rng)
     group = ColumnGroup.of(range(3), variables)
-    found = CommonPairs(group, group, FIRST, SECOND)
+    found = common_pairs(group, group, FIRST, SECOND)
     for k, (i, j) in enumerate(zip(FIRST, SECOND, strict=True)):
         rows = ~(variables[i].column.missing | variables[j].column.missing)
         assert found.n[k] == rows.sum()
@@ -118,17 +126,17 @@ def test_ties_on_few_rows_are_looked_at_one_by_one(rng):
     tied, free = np.round(rng.standard_normal(n)), rng.standard_normal(n)
     a, b = ColumnGroup.of([0], [number(tied)]), ColumnGroup.of([1], [number(free)])
     one = np.array([0])
-    assert np.isnan(CompletePairs(a, b, one, one).log_pvalue[0])
-    assert np.isfinite(CompletePairs(b, b, one, one).log_pvalue[0])
+    assert np.isnan(complete_pairs(a, b, one, one).log_pvalue[0])
+    assert np.isfinite(complete_pairs(b, b, one, one).log_pvalue[0])
     many = ColumnGroup.of([0], [number(np.tile(tied, 3))]), ColumnGroup.of([1], [number(np.tile(free, 3))])
-    assert np.isfinite(CompletePairs(*many, one, one).log_pvalue[0])
+    assert np.isfinite(complete_pairs(*many, one, one).log_pvalue[0])
 
 
 def test_arrangements_of_common_rows_are_counted_and_bounded(rng):
     n = 80
     x = number(np.round(rng.standard_normal(n)), rng.random(n) < 0.2)
     y = number(rng.standard_normal(n), rng.random(n) < 0.4)
-    side, other = _Side.both(ColumnGroup.of([0], [x]), ColumnGroup.of([1], [y]), np.array([0]), np.array([0]))
+    side, other = MaskedSide.both(ColumnGroup.of([0], [x]), ColumnGroup.of([1], [y]), np.array([0]), np.array([0]))
     rows = ~(x.column.missing | y.column.missing)
     counts = np.unique(x.column.values[rows], return_counts=True)[1]
     expected = gammaln(rows.sum() + 1) - gammaln(counts + 1).sum()
@@ -146,9 +154,9 @@ def test_no_pvalue_is_below_one_over_the_arrangements():
     )
     one = np.array([0])
     floor = -(gammaln(1001) - gammaln(101) - gammaln(901))
-    found = [CommonPairs(x, y, one, one), CommonPairs(y, x, one, one)]
+    found = [common_pairs(x, y, one, one), common_pairs(y, x, one, one)]
     complete = ColumnGroup.of([0], [number(np.arange(1000.0))]), ColumnGroup.of([1], [category(np.arange(1000) >= 900)])
-    for pairs in (*found, CompletePairs(*complete, one, one)):
+    for pairs in (*found, complete_pairs(*complete, one, one)):
         assert pairs.n.tolist() == [1000]
         assert pairs.log_pvalue[0] == pytest.approx(floor)
 

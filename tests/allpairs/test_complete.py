@@ -10,6 +10,10 @@ from renyi.allpairs.tiles import groups
 from sample_tables import category, number
 
 
+def complete_pairs(x, y, i, j, sums=None):
+    return CompletePairs(x, y, i, j, sums or Sums.of(x, y))
+
+
 def every_pair(x, y):
     return (index.ravel() for index in np.indices((len(x.positions), len(y.positions))))
 
@@ -23,7 +27,7 @@ def test_all_pairs_have_what_one_pair_has(kinds, rng):
     if kinds == "levels":
         y = [category(np.digitize(column, np.quantile(column, [0.3, 0.7]))) for column in values[:2]]
     (left,), (right,) = groups(x), groups(y)
-    found = CompletePairs(left, right, *every_pair(left, right))
+    found = complete_pairs(left, right, *every_pair(left, right))
     for k, (i, j) in enumerate(zip(*every_pair(left, right), strict=True)):
         expected = renyi.independence_test(x[i].column, y[j].column)
         assert found.coefficient[k] == pytest.approx(expected.coefficient, abs=1e-9)
@@ -36,25 +40,25 @@ def test_all_pairs_have_what_one_pair_has(kinds, rng):
 def test_sums_that_are_there_are_not_added_up_again(rng):
     (group,) = groups([number(rng.standard_normal(100)) for _ in range(3)])
     i, j = np.triu_indices(3, 1)
-    own, given = CompletePairs(group, group, i, j), CompletePairs(group, group, i, j, Sums.of(group, group))
+    own, given = complete_pairs(group, group, i, j), complete_pairs(group, group, i, j, Sums.of(group, group))
     np.testing.assert_array_equal(own.coefficient, given.coefficient)
     # Twice as many rows with the same sums correlate half as much.
     sums = Sums.of(group, group)
     halved = Sums(200, sums.coefficient, sums.nested)
-    np.testing.assert_allclose(CompletePairs(group, group, i, j, halved).coefficient, own.coefficient / 2)
+    np.testing.assert_allclose(complete_pairs(group, group, i, j, halved).coefficient, own.coefficient / 2)
 
 
 def test_functions_that_fill_the_rows_have_no_coefficient(rng):
     for n_rows, is_full in ((8, False), (6, True)):
         # Four levels have three functions.
         (group,) = groups([category(rng.permutation(np.arange(n_rows) % 4)) for _ in range(2)])
-        found = CompletePairs(group, group, np.array([0]), np.array([1]))
+        found = complete_pairs(group, group, np.array([0]), np.array([1]))
         assert np.isnan(found.coefficient).tolist() == [is_full]
 
 
 def test_ties_on_few_rows_have_no_law(rng):
     tied = [number(np.round(rng.standard_normal(20))) for _ in range(2)]
-    pairs = [CompletePairs(*groups(tied[:1]), *groups(tied[1:]), np.array([0]), np.array([0]))]
+    pairs = [complete_pairs(*groups(tied[:1]), *groups(tied[1:]), np.array([0]), np.array([0]))]
     plain = [number(rng.standard_normal(20)) for _ in range(2)]
-    pairs.append(CompletePairs(*groups(plain[:1]), *groups(plain[1:]), np.array([0]), np.array([0])))
+    pairs.append(complete_pairs(*groups(plain[:1]), *groups(plain[1:]), np.array([0]), np.array([0])))
     assert [bool(np.isnan(one.log_pvalue[0])) for one in pairs] == [True, False]

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 import renyi
-from renyi.allpairs.compare import Found, compare
+from renyi.allpairs.compare import FoundPairs, InMemory, compare
 from renyi.allpairs.edges import Edges
 from renyi.allpairs.tiles import groups, tiles_of
 from renyi.inference.debias import null_level
@@ -15,13 +15,13 @@ SHUFFLES = Shuffles(99, SEED, None)
 
 
 def edges_of(variables):
-    return Edges.of(variables, variables, [compare(*tile, SHUFFLES) for tile in tiles_of(groups(variables))])
+    return Edges.of(variables, variables, [compare(*tile, InMemory(), SHUFFLES) for tile in tiles_of(groups(variables))])
 
 
 def made_up(coefficient, log_pvalue, *, pearson=0.0, spearman=0.0, n=100, ranks=(5, 5)):
     coefficient, log_pvalue = np.atleast_1d(coefficient).astype(float), np.atleast_1d(log_pvalue).astype(float)
     m = len(coefficient)
-    return Found(
+    return FoundPairs(
         i=np.zeros(m, dtype=int),
         j=np.ones(m, dtype=int),
         n=np.full(m, n),

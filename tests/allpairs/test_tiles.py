@@ -5,7 +5,7 @@ import pytest
 
 import renyi
 from renyi.allpairs import tiles
-from renyi.allpairs.compare import compare
+from renyi.allpairs.compare import InMemory, compare
 from renyi.allpairs.tiles import groups, shared_tiles, tiles_of
 from renyi.inference.multiscale import CORNER
 from renyi.pair.independence import Shuffles
@@ -72,7 +72,7 @@ def test_one_long_tile_is_shared_by_threads_and_gives_the_same(rng):
     variables = variables_of({f"x{j}": column for j, column in enumerate(values.T)})
     whole, shared = list(tiles_of(groups(variables))), shared_tiles(groups(variables))
     assert [len(tiles) for tiles in (whole, shared, shared_tiles(groups(variables[:9])))] == [1, 3, 1]
-    expected, *parts = (compare(*tile, SHUFFLES) for tile in (*whole, *shared))
+    expected, *parts = (compare(*tile, InMemory(), SHUFFLES) for tile in (*whole, *shared))
     found = {pair: value for part in parts for pair, value in zip(pairs_of(part), part.coefficient, strict=True)}
     assert found.keys() == set(pairs_of(expected))
     np.testing.assert_allclose([found[pair] for pair in pairs_of(expected)], expected.coefficient, atol=1e-7)

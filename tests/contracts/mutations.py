@@ -52,10 +52,10 @@ def _chunks(n_rows, _whole=_chunks):
     "pairs with gaps have a row too few": (
         "allpairs.common_rows",
         """
-def _one_less(self, *given, _whole=_Side.__init__, **named):
+def _one_less(self, *given, _whole=Side.__init__, **named):
     _whole(self, *given, **named)
     self.n = self.n - (self.n < self.group.n_rows)
-_Side.__init__ = _one_less
+Side.__init__ = _one_less
 """,
     ),
     "columns in batches have a dimension less": (

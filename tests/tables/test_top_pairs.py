@@ -3,7 +3,8 @@ import pandas as pd
 import pytest
 
 import renyi
-from renyi.allpairs.compare import Found
+from renyi.allpairs.compare import FoundPairs
+from renyi.allpairs.edges import Edges
 from renyi.tables import top_pairs
 from renyi.tables.top_pairs import TopPairs
 from sample_tables import SOME, VECTORS, mixed, number
@@ -14,7 +15,7 @@ VARIABLES = [number(np.arange(50.0)) for _ in range(2)]
 
 def found(coefficient, pvalues):
     m = len(coefficient)
-    return Found(
+    return FoundPairs(
         i=np.zeros(m, dtype=int),
         j=np.ones(m, dtype=int),
         n=np.full(m, 1000),
@@ -35,9 +36,9 @@ def many(m, rng):
 
 def kept(parts, **settings):
     settings = {"top": None, "threshold": None, "q": 1.0, "correction": "bh", **settings}
-    collector = TopPairs(VARIABLES, **settings)
+    collector = TopPairs(**settings)
     for part in parts:
-        collector.update(part)
+        collector.update(Edges(VARIABLES, VARIABLES, part))
     return collector.result()
 
 
@@ -92,9 +93,9 @@ def test_what_is_dropped_on_the_way_could_not_have_been_in_the_end(monkeypatch, 
     expected = np.sort(coefficient[rate <= 0.05 / 1.002])[::-1][:10]
     assert edges.found.coefficient.tolist() == expected.tolist()
     assert expected[0] < 0.95
-    collector = TopPairs(VARIABLES, top=10, threshold=None, q=1.0, correction="bh")
+    collector = TopPairs(top=10, threshold=None, q=1.0, correction="bh")
     for part in parts:
-        collector.update(part)
+        collector.update(Edges(VARIABLES, VARIABLES, part))
     assert collector._n_kept < 2500
     assert len(rates) == 10
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.masked_moments import MaskedMoments
-from renyi.allpairs.stack import Joined, Stack, Values
+from renyi.allpairs.stack import CellStack, Functions, Stack, Values
 from renyi.basis.cosine import Smooth
 from renyi.basis.nested import Scales
 from renyi.basis.product_moments import Moments, moments_of, recipes_of
@@ -123,7 +123,7 @@ class ColumnGroup:
     """Columns of one group: where they stand in the table, and their stacked bases.
 
     `values` are standardised ones, where Pearson's correlation has to be found together with the rest since the rows
-    will be gone, or are on a device.
+    will be gone, or are on a device. `gaps` are what pairwise deletion takes of the rows, where it is found beforehand.
     """
 
     positions: Index
@@ -132,8 +132,8 @@ class ColumnGroup:
     corner: Stack
     rest: Stack | None
     codes: tuple[NDArray[Any], ...]
-    values: Values | None = None
-    masked_moments: MaskedMoments | None = None
+    values: Any = None
+    gaps: Any = None
 
     @classmethod
     def of(cls, positions: Sequence[int], variables: Sequence[Variable], /) -> "ColumnGroup":
@@ -153,9 +153,9 @@ class ColumnGroup:
         return cls(
             np.concatenate([group.positions for group in groups]),
             variables,
-            Stack.joined([group.coefficient for group in groups]),
-            Stack.joined([group.corner for group in groups]),
-            Stack.joined(rests) if rests else None,
+            CellStack.joined([group.coefficient for group in groups]),
+            CellStack.joined([group.corner for group in groups]),
+            CellStack.joined(rests) if rests else None,
             (),
         )
 
@@ -169,14 +169,14 @@ class ColumnGroup:
         n_rows = variables[0].n_rows
         bases, nested = [v.prepared.basis for v in variables], [v.scales.basis for v in variables]
         edge = CORNER if variables[0].scales.kind == "number" else nested[0].rank
-        corner = Stack.of(nested, missing, n_rows, columns=slice(edge))
+        corner = CellStack.of(nested, missing, n_rows, columns=slice(edge))
         has_more = nested[0].rank > edge
         return cls(
             np.array(positions, dtype=np.intp),
             tuple(variables),
-            Stack.of(bases, missing, n_rows, columns=slice(None), beside=corner),
+            CellStack.of(bases, missing, n_rows, columns=slice(None), beside=corner),
             corner,
-            Stack.of(nested, missing, n_rows, columns=slice(edge, None), beside=corner) if has_more else None,
+            CellStack.of(nested, missing, n_rows, columns=slice(edge, None), beside=corner) if has_more else None,
             corner.codes,
         )
 
@@ -193,9 +193,9 @@ class ColumnGroup:
         )
 
     @property
-    def nested(self) -> Stack | Joined:
+    def nested(self) -> Functions:
         """The nested bases as a whole."""
-        return self.corner if self.rest is None else Joined(self.corner, self.rest)
+        return self.corner if self.rest is None else self.corner.followed_by(self.rest)
 
     @property
     def scales(self) -> Scales:
@@ -222,8 +222,8 @@ class ColumnGroup:
     @cached_property
     def moments(self) -> Moments | None:
         """What means of products of functions are made of, if anything serves."""
-        if self.masked_moments is not None:
-            return self.masked_moments.moments
+        if self.gaps is not None:
+            return self.gaps.moments
         feature_map = self.variables[0].prepared.basis.feature_map
         return moments_of(feature_map.projection) if self.smooth and feature_map is not None else None
 
@@ -258,7 +258,7 @@ class ColumnGroup:
             rest,
             self.codes[columns],
             None if self.values is None else self.values.part(columns),
-            None if self.masked_moments is None else self.masked_moments.part(columns),
+            None if self.gaps is None else self.gaps.part(columns),
         )
 
     def averaged(self) -> "ColumnGroup":
@@ -267,5 +267,5 @@ class ColumnGroup:
             return self
         missing = [variable.column.missing for variable in self.variables]
         return replace(
-            self, masked_moments=MaskedMoments.of(self.moments, self.smooth, self.codes, missing, self.n_rows)
+            self, gaps=MaskedMoments.of(self.moments, self.smooth, self.codes, missing, self.n_rows)
         )

@@ -1,8 +1,8 @@
 """Coefficients and p-values of all pairs of two column groups with gaps, each on the rows that both columns have."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +19,27 @@ from renyi.allpairs.masked_gram import (
     leverages_of_cells,
 )
 from renyi.allpairs.masked_moments import distinct_masks, means_of_moments, observed_rows
-from renyi.allpairs.stack import Joined, Stack, Values, precision
+from renyi.allpairs.stack import precision
 from renyi.allpairs.sums import Sums, correlation
 from renyi.basis.basis import RESTRICTED_CUT, most_functions
 from renyi.basis.nested import FEW_TIES, TIES_OF_LEVELS
+from renyi.compute.arrays import (
+    as_floats,
+    as_places,
+    at_least,
+    by_pair,
+    flat_places,
+    gathered,
+    in_memory,
+    like,
+    log_factorials,
+    namespace,
+)
 from renyi.compute.threads import keep_going
 from renyi.inference import multiscale
 from renyi.inference.multiscale import Block, NestedProducts, largest_root
 
-__all__ = ["CommonPairs"]
+__all__ = ["CommonPairs", "CountedSide", "MaskedSide", "Side", "by_column"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -46,48 +58,49 @@ class CommonPairs:
     as NaN: such a pair is looked at by itself. The coefficient is NaN where too few rows are left for it.
     """
 
-    def __init__(self, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, sums: Sums | None = None, /) -> None:
-        self._sides = _Side.both(x, y, i, j) if sums is None else _CountedSide.of_sums(x, y, i, j, sums)
-        self._sums = sums or Sums.of(x, y)
-        self._index = i, j
-        self.n = self._sides[0].n
-        self.coefficient, self.ranks, self.heavier = self._coefficients()
-        self.pearson = self._sums.pearson(i, j, self.n)
+    def __init__(self, sums: Sums, sides: "tuple[Side, Side]", /) -> None:
+        self._sides, self._sums = sides, sums
+        self._index = i, j = sides[0].columns, sides[1].columns
+        self.n = sides[0].n
+        self.cross, self.coefficient, self.ranks, self.heavier = self._coefficients()
+        self.pearson = sums.pearson(i, j, self.n)
         of_x, of_y = _both_whitened(self._sides, lambda side, place: side.whitened_nested(place))
         nested = self._nested(of_x, of_y)
         self.first = self._first(of_x, of_y)
         self.log_pvalue = self._log_pvalues(nested, of_x, of_y)
 
-    def _coefficients(self) -> tuple[Array, Ranks, Array]:
-        """Coefficients, dimensions of both sides, and by how much single rows may weigh more than on all rows."""
+    def _coefficients(self) -> tuple[Array, Array, Ranks, Array]:
+        """Products, coefficients, dimensions of both sides, and by how much single rows weigh more than on all rows."""
         x, y = _both_whitened(self._sides, lambda side, place: side.whitened_coefficient(place))
-        i, j = self._index
-        sums = self._sums.coefficient[i, j]
-        white = _orthonormal(np.moveaxis(sums, 0, -1), x, y, self.n)
-        found = np.sqrt(np.clip(largest_root(np.ascontiguousarray(np.moveaxis(white, -1, 0))), 0.0, 1.0))
-        ranks = np.column_stack([side.most_functions() for side in self._sides])
-        is_low = (ranks < sums.shape[1:]).any(axis=1) | ~(x.is_of_full_rank() & y.is_of_full_rank())
-        heavier = np.where(is_low, np.inf, self._sides[0].heavier(x) * self._sides[1].heavier(y))
-        for a, b in np.unique(ranks[is_low], axis=0).tolist():
-            low = np.flatnonzero(is_low & (ranks == (a, b)).all(axis=1))
+        sums = gathered(self._sums.coefficient, *self._index)
+        xp = namespace(sums)
+        white = _orthonormal(xp.moveaxis(sums, 0, -1), x, y, self.n)
+        cross = by_pair(white)
+        found = xp.sqrt(xp.clip(largest_root(cross), 0.0, 1.0))
+        ranks = xp.stack([side.most_functions() for side in self._sides], axis=1)
+        is_low = (ranks < like(np.array(sums.shape[1:]), ranks)).any(axis=1) | ~(
+            x.is_of_full_rank() & y.is_of_full_rank()
+        )
+        heavier = xp.where(is_low, np.inf, self._sides[0].heavier(x) * self._sides[1].heavier(y))
+        for a, b in np.unique(in_memory(ranks[is_low]), axis=0).tolist():
+            low = flat_places(is_low & (ranks[:, 0] == a) & (ranks[:, 1] == b))
             found[low], ranks[low] = _of_low_rank(sums[low, :a, :b], x, y, low, self.n[low])
         # A side that is left with nothing shows nothing.
         has_freedom = (ranks > 0).all(axis=1) & (ranks.sum(axis=1) < self.n)
-        return np.where(has_freedom, found, np.nan), ranks, heavier
+        return cross, xp.where(has_freedom, found, np.nan), ranks, heavier
 
     def _first(self, x: Pairs, y: Pairs) -> Array:
         """Correlations of the first functions, whether or not the others are all there."""
-        i, j = self._index
-        covariance = self._sums.nested[0][i, j, 0, 0] / np.maximum(self.n, 1) - x.means[0] * y.means[0]
+        first = gathered(self._sums.nested[0][:, :, 0, 0], *self._index)
+        covariance = first / at_least(self.n, 1) - x.means[0] * y.means[0]
         return correlation(covariance, x.variance, y.variance, least=RESTRICTED_CUT**2)
 
     def _nested(self, x: Pairs, y: Pairs) -> NestedProducts:
-        i, j = self._index
-        corner, of_x, of_y = (part[i, j] for part in self._sums.nested)
-        white = _orthonormal(np.moveaxis(corner, 0, -1), x, y, self.n)
-        edge_of_x = _orthonormal(of_x.T[:, np.newaxis], x, y, self.n)[:, 0]
-        edge_of_y = _orthonormal(of_y.T[np.newaxis], x, y, self.n)[0]
-        return NestedProducts(np.moveaxis(white, -1, 0), edge_of_x.T, edge_of_y.T)
+        corner, of_x, of_y = (gathered(part, *self._index) for part in self._sums.nested)
+        white = _orthonormal(namespace(corner).moveaxis(corner, 0, -1), x, y, self.n)
+        edge_of_x = _orthonormal(of_x.T[:, None], x, y, self.n)[:, 0]
+        edge_of_y = _orthonormal(of_y.T[None], x, y, self.n)[0]
+        return NestedProducts(namespace(white).moveaxis(white, -1, 0), edge_of_x.T, edge_of_y.T)
 
     def _log_pvalues(self, nested: NestedProducts, x: Pairs, y: Pairs) -> Array:
         groups = [side.group for side in self._sides]
@@ -97,8 +110,8 @@ class CommonPairs:
         most = _MOST_MAGNIFIED[precision(groups[0].n_rows)]
         is_known = x.is_accurate(most) & y.is_accurate(most)
         is_known &= ~self._sides[0].may_be_tied & ~self._sides[1].may_be_tied
-        found, is_clear = self._by_law(roots, family, bounds, np.flatnonzero(is_known))
-        doubtful = np.flatnonzero(is_known & ~is_clear)
+        found, is_clear = self._by_law(roots, family, bounds, flat_places(is_known))
+        doubtful = flat_places(is_known & ~is_clear)
         if len(doubtful):
             exact = [side.exact_leverages(white, doubtful) for side, white in zip(self._sides, (x, y), strict=True)]
             found[doubtful] = self._by_law(roots, family, exact, doubtful)[0][doubtful]
@@ -109,7 +122,10 @@ class CommonPairs:
     ) -> tuple[Array, Mask]:
         """P-values of some pairs, and whether every block within reach was trusted with these leverages."""
         x, y = (side.group.scales for side in self._sides)
-        found, is_clear = np.full(len(roots), np.nan), np.zeros(len(roots), dtype=bool)
+        found = like(np.full(len(roots), np.nan), roots)
+        is_clear = like(np.zeros(len(roots), dtype=bool), roots)
+        if len(rows) == 0:
+            return found, is_clear
         found[rows], is_clear[rows] = log_pvalues_of_pairs(
             x,
             y,
@@ -117,19 +133,20 @@ class CommonPairs:
             family,
             n=self.n[rows],
             leverages=(leverages[0][:, rows], leverages[1][:, rows]),
-            log_arrangements=np.full(len(rows), np.inf),
+            log_arrangements=like(np.full(len(rows), np.inf), roots),
         )
         return found, is_clear
 
     def _above_floor(self, log_pvalue: Array) -> Array:
         """No p-value is below one over the number of arrangements of the common rows."""
         for side in self._sides:
-            low = np.flatnonzero(log_pvalue < -side.fewest_log_arrangements())
-            log_pvalue[low] = np.maximum(log_pvalue[low], [-side.log_arrangements(pair) for pair in low.tolist()])
+            low = flat_places(log_pvalue < -side.fewest_log_arrangements())
+            floors = like(np.array([-side.log_arrangements(pair) for pair in low.tolist()]), log_pvalue)
+            log_pvalue[low] = at_least(log_pvalue[low], floors)
         return log_pvalue
 
 
-def _both_whitened(sides: "tuple[_Side, _Side]", restrict: "Callable[[_Side, str], Whitened]") -> tuple[Pairs, Pairs]:
+def _both_whitened(sides: "tuple[Side, Side]", restrict: "Callable[[Side, str], Whitened]") -> tuple[Pairs, Pairs]:
     """Bases of both sides on common rows, restricted once where both are the same columns."""
     x, y = sides
     of_x = restrict(x, "x")
@@ -139,89 +156,134 @@ def _both_whitened(sides: "tuple[_Side, _Side]", restrict: "Callable[[_Side, str
 
 def _orthonormal(sums: Array, x: Pairs, y: Pairs, n: Index) -> Array:
     """Sums of products (leading functions of x, of y, pairs) to correlations of bases orthonormal on common rows."""
-    central = sums / np.maximum(n, 1) - x.means[: len(sums), np.newaxis] * y.means[: sums.shape[1]]
-    return np.swapaxes(y.solve(np.swapaxes(x.solve(central), 0, 1)), 0, 1)
+    central = sums / at_least(n, 1) - x.means[: len(sums), None] * y.means[: sums.shape[1]]
+    return y.solve(x.solve(central).swapaxes(0, 1)).swapaxes(0, 1)
 
 
 def _of_low_rank(sums: Array, x: Pairs, y: Pairs, low: Index, n: Index) -> tuple[Array, Ranks]:
     """Coefficients of leading functions, by principal whitening, and the ranks that are left on the common rows."""
-    a, b = sums.shape[1:]
-    central = sums / np.maximum(n, 1)[:, np.newaxis, np.newaxis] - np.einsum(
-        "ip,jp->pij", x.means[:a, low], y.means[:b, low]
-    )
+    xp, (a, b) = namespace(sums), sums.shape[1:]
+    central = sums / at_least(n, 1)[:, None, None] - xp.einsum("ip,jp->pij", x.means[:a, low], y.means[:b, low])
     (of_x, ranks_x), (of_y, ranks_y) = x.principal(low, a), y.principal(low, b)
-    roots = largest_root(np.swapaxes(of_x, 1, 2) @ central @ of_y)
-    return np.sqrt(np.clip(roots, 0.0, 1.0)), np.column_stack((ranks_x, ranks_y)).astype(np.int32)
+    roots = largest_root(of_x.swapaxes(1, 2) @ as_floats(central) @ of_y)
+    return xp.sqrt(xp.clip(roots, 0.0, 1.0)), xp.stack((ranks_x, ranks_y), axis=1)
 
 
-class _Side:
-    """One side of the pairs of a tile: its columns, and which rows the other side leaves of each."""
+class Side:
+    """One side of the pairs of a tile: its columns, and how many rows every column of the other side leaves of each.
 
-    def __init__(
-        self,
-        group: ColumnGroup,
-        columns: Index,
-        masks: NDArray[np.bool_],
-        which: Index,
-        n: Array,
-        /,
-        *,
-        means: Array | None = None,
-    ) -> None:
-        self.group = group
-        # For every pair the column of this side, and the mask of the other one.
-        self._columns, self._which = columns, which
-        self._masks, self._n = masks, n
-        self._kept_means = means
-        self.n = np.rint(n[columns, which]).astype(np.intp)
+    `columns` are those of this side, one for every pair, `which` those of the other or of its distinct masks, and `n`
+    (columns, masks) the rows that are left. Where the rows are decides how the rest is found.
+    """
 
-    @classmethod
-    def both(cls, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, /) -> "tuple[_Side, _Side]":
-        """Both sides of the pairs (i, j)."""
-        n_rows = x.coefficient.n_rows
-        (of_x, which_x), (of_y, which_y) = (
-            distinct_masks([variable.column.missing for variable in side.variables], n_rows) for side in (x, y)
-        )
-        common = of_x.T.astype(np.float64) @ of_y
-        return (
-            cls(x, i, of_y, which_y[j], common[which_x], means=_kept_means(x, y, which_y)),
-            cls(y, j, of_x, which_x[i], common.T[which_y], means=_kept_means(y, x, which_x)),
-        )
+    def __init__(self, group: ColumnGroup, columns: Index, which: Index, n: Array, /) -> None:
+        self.group, self.columns = group, columns
+        self._which, self._n = which, n
+        self.n = as_places(namespace(n).round(n[columns, which]))
+
+    def whitened_coefficient(self, place: str, /) -> Whitened:
+        """Bases of the coefficient of every column of this side, on the rows that the other side leaves."""
+        raise NotImplementedError
+
+    def whitened_nested(self, place: str, /) -> Whitened:
+        """The same for nested bases."""
+        raise NotImplementedError
+
+    def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
+        """Largest leverages (rank, pairs), only of some pairs."""
+        raise NotImplementedError
+
+    def log_arrangements(self, pair: int, /) -> float:
+        """Logarithm of the number of arrangements of the common rows of a pair."""
+        raise NotImplementedError
 
     def at(self, white: Whitened, place: str, /) -> Pairs:
         """Of every pair the column of this side on the rows that the other has."""
-        return white.at(self._columns, self._which, place=place)
+        return white.at(self.columns, self._which, place=place)
 
     def most_functions(self) -> Ranks:
         """Leading functions of the coefficient that the common rows of every pair allow."""
-        lengths, which = np.unique(self.n, return_inverse=True)
+        lengths, which = namespace(self.n).unique(self.n, return_inverse=True)
 
         def of(variable: Variable) -> Ranks:
             basis = variable.prepared.basis
             return np.array([most_functions(basis, n) for n in lengths.tolist()], dtype=np.int32)
 
         if self.group.scales.kind != "vector":
-            return of(self.group.variables[0])[which]
+            return cast(Ranks, like(of(self.group.variables[0]), self.n)[which])
         # Vectors of one rank may have different numbers of coordinates.
-        return np.array([of(variable) for variable in self.group.variables])[self._columns, which]
+        every = like(np.array([of(variable) for variable in self.group.variables]), self.n)
+        return cast(Ranks, every[self.columns, which])
 
-    def whitened(self, stack: Stack | Values | Joined, place: str, /) -> Whitened:
-        """Bases of every column of this side, on the rows of every mask of the other."""
-        return MaskedGram.of(stack, self._masks, self._n, place=place).whitened(place=place)
+    def leverage_bounds(self, white: Pairs, /) -> Array:
+        """What the largest leverages (rank, pairs) can be at most."""
+        own = like(self.group.leverages * self.group.lengths, white.means)
+        return leverage_bounds(white, own[:, self.columns], at_least(self.n, 1))
+
+    def heavier(self, white: Pairs, /) -> Array:
+        """How many times as much as among all rows of its column a common row weighs in the coefficient, at most."""
+        own = self._of_columns([v.prepared.basis.largest_leverage * v.prepared.basis.n_samples for v in self._variables])
+        n = at_least(self.n, 1)
+        return cast(Array, leverage_bounds(white, own, n)[-1] * n / own)
+
+    @cached_property
+    def may_be_tied(self) -> Mask:
+        """Whether there may be so many ties on the common rows that they must be counted."""
+        limit = namespace(self.n).where(self.n < multiscale.FEW_ROWS, FEW_TIES, TIES_OF_LEVELS)
+        if self.group.scales.kind != "number":
+            return cast(Mask, limit == FEW_TIES)
+        equal = self._of_columns([variable.scales.equal_pairs for variable in self._variables])
+        return cast(Mask, equal > limit * self.n * (self.n - 1.0))
+
+    def fewest_log_arrangements(self) -> Array:
+        """What the number of arrangements is at least: no value has more rows than the most frequent one has at all."""
+        n = as_floats(self.n)
+        most = namespace(n).clip(self._of_columns([v.most_frequent for v in self._variables]), n / 2, n)
+        return cast(Array, log_factorials(n) - log_factorials(most) - log_factorials(n - most))
+
+    @property
+    def _variables(self) -> tuple[Variable, ...]:
+        return self.group.variables
+
+    def _of_columns(self, values: Sequence[float]) -> Array:
+        """For every pair what its column of this side has."""
+        return cast(Array, like(np.array(values, dtype=np.float64), self.n)[self.columns])
+
+
+class MaskedSide(Side):
+    """The same for rows in memory: `masks` (rows, masks) say which of them the other side has."""
+
+    def __init__(
+        self, group: ColumnGroup, columns: Index, which: Index, n: Array, masks: Mask, /, *, means: Array | None = None
+    ) -> None:
+        super().__init__(group, columns, which, n)
+        self._masks, self._kept_means = masks, means
+
+    @classmethod
+    def both(cls, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, /) -> tuple[Side, Side]:
+        """Both sides of the pairs (i, j)."""
+        (of_x, which_x), (of_y, which_y) = (
+            distinct_masks([variable.column.missing for variable in side.variables], x.n_rows) for side in (x, y)
+        )
+        common = of_x.T.astype(np.float64) @ of_y
+        return (
+            cls(x, i, which_y[j], common[which_x], of_y, means=_kept_means(x, y, which_y)),
+            cls(y, j, which_x[i], common.T[which_y], of_x, means=_kept_means(y, x, which_x)),
+        )
 
     def whitened_coefficient(self, place: str, /) -> Whitened:
-        """The bases of the coefficient; from moments where those serve all columns."""
         recipes = self.group.recipes
         if recipes is None:
-            return self.whitened(self.group.coefficient, place)
-        return MaskedGram.of_recipes(self._means, recipes, place=place).whitened(place=place)
+            return MaskedGram.of(self.group.coefficient, self._masks, self._n, place=place).whitened(place=place)
+        # From moments, where those serve all columns.
+        return MaskedGram.of_recipes(self._means, np.stack(recipes), place=place).whitened(place=place)
 
     def whitened_nested(self, place: str, /) -> Whitened:
-        """The same for nested bases."""
         moments = self.group.moments
         if moments is None:
-            return self.whitened(self.group.nested, place)
-        return MaskedGram.of_smooth(moments, self._means, self.group.smooth, place=place).whitened(place=place)
+            return MaskedGram.of(self.group.nested, self._masks, self._n, place=place).whitened(place=place)
+        mixing = (np.stack([part[k] for part in self.group.smooth]) for k in (1, 2))
+        return MaskedGram.of_smooth(moments, self._means, *mixing, place=place).whitened(place=place)
 
     @property
     def _means(self) -> Array:
@@ -240,48 +302,17 @@ class _Side:
             group.moments, group.smooth, group.codes, observed=observed, masks=self._masks, n=self._n
         )
 
-    def leverage_bounds(self, white: Pairs, /) -> Array:
-        """What the largest leverages (rank, pairs) can be at most."""
-        own = self.group.leverages * self.group.lengths
-        return leverage_bounds(white, own[:, self._columns], np.maximum(self.n, 1))
-
-    def heavier(self, white: Pairs, /) -> Array:
-        """How many times as much as among all rows of its column a common row weighs in the coefficient, at most."""
-        bases = [variable.prepared.basis for variable in self.group.variables]
-        own = np.array([basis.largest_leverage * basis.n_samples for basis in bases])[self._columns]
-        n = np.maximum(self.n, 1)
-        return np.asarray(leverage_bounds(white, own, n)[-1] * n / own)
-
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
-        """Largest leverages (rank, pairs), only of some pairs."""
-        largest = np.full((self.group.scales.basis.rank, len(self._columns)), np.nan)
-        for column in np.unique(self._columns[pairs]):
-            keep_going()
-            of_column = pairs[self._columns[pairs] == column]
+        largest = np.full((self.group.scales.basis.rank, len(self.columns)), np.nan)
+        for column, of_column in by_column(self.columns, pairs):
             variable = self.group.variables[column]
             observed = None if variable.column.missing is None else ~variable.column.missing
             masks = self._masks[:, self._which[of_column]]
             largest[:, of_column] = exact_leverages(variable.scales.basis, observed, masks, white.take(of_column))
         return largest
 
-    @cached_property
-    def may_be_tied(self) -> Mask:
-        """Whether there may be so many ties on the common rows that they must be counted."""
-        limit = np.where(self.n < multiscale.FEW_ROWS, FEW_TIES, TIES_OF_LEVELS)
-        if self.group.scales.kind != "number":
-            return np.asarray(limit == FEW_TIES)
-        equal = np.array([variable.scales.equal_pairs for variable in self.group.variables])[self._columns]
-        return np.asarray(equal > limit * self.n * (self.n - 1.0))
-
-    def fewest_log_arrangements(self) -> Array:
-        """What the number of arrangements is at least: no value has more rows than the most frequent one has at all."""
-        most = np.array([v.most_frequent for v in self.group.variables])[self._columns]
-        most = np.clip(most, self.n / 2, self.n)
-        return np.asarray(gammaln(self.n + 1.0) - gammaln(most + 1.0) - gammaln(self.n - most + 1.0))
-
     def log_arrangements(self, pair: int, /) -> float:
-        """Logarithm of the number of arrangements of the common rows of a pair."""
-        variable, mask = self.group.variables[self._columns[pair]], self._masks[:, self._which[pair]]
+        variable, mask = self.group.variables[self.columns[pair]], self._masks[:, self._which[pair]]
         codes = variable.scales.basis.codes
         if codes is None:
             return float(gammaln(self.n[pair] + 1.0))
@@ -289,25 +320,32 @@ class _Side:
         return float(gammaln(self.n[pair] + 1.0) - np.sum(gammaln(np.bincount(codes[own]) + 1.0)))
 
 
+def by_column(columns: Index, pairs: Index, /) -> Iterator[tuple[int, Index]]:
+    """Some pairs by their column of a side."""
+    for column in np.unique(columns[pairs]).tolist():
+        keep_going()
+        yield column, pairs[columns[pairs] == column]
+
+
 def _kept_means(side: ColumnGroup, other: ColumnGroup, which: Index) -> Array | None:
     """Means of the moments of a side over the rows of the masks of the other, where they were taken beforehand."""
-    if side.masked_moments is None or other.masked_moments is None:
+    if side.gaps is None or other.gaps is None:
         return None
-    return side.masked_moments.over(other.masked_moments, np.unique(which, return_index=True)[1])
+    return side.gaps.over(other.gaps, np.unique(which, return_index=True)[1])
 
 
-class _CountedSide(_Side):
+class CountedSide(Side):
     """The same for rows in batches: what is known is how many of every cell the other side leaves."""
 
     def __init__(
         self, group: ColumnGroup, columns: Index, others: Index, counts: Sequence[NDArray[np.int64]], /
     ) -> None:
         n = np.stack([left.sum(axis=0) for left in counts]).astype(np.float64)
-        super().__init__(group, columns, np.empty((0, n.shape[1]), dtype=bool), others, n)
+        super().__init__(group, columns, others, n)
         self._counts = counts
 
     @classmethod
-    def of_sums(cls, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, sums: Sums, /) -> "tuple[_Side, _Side]":
+    def both(cls, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, sums: Sums, /) -> tuple[Side, Side]:
         """Both sides of the pairs (i, j)."""
         if sums.counts is None:
             raise ValueError("cells are missing, and nothing says where")
@@ -322,15 +360,13 @@ class _CountedSide(_Side):
         return MaskedGram.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
 
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
-        largest = np.full((self.group.scales.basis.rank, len(self._columns)), np.nan)
-        for column in np.unique(self._columns[pairs]):
-            keep_going()
-            of_column = pairs[self._columns[pairs] == column]
+        largest = np.full((self.group.scales.basis.rank, len(self.columns)), np.nan)
+        for column, of_column in by_column(self.columns, pairs):
             left = self._counts[column][:, self._which[of_column]]
             table = self.group.variables[column].scales.basis.table
             largest[:, of_column] = leverages_of_cells(table, left > 0, left.sum(axis=0), white.take(of_column))
         return largest
 
     def log_arrangements(self, pair: int, /) -> float:
-        left = self._counts[self._columns[pair]][:, self._which[pair]]
+        left = self._counts[self.columns[pair]][:, self._which[pair]]
         return float(gammaln(self.n[pair] + 1.0) - np.sum(gammaln(left + 1.0)))

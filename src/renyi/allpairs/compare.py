@@ -4,21 +4,21 @@ What a batch of pairs cannot answer, because a function has dropped out on the c
 goes the way of a single pair.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup, Variable
-from renyi.allpairs.common_rows import CommonPairs
+from renyi.allpairs.common_rows import CommonPairs, CountedSide, MaskedSide, Side
 from renyi.allpairs.complete import CompletePairs
-from renyi.allpairs.masked_moments import observed_rows
 from renyi.allpairs.sums import Sums
 from renyi.basis import random_features
 from renyi.basis.basis import Basis, restrict_cells
+from renyi.compute.arrays import flat_places, in_memory, like, namespace
 from renyi.compute.threads import keep_going
 from renyi.errors import InputError
 from renyi.pair.bases import check_ranks
@@ -26,7 +26,20 @@ from renyi.pair.independence import Crosses, Shuffles, on_every_scale
 from renyi.pair.prepare import Prepared, together
 from renyi.pair.result import TestResult
 
-__all__ = ["SHUFFLES", "Found", "by_itself", "compare", "pair_of_sums"]
+__all__ = [
+    "FIELDS",
+    "SHUFFLES",
+    "Found",
+    "FoundPairs",
+    "InMemory",
+    "Pair",
+    "Rows",
+    "Summed",
+    "by_itself",
+    "compare",
+    "pair_of_rows",
+    "pair_of_sums",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -39,14 +52,47 @@ _MOST_LEVELS = 40
 SHUFFLES = Shuffles(9999, random_features.seeds(None, n_draws=1)[0], None, are_many=True)
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
+class Found(Protocol):
     """What was found on pairs of columns, by their positions in the table.
 
     `ranks` (pairs, 2) are those of the two bases on the common rows. Pearson's correlation may wait until it is asked
     for. Where cells are missing, the leverages of both sides on the common rows may be `heavier`, by this factor at
     most, than those of the same rows among all; None is 1.
     """
+
+    @property
+    def i(self) -> Index: ...
+    @property
+    def j(self) -> Index: ...
+    @property
+    def n(self) -> Index: ...
+    @property
+    def ranks(self) -> Ranks: ...
+    @property
+    def coefficient(self) -> Array: ...
+    @property
+    def log_pvalue(self) -> Array: ...
+    @property
+    def pearson(self) -> Array | None: ...
+    @property
+    def spearman(self) -> Array: ...
+    @property
+    def is_shuffled(self) -> NDArray[np.bool_]: ...
+    @property
+    def heavier(self) -> Array | None: ...
+
+    def matrix(self, name: str, /) -> Array | None:
+        """All pairs and columns with themselves as a matrix, if that is how this is kept."""
+        ...
+
+    def places(self, pairs: Sequence[tuple[int, int]], /) -> Index:
+        """Where pairs of columns are among all of them."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class FoundPairs:
+    """The same, one number a pair; on a device as tensors."""
 
     i: Index
     j: Index
@@ -59,75 +105,161 @@ class Found:
     is_shuffled: NDArray[np.bool_]
     heavier: Array | None = None
 
+    @classmethod
+    def of(cls, found: Found, which: Any = slice(None), /) -> "FoundPairs":
+        """Some of the pairs, in the order given, in memory."""
+        return cls(**{name: None if (v := getattr(found, name)) is None else in_memory(v[which]) for name in FIELDS})
 
-def compare(x: ColumnGroup, y: ColumnGroup, shuffles: Shuffles, /, *, sums: Sums | None = None) -> Found:
-    """All pairs of a tile; of a group with itself those above the diagonal.
+    @classmethod
+    def joined(cls, parts: "Sequence[FoundPairs]", /) -> "FoundPairs":
+        """One after the other; what waits in one of them waits in all."""
+        every = {name: [getattr(part, name) for part in parts] for name in FIELDS}
+        return cls(
+            **{name: None if any(v is None for v in values) else np.concatenate(values) for name, values in every.items()}
+        )
 
-    Where the rows are read in batches there are `sums` over them.
-    """
-    if y is x:
-        i, j = np.triu_indices(len(x.positions), 1)
-    else:
-        i, j = (index.ravel() for index in np.indices((len(x.positions), len(y.positions))))
+
+    def matrix(self, _: str, /) -> None:
+        """Not here."""
+
+    def places(self, pairs: Sequence[tuple[int, int]], /) -> Index:
+        """Where pairs of columns are among all of them."""
+        if not pairs:
+            return np.empty(0, dtype=np.intp)
+        wanted = np.array(pairs, dtype=np.intp)
+        base = int(max(self.j.max(), wanted[:, 1].max())) + 1
+        keys = self.i * base + self.j
+        order = np.argsort(keys)
+        return np.asarray(order[np.searchsorted(keys[order], wanted[:, 0] * base + wanted[:, 1])])
+
+
+FIELDS = tuple(field.name for field in fields(FoundPairs))
+
+
+class Rows(Protocol):
+    """Where the rows of two groups of columns are: what was added up of them, and what single pairs need."""
+
+    can_wait: bool  # Whether Pearson's correlation can be found later.
+
+    def sums(self, x: ColumnGroup, y: ColumnGroup, /) -> Sums:
+        """Over all rows."""
+        ...
+
+    def sides(self, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, /) -> tuple[Side, Side]:
+        """Both sides of the pairs (i, j), where cells are missing."""
+        ...
+
+    def pair(self, x: ColumnGroup, y: ColumnGroup, a: int, b: int, /) -> Pair:
+        """One pair of columns on the rows that both have."""
+        ...
+
+
+class InMemory:
+    """Rows in memory."""
+
+    can_wait = True
+
+    def sums(self, x: ColumnGroup, y: ColumnGroup, /) -> Sums:
+        return Sums.of(x, y)
+
+    def sides(self, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, /) -> tuple[Side, Side]:
+        return MaskedSide.both(x, y, i, j)
+
+    def pair(self, x: ColumnGroup, y: ColumnGroup, a: int, b: int, /) -> Pair:
+        return pair_of_rows(x.variables[a], y.variables[b])
+
+
+@dataclass(frozen=True, eq=False)
+class Summed:
+    """Rows that were read in batches, or elsewhere, and are gone: their sums are left."""
+
+    total: Sums
+    can_wait = False
+
+    def sums(self, x: ColumnGroup, y: ColumnGroup, /) -> Sums:
+        return self.total
+
+    def sides(self, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, /) -> tuple[Side, Side]:
+        return CountedSide.both(x, y, i, j, self.total)
+
+    def pair(self, x: ColumnGroup, y: ColumnGroup, a: int, b: int, /) -> Pair:
+        counts = None if self.total.counts is None else (self.total.counts[0][a][:, b], self.total.counts[1][b][:, a])
+        n = self.total.n_rows if counts is None else int(counts[0].sum())
+        return pair_of_sums(x.variables[a], y.variables[b], self.total.of_pair(a, b, n), counts)
+
+
+def compare(x: ColumnGroup, y: ColumnGroup, rows: Rows, shuffles: Shuffles, /) -> FoundPairs:
+    """All pairs of a tile; of a group with itself those above the diagonal."""
     are_complete = x.is_complete and y.is_complete
     if (x.scales.has_many_levels and y.scales.has_many_levels) or (not are_complete and (_is_wide(x) or _is_wide(y))):
-        return _one_by_one(x, y, i, j, shuffles=shuffles, sums=sums)
-    answer = CompletePairs if are_complete else CommonPairs
-    pairs = answer(x, y, i, j, sums)
+        return _one_by_one(x, y, rows, shuffles)
+    sums = rows.sums(x, y)
+    i, j = (like(index, sums.coefficient) for index in _index(x, y))
+    pairs = CompletePairs(x, y, i, j, sums) if are_complete else CommonPairs(sums, rows.sides(x, y, i, j))
+    xp, coefficient = namespace(pairs.coefficient), pairs.coefficient
     # Without a coefficient there are too few rows for the pair, and no test either.
-    coefficient = pairs.coefficient
-    log_pvalue = np.where(np.isnan(coefficient), np.nan, pairs.log_pvalue)
-    is_shuffled = np.zeros(len(i), dtype=bool)
-    for k in np.flatnonzero(np.isnan(pairs.log_pvalue) & ~np.isnan(coefficient)):
+    is_there = ~xp.isnan(coefficient)
+    log_pvalue = xp.where(is_there, pairs.log_pvalue, np.nan)
+    is_shuffled = xp.zeros_like(is_there)
+    for k in flat_places(is_there & xp.isnan(log_pvalue)).tolist():
         keep_going()
-        result = by_itself(_pair(x, y, int(i[k]), int(j[k]), sums), shuffles)
+        result = by_itself(partial(rows.pair, x, y, int(i[k]), int(j[k])), shuffles)
         if result is not None:
             log_pvalue[k], is_shuffled[k] = result.log_pvalue, result.calibration == "shuffles"
             coefficient[k] = result.coefficient
-    signs = np.array([v.trend for v in x.variables])[i] * np.array([v.trend for v in y.variables])[j]
-    return Found(
-        i=x.positions[i],
-        j=y.positions[j],
+    trends = [like(np.array([v.trend for v in side.variables]), coefficient) for side in (x, y)]
+    return FoundPairs(
+        i=like(x.positions, coefficient)[i],
+        j=like(y.positions, coefficient)[j],
         n=pairs.n,
         ranks=pairs.ranks,
         coefficient=coefficient,
         log_pvalue=log_pvalue,
         pearson=pairs.pearson,
-        spearman=signs * pairs.first,
+        spearman=trends[0][i] * trends[1][j] * pairs.first,
         is_shuffled=is_shuffled,
         heavier=pairs.heavier,
     )
+
+
+def _index(x: ColumnGroup, y: ColumnGroup) -> tuple[Index, Index]:
+    """Columns of x and of y, for every pair."""
+    shape = len(x.positions), len(y.positions)
+    i, j = np.triu_indices(shape[0], 1) if y is x else (index.ravel() for index in np.indices(shape))
+    return i, j
 
 
 def _is_wide(group: ColumnGroup) -> bool:
     return group.scales.kind == "category" and group.scales.basis.rank > _MOST_LEVELS
 
 
-def _one_by_one(x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, *, shuffles: Shuffles, sums: Sums | None) -> Found:
+def _one_by_one(x: ColumnGroup, y: ColumnGroup, rows: Rows, shuffles: Shuffles) -> FoundPairs:
     """All pairs of two categories of many levels, or of one with gaps: levels are few beside rows, but not functions.
 
     On common rows the functions of a category are known in closed form, where others would have to be whitened.
     """
+    i, j = _index(x, y)
     unknown = np.full(len(i), np.nan)
     coefficient, log_pvalue = unknown.copy(), unknown.copy()
     ranks, is_shuffled = np.zeros((len(i), 2), dtype=np.int32), np.zeros(len(i), dtype=bool)
     heavier = np.ones(len(i))
     for k, (a, b) in enumerate(zip(i.tolist(), j.tolist(), strict=True)):
         keep_going()
-        result = by_itself(_pair(x, y, a, b, sums), shuffles)
+        result = by_itself(partial(rows.pair, x, y, a, b), shuffles)
         if result is not None:
             coefficient[k], log_pvalue[k], ranks[k] = result.coefficient, result.log_pvalue, result.ranks or 0
             is_shuffled[k] = result.calibration == "shuffles"
             heavier[k] = _heavier(result, x.variables[a], y.variables[b])
-    n = _common_rows(x, y, i, j) if sums is None else sums.common_rows()[i, j].astype(np.intp)
-    return Found(
+    are_complete = x.is_complete and y.is_complete
+    return FoundPairs(
         i=x.positions[i],
         j=y.positions[j],
-        n=n,
+        n=np.full(len(i), x.n_rows) if are_complete else in_memory(rows.sides(x, y, i, j)[0].n),
         ranks=ranks,
         coefficient=coefficient,
         log_pvalue=log_pvalue,
-        pearson=None if sums is None else sums.pearson(i, j, n),
+        # Of many levels there is none.
+        pearson=None if rows.can_wait else unknown,
         spearman=unknown,
         is_shuffled=is_shuffled,
         heavier=heavier,
@@ -142,18 +274,6 @@ def _heavier(result: TestResult, x: Variable, y: Variable) -> float:
     return float(here / np.prod([v.prepared.basis.largest_leverage * v.prepared.basis.n_samples for v in (x, y)]))
 
 
-def _common_rows(x: ColumnGroup, y: ColumnGroup, i: Index, j: Index) -> Index:
-    of_x, of_y = (observed_rows([variable.column.missing for variable in side.variables], x.n_rows) for side in (x, y))
-    return np.array([np.count_nonzero(of_x[a] & of_y[b]) for a, b in zip(i, j, strict=True)], dtype=np.intp)
-
-
-def _pair(x: ColumnGroup, y: ColumnGroup, a: int, b: int, sums: Sums | None) -> Callable[[], Pair]:
-    """One pair of columns, once it is asked for."""
-    if sums is None:
-        return partial(_of_rows, x.variables[a], y.variables[b])
-    return partial(pair_of_sums, x, y, a, b, sums)
-
-
 def by_itself(pair: Callable[[], Pair], shuffles: Shuffles, /) -> TestResult | None:
     """What the way of a single pair finds, None where there is no answer."""
     try:
@@ -163,26 +283,22 @@ def by_itself(pair: Callable[[], Pair], shuffles: Shuffles, /) -> TestResult | N
         return None
 
 
-def _of_rows(x: Variable, y: Variable) -> Pair:
+def pair_of_rows(x: Variable, y: Variable, /) -> Pair:
+    """One pair of columns on the rows both have, where these are in memory."""
     return *together((x.column, y.column), (x.prepared, y.prepared)), None
 
 
-def pair_of_sums(x: ColumnGroup, y: ColumnGroup, i: int, j: int, sums: Sums, /) -> tuple[Prepared, Prepared, Crosses]:
-    """One pair of columns on the rows both have, and their products, where the rows are read in batches."""
-    own, other = x.variables[i].prepared, y.variables[j].prepared
-    n = max(float(sums.common_rows()[i, j]), 1.0)
-    crosses = Crosses(
-        sums.coefficient[i, j] / n, sums.cross(i, j, (own.scales.basis.rank, other.scales.basis.rank)) / n
-    )
-    if sums.counts is None:
+def pair_of_sums(x: Variable, y: Variable, crosses: Crosses, left: tuple[Index, Index] | None, /) -> Pair:
+    """The same where there are mean products of the two, and what is `left` of the cells of both on common rows."""
+    own, other = x.prepared, y.prepared
+    if left is None:
         return own, other, crosses
-    left = sums.counts[0][i][:, j], sums.counts[1][j][:, i]
     for counts in left:
         if np.count_nonzero(counts) < 2:
             raise InputError("too few different values are left on the rows that both columns have")
     bases = [restrict_cells(side.basis, counts) for side, counts in zip((own, other), left, strict=True)]
     scales = [side.scales.on_cells(counts) for side, counts in zip((own, other), left, strict=True)]
-    check_ranks(bases[0][0].rank, bases[1][0].rank, int(n))
+    check_ranks(bases[0][0].rank, bases[1][0].rank, int(left[0].sum()))
     nested = _restricted((own.scales.basis, other.scales.basis), left, (scales[0][1], scales[1][1]), crosses.nested)
     of_coefficient = _restricted((own.basis, other.basis), left, (bases[0][1], bases[1][1]), crosses.coefficient)
     x_side, y_side = (Prepared(basis, scale) for (basis, _), (scale, _) in zip(bases, scales, strict=True))

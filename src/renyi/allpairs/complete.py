@@ -1,7 +1,7 @@
 """Coefficients and p-values of all pairs of two groups of columns without missing cells."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,7 @@ Ranks: TypeAlias = NDArray[np.int32]
 class CompletePairs:
     """Pairs of columns without missing cells."""
 
-    def __init__(self, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, sums: Sums | None = None, /) -> None:
-        sums = sums or Sums.of(x, y)
+    def __init__(self, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, sums: Sums, /) -> None:
         self._n_pairs, self._n = len(i), sums.n_rows
         self._ranks = x.coefficient.rank, y.coefficient.rank
         self.cross = cross = gathered(sums.coefficient, i, j) / self._n
@@ -56,17 +55,22 @@ class CompletePairs:
     @property
     def n(self) -> Index:
         """Rows of every pair."""
-        return np.full(self._n_pairs, self._n)
+        return self._every(self._n)
 
     @property
     def heavier(self) -> Array:
         """All rows are common, and weigh as much as they do."""
-        return np.ones(self._n_pairs)
+        return self._every(1.0)
 
     @property
     def ranks(self) -> Ranks:
         """Those of both sides."""
-        return np.full((self._n_pairs, 2), self._ranks, dtype=np.int32)
+        return self._every(self._ranks)
+
+    def _every(self, value: Any) -> Any:
+        """The same for all pairs."""
+        once = like(np.array(value), self.cross)
+        return namespace(once).broadcast_to(once, (self._n_pairs, *once.shape))
 
 
 def _of_pairs(values: tuple[Array, Array], index: tuple[Index, Index], array: Array) -> tuple[Array, Array]:

@@ -1,7 +1,7 @@
 """Pairs of columns with what was found on them: the effect beside the p-value."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
-from renyi.allpairs.compare import Found
+from renyi.allpairs.compare import Found, FoundPairs, pair_of_rows
 from renyi.allpairs.pearson import pearson_of
 from renyi.allpairs.same import SAME, are_same_levels, are_same_numbers, share_a_level
 from renyi.basis.basis import Basis
@@ -28,13 +28,16 @@ from renyi.inference.debias import (
     strengths,
 )
 from renyi.inference.roy import null_median
-from renyi.pair.prepare import together
+from renyi.pair.independence import Crosses
+from renyi.pair.prepare import Prepared, together
 from renyi.pair.result import remark_on
 
-__all__ = ["LARGEST_PVALUE", "MISSED", "MOST_LOOKED_AT", "SMALLEST_PVALUE", "Edges", "traits"]
+__all__ = ["LARGEST_PVALUE", "MISSED", "MOST_LOOKED_AT", "SMALLEST_PVALUE", "Edges", "Looked", "traits"]
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
+# Positions of two columns.
+Pair: TypeAlias = tuple[int, int]
 
 # A dependence is marked as nonlinear where no linear coefficient is more than this share of the strength.
 MISSED = 0.5
@@ -47,11 +50,40 @@ LARGEST_PVALUE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
+class Looked:
+    """What only the rows of two columns tell of them, by their positions, asked while the rows were there.
+
+    `levels` are what independent data would show where no law says it, `carrying` how many rows carry a pair, `aliases`
+    which columns are nearly the same, `agreeing` which categories agree in a level.
+    """
+
+    levels: Mapping[Pair, float] = field(default_factory=dict)
+    carrying: Mapping[Pair, float] = field(default_factory=dict)
+    aliases: frozenset[Pair] = frozenset()
+    agreeing: frozenset[Pair] = frozenset()
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Looked]", /, *, is_square: bool) -> "Looked":
+        """Of several tiles; pairs of one table have their columns in its order."""
+
+        def pair(of: Pair) -> Pair:
+            return (min(of), max(of)) if is_square else of
+
+        return cls(
+            {pair(key): value for part in parts for key, value in part.levels.items()},
+            {pair(key): value for part in parts for key, value in part.carrying.items()},
+            frozenset(pair(key) for part in parts for key in part.aliases),
+            frozenset(pair(key) for part in parts for key in part.agreeing),
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Edges:
     """Pairs of variables of x and y, with what was found; `y` is `x` where a table is compared with itself.
 
     `known` are debiased coefficients where the test that was made has said them. `rows` are how many rows carry every
-    pair, NaN where single ones weigh much and nobody has looked yet.
+    pair, NaN where single ones weigh much and nobody has looked yet. A look at the rows of a pair is a look at `pair`,
+    by the positions of its columns, by default in memory; where these are gone, `looked` has what they told.
     """
 
     x: Sequence[Variable]
@@ -59,16 +91,40 @@ class Edges:
     found: Found
     known: Array | None = None
     rows: Array | None = None
+    looked: Looked | None = None
+    pair: Callable[[int, int], tuple[Prepared, Prepared, Crosses | None]] | None = None
 
     @classmethod
-    def of(cls, x: Sequence[Variable], y: Sequence[Variable], parts: Sequence[Found], /) -> "Edges":
+    def of(
+        cls, x: Sequence[Variable], y: Sequence[Variable], parts: Sequence[FoundPairs], /
+    ) -> "Edges":
         """From what the tiles have found; pairs of one table have their columns in its order."""
-        values = {name: _joined([getattr(part, name) for part in parts]) for name in _FIELDS}
+        whole = FoundPairs.joined(parts)
         if y is x:
-            is_turned = (values["i"] > values["j"])[:, np.newaxis]
-            values["ranks"] = np.where(is_turned, values["ranks"][:, ::-1], values["ranks"])
-            values["i"], values["j"] = np.minimum(values["i"], values["j"]), np.maximum(values["i"], values["j"])
-        return cls(x, y, Found(**values))
+            is_turned = (whole.i > whole.j)[:, np.newaxis]
+            whole = replace(
+                whole,
+                ranks=np.where(is_turned, whole.ranks[:, ::-1], whole.ranks),
+                i=np.minimum(whole.i, whole.j),
+                j=np.maximum(whole.i, whole.j),
+            )
+        return cls(x, y, whole)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Edges]", /) -> "Edges":
+        """Those of several tiles, with their debiased coefficients."""
+        x, y = parts[0].x, parts[0].y
+        whole = cls.of(x, y, [FoundPairs.of(part.found) for part in parts])
+        known, rows = np.concatenate([part.debiased for part in parts]), None
+        looked = [part.looked for part in parts if part.looked is not None]
+        if looked:
+            rows = np.concatenate([part.rows_carrying for part in parts])
+        return replace(whole, known=known, rows=rows, looked=Looked.joined(looked, is_square=y is x) if looked else None)
+
+    def settled(self) -> "Edges":
+        """The same with all that rows tell found out, so that they can go."""
+        looked = self.look()
+        return replace(self, known=self.debiased, rows=self.rows_carrying, looked=looked, pair=None)
 
     def __len__(self) -> int:
         return len(self.found.i)
@@ -77,14 +133,29 @@ class Edges:
         """Some of the pairs, in the order given."""
         looked_at = self.__dict__.get("rows_carrying", self.rows)
         rows = None if looked_at is None else looked_at[which]
-        return Edges(self.x, self.y, self._found_at(which), known=self.debiased[which], rows=rows)
-
-    def _found_at(self, which: NDArray[Any]) -> Found:
-        return Found(**{name: _taken(getattr(self.found, name), which) for name in _FIELDS})
+        return replace(self, found=FoundPairs.of(self.found, which), known=self.debiased[which], rows=rows)
 
     def spread(self, name: str, /) -> Array | None:
         """What was found as a matrix of all pairs and of columns with themselves, if that is how it is kept."""
-        return None
+        return self.found.matrix(name)
+
+    def look(self) -> Looked:
+        """Look at the rows of all pairs that need it."""
+        every = np.arange(len(self))
+        keys = list(zip(self.found.i.tolist(), self.found.j.tolist(), strict=True))
+        heavy = np.flatnonzero(np.isfinite(self.found.coefficient) & ~self._has_law)
+        before = self.rows_carrying.copy()
+        self.look_at(every)
+        seen = np.flatnonzero(before != self.rows_carrying)
+        has_levels = (self._kinds(every) == "category").any(axis=0)
+        return Looked(
+            {keys[k]: null_level(*self._bases(k)) for k in heavy.tolist()},
+            {keys[k]: float(self.rows_carrying[k]) for k in seen.tolist()},
+            frozenset(
+                keys[k] for k in np.flatnonzero(self.may_be_alias(every) & has_levels).tolist() if self.is_alias(k)
+            ),
+            frozenset(keys[k] for k in np.flatnonzero(self.may_agree(every)).tolist() if self.agrees(k)),
+        )
 
     @property
     def measure(self) -> str:
@@ -150,6 +221,8 @@ class Edges:
 
     def look_at(self, which: NDArray[np.intp], /) -> None:
         """Find how many rows carry the strongest of some pairs, in which single ones weigh much."""
+        if self.looked is not None:  # that was done while the rows were there
+            return
         doubtful = which[self.rows_carrying[which] < 0.0]
         if len(doubtful) > MOST_LOOKED_AT:
             highest = lower_end(self.strength[doubtful], plain_rows(self.found.n[doubtful]))
@@ -165,13 +238,30 @@ class Edges:
         """
         if self.rows is not None:
             return self.rows
+        n = self.found.n.astype(np.float64)
+        rows = plain_rows(self.found.n)
+        if self._is_light(LIGHT * n**2):
+            return rows
+        weights = self._weights
+        is_finding = np.isfinite(self.found.coefficient) & (self.log_pvalues <= np.log(LARGEST_PVALUE))
+        rows = np.where(is_finding & (weights > LIGHT * n**2), -np.maximum(n / np.sqrt(weights), 1.0), rows)
+        if self.looked is not None:
+            rows[self.found.places(list(self.looked.carrying))] = list(self.looked.carrying.values())
+        return rows
+
+    @property
+    def _weights(self) -> Array:
+        """What the heaviest row weighs in both bases of every pair, at most."""
         (weights_x, _), (weights_y, _) = traits(self.x), traits(self.y)
         heavier = 1.0 if self.found.heavier is None else self.found.heavier
-        products = weights_x[self.found.i] * weights_y[self.found.j] * heavier
-        n = self.found.n.astype(np.float64)
-        is_finding = np.isfinite(self.found.coefficient) & (self.log_pvalues <= np.log(LARGEST_PVALUE))
-        fewest = np.maximum(n / np.sqrt(products), 1.0)
-        return np.where(is_finding & (products > LIGHT * n**2), -fewest, plain_rows(self.found.n))
+        # What a row weighs among a column's own rows it weighs among those that are left, which are fewer, or more.
+        return np.asarray(weights_x[self.found.i] * weights_y[self.found.j] * heavier)
+
+    def _is_light(self, limits: Array | float) -> bool:
+        """Whether no pair of all has more than its limit, however columns are paired."""
+        heaviest = traits(self.x)[0].max() * traits(self.y)[0].max()
+        heavier = 1.0 if self.found.heavier is None else np.max(self.found.heavier, initial=1.0)
+        return bool(heaviest * heavier <= np.min(limits, initial=np.inf))
 
     @property
     def trend(self) -> Array:
@@ -194,31 +284,48 @@ class Edges:
     def _levels(self) -> Array:
         """What independent data would show: by the law, or by random pairings where single rows weigh too much."""
         levels = np.full(len(self), np.nan)
-        weights_x, numbers_x = (values[self.found.i] for values in traits(self.x))
-        weights_y, numbers_y = (values[self.found.j] for values in traits(self.y))
-        limit = largest_leverage(numbers_x.astype(int) + numbers_y, self.found.n)
-        n = np.maximum(self.found.n, 1).astype(np.float64)
         is_known = np.isfinite(self.found.coefficient)
-        # What a row weighs among a column's own rows it weighs among those that are left, which are fewer, or more.
-        heavier = 1.0 if self.found.heavier is None else self.found.heavier
-        has_law = is_known & (weights_x * weights_y * heavier <= limit * n**2)
-        keys = np.column_stack((np.sort(self.found.ranks, axis=1), self.found.n))[has_law]
-        if len(keys):
-            distinct, which = np.unique(keys, axis=0, return_inverse=True)
-            levels[has_law] = np.array([null_median(*key) for key in distinct.tolist()])[which.ravel()]
-        for k in np.flatnonzero(is_known & ~has_law):
-            levels[k] = null_level(*self._bases(int(k)))
+        has_law = is_known & self._has_law
+        ranks = np.sort(self.found.ranks, axis=1)[has_law].astype(np.int64)
+        if len(ranks):
+            base = int(ranks.max()) + 1
+            keys = (self.found.n[has_law] * base + ranks[:, 0]) * base + ranks[:, 1]
+            distinct, which = (keys[:1], 0) if (keys == keys[0]).all() else np.unique(keys, return_inverse=True)
+            medians = [null_median(key // base % base, key % base, key // base**2) for key in distinct.tolist()]
+            levels[has_law] = np.array(medians)[which]
+        for k in np.flatnonzero(is_known & ~has_law).tolist():
+            levels[k] = self._level(k)
         return levels
+
+    @cached_property
+    def _has_law(self) -> Mask:
+        """Where no single row weighs too much for the law of chance."""
+        n = np.maximum(self.found.n, 1).astype(np.float64)
+        (_, numbers_x), (_, numbers_y) = traits(self.x), traits(self.y)
+        if self._is_light(largest_leverage(0, self.found.n) * n**2):  # of no number the limit is lowest
+            return np.ones(len(self), dtype=bool)
+        limit = largest_leverage(numbers_x[self.found.i].astype(int) + numbers_y[self.found.j], self.found.n)
+        return np.asarray(self._weights <= limit * n**2)
+
+    def _level(self, edge: int) -> float:
+        if self.looked is None:
+            return null_level(*self._bases(edge))
+        return self.looked.levels.get((int(self.found.i[edge]), int(self.found.j[edge])), np.nan)
+
+    def _of_rows(self, edge: int) -> tuple[Prepared, Prepared, Crosses | None]:
+        """Both columns on the rows they have in common, and their mean products where these are known."""
+        i, j = int(self.found.i[edge]), int(self.found.j[edge])
+        return self.pair(i, j) if self.pair is not None else pair_of_rows(self.x[i], self.y[j])
 
     def _bases(self, edge: int, /) -> tuple[Basis, Basis]:
         """Both columns on the rows they have in common."""
-        x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
-        pair = together((x.column, y.column), (x.prepared, y.prepared))
-        return pair[0].basis, pair[1].basis
+        x, y, _ = self._of_rows(edge)
+        return x.basis, y.basis
 
     def _cross(self, edge: int, /) -> Array:
         """Mean products of the two."""
-        return cross_products(*self._bases(edge))
+        x, y, crosses = self._of_rows(edge)
+        return cross_products(x.basis, y.basis) if crosses is None else crosses.coefficient
 
     @cached_property
     def is_nonlinear(self) -> Mask:
@@ -268,10 +375,14 @@ class Edges:
         x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
         if x.column.kind == y.column.kind == "number":
             return are_same_numbers(x, y, float(self.spearman[edge]))
+        if self.looked is not None:
+            return (int(self.found.i[edge]), int(self.found.j[edge])) in self.looked.aliases
         return are_same_levels(*self._bases(edge), self._cross(edge))
 
     def agrees(self, edge: int, /) -> bool:
         """Whether a level of one category is one of the other on nearly all rows."""
+        if self.looked is not None:
+            return (int(self.found.i[edge]), int(self.found.j[edge])) in self.looked.agreeing
         return bool(self.may_agree(np.array([edge]))[0]) and share_a_level(*self._bases(edge), self._cross(edge))
 
     def remark(self, edge: int, /) -> str:
@@ -310,19 +421,6 @@ class Edges:
     def to_frame(self, new_frame: Callable[[dict[str, Any]], Any], /, *, qvalues: Array) -> Any:
         """The pairs as rows of a frame."""
         return new_frame(self.columns(qvalues))
-
-
-def _joined(parts: Sequence[NDArray[Any] | None]) -> Any:
-    """What tiles have found, one after the other, unless it waits until it is asked for."""
-    known = [part for part in parts if part is not None]
-    return np.concatenate(known) if len(known) == len(parts) else None
-
-
-def _taken(values: NDArray[Any] | None, which: NDArray[Any]) -> Any:
-    return None if values is None else values[which]
-
-
-_FIELDS = tuple(field.name for field in fields(Found))
 
 
 def traits(variables: Sequence[Variable], /) -> tuple[Array, Mask]:

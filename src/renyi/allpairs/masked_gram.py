@@ -7,15 +7,15 @@ here have the pairs on their last axes.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.stack import Joined, Stack, Values, fine_chunks, in_a_chunk
+from renyi.allpairs.stack import fine_chunks, in_a_chunk
 from renyi.basis.basis import RESTRICTED_CUT, Basis
-from renyi.basis.cosine import Smooth
 from renyi.basis.product_moments import Moments, recipes_of_smooth
+from renyi.compute.arrays import empty, flat_places, in_memory, like, mix_both_ways, mixed, namespace, taken
 from renyi.compute.memory import workspace
 
 __all__ = [
@@ -46,7 +46,7 @@ class MaskedGram:
     gram: Array
 
     @classmethod
-    def of(cls, stack: Stack | Values | Joined, masks: Masks, n: Array, /, *, place: str) -> "MaskedGram":
+    def of(cls, stack: Any, masks: Masks, n: Array, /, *, place: str) -> "MaskedGram":
         """For every column and mask; `n` (columns, masks) counts the rows they have in common.
 
         What is large lies in a workspace of this place, until the next call for it.
@@ -87,28 +87,32 @@ class MaskedGram:
         return cls._made(sums, place)
 
     @classmethod
-    def of_smooth(cls, moments: Moments, means: Array, smooth: Sequence[Smooth], /, *, place: str) -> "MaskedGram":
+    def of_smooth(
+        cls, moments: Moments, means: Array, weights: Array, intercepts: Array, /, *, place: str
+    ) -> "MaskedGram":
         """The same for whole bases of smooth functions, from the means (1 + moments, columns, masks) of moments."""
-        recipes = recipes_of_smooth(moments)
+        recipes = like(recipes_of_smooth(moments), means)
         found = cls._made((recipes @ means.reshape(len(means), -1)).reshape(-1, *means.shape[1:]), place)
-        for column, (_, weights, intercept) in enumerate(smooth):
-            found.means[:, column] = weights.T @ found.means[:, column] + intercept[:, np.newaxis]
-            for _ in range(2):
-                mixed = weights.T @ found.gram[:, :, column].reshape(len(weights), -1)
-                found.gram[:, :, column] = mixed.reshape(found.gram[:, :, column].shape).swapaxes(0, 1)
+        found.means[:] = mixed(weights, found.means) + intercepts.T[:, :, None]
+        mix_both_ways(weights, found.gram)
         return found
 
     @classmethod
-    def of_recipes(cls, means: Array, recipes: Sequence[Array], /, *, place: str) -> "MaskedGram":
-        """The same for bases of which every column has its own recipe."""
-        return cls._made(np.stack([recipe @ means[:, k] for k, recipe in enumerate(recipes)], axis=1), place)
+    def of_recipes(cls, means: Array, recipes: Array, /, *, place: str) -> "MaskedGram":
+        """The same for bases of which every column has its own recipe (columns, sums, 1 + moments)."""
+        return cls._made(mixed(recipes.swapaxes(1, 2), means), place)
+
+    @classmethod
+    def of_sums(cls, sums: Array, n: Array, /, *, place: str) -> "MaskedGram":
+        """The same from sums (functions and products of two, columns, masks) over n rows."""
+        return cls._made(sums / n, place)
 
     @classmethod
     def _made(cls, sums: Array, place: str) -> "MaskedGram":
         """From means of functions, and of their products on and below the diagonal."""
         rank = _rank_of(len(sums))
         means, lower = sums[:rank], np.tril_indices(rank)
-        gram = workspace(f"gram {place}", (rank, rank, *sums.shape[1:]))
+        gram = empty(f"gram {place}", (rank, rank, *sums.shape[1:]), sums)
         for product, i, j in zip(sums[rank:], *lower, strict=True):
             gram[i, j] = gram[j, i] = product - means[i] * means[j]
         return cls(means, gram)
@@ -135,27 +139,26 @@ class Whitened:
 
     @classmethod
     def of(cls, restricted: MaskedGram, /, *, place: str) -> "Whitened":
-        gram = restricted.gram
-        factor = workspace(f"factor {place}", gram.shape)
+        gram, xp = restricted.gram, namespace(restricted.gram)
+        factor = empty(f"factor {place}", tuple(gram.shape), gram)
         # Where two columns have no row in common there is nothing at all.
-        is_regular: Mask = np.asarray(np.isfinite(gram).all(axis=(0, 1)))
+        is_regular: Mask = xp.isfinite(gram).all(axis=0).all(axis=0)
         gram[:, :, ~is_regular] = 0.0
         for j in range(len(gram)):
-            rest = gram[j:, j] - np.einsum("ik...,k...->i...", factor[j:, :j], factor[j, :j])
+            rest = gram[j:, j] - xp.einsum("ik...,k...->i...", factor[j:, :j], factor[j, :j])
             # What the functions before it leave of this one; the pair alone decides by the same cut.
             is_regular &= rest[0] > RESTRICTED_CUT**2
-            factor[j:, j] = rest / np.sqrt(np.where(is_regular, rest[0], 1.0))
+            factor[j:, j] = rest / xp.sqrt(xp.where(is_regular, rest[0], 1.0))
             factor[:j, j] = 0.0
         # What is not regular must not spoil the batch that it is in.
-        factor[:, :, ~is_regular] = np.eye(len(gram))[:, :, np.newaxis]
-        means = np.where(np.isfinite(restricted.means), restricted.means, 0.0)
+        factor[:, :, ~is_regular] = like(np.eye(len(gram)), gram)[:, :, None]
+        means = xp.where(xp.isfinite(restricted.means), restricted.means, 0.0)
         return cls(means, factor, gram, _distance_from_identity(gram), is_regular)
 
     def at(self, columns: Index, masks: Index, /, *, place: str) -> "Pairs":
         """One column and mask for every pair."""
         rank, n_masks = len(self.means), self.means.shape[2]
-        factor = workspace(f"pairs {place}", (rank, rank, len(columns)))
-        np.take(self.factor.reshape(rank, rank, -1), columns * n_masks + masks, axis=2, out=factor, mode="clip")
+        factor = taken(f"pairs {place}", self.factor.reshape(rank, rank, -1), columns * n_masks + masks)
         return Pairs(
             self.means[:, columns, masks],
             factor,
@@ -191,31 +194,39 @@ class Pairs:
             lambda those: self.gram(which[those]),
         )
 
+    def in_memory(self) -> "Pairs":
+        """The same where NumPy reads it."""
+        parts = (self.means, self.factor, self.distance, self.variance, self.is_regular)
+        return Pairs(*(in_memory(part) for part in parts), lambda which: in_memory(self.gram(like(which, self.means))))
+
     def is_of_full_rank(self) -> Mask:
         """Whether no direction at all falls below the cut, however it is mixed from the functions."""
         is_full = self.is_regular & (self.distance[-1] < _NEAR_IDENTITY)
-        doubtful = np.flatnonzero(self.is_regular & ~is_full)
+        doubtful = flat_places(self.is_regular & ~is_full)
         if len(doubtful):
-            smallest = np.linalg.eigvalsh(np.moveaxis(self.gram(doubtful), -1, 0))[:, 0]
+            xp = namespace(self.factor)
+            smallest = xp.linalg.eigvalsh(xp.moveaxis(self.gram(doubtful), -1, 0))[:, 0]
             is_full[doubtful] = smallest > RESTRICTED_CUT**2
-        return np.asarray(is_full)
+        return is_full
 
     def is_accurate(self, most: float, /) -> Mask:
         """Whether rounding is magnified by at most so much: the trace of the inverse of the Gram matrix."""
-        is_near = np.asarray(self.is_regular & (self.distance[-1] < _NEAR_IDENTITY))
-        doubtful = np.flatnonzero(self.is_regular & ~is_near)
+        is_near = self.is_regular & (self.distance[-1] < _NEAR_IDENTITY)
+        doubtful = flat_places(self.is_regular & ~is_near)
         if len(doubtful):
             factor = self.factor[:, :, doubtful]
-            inverse = forward(factor, np.broadcast_to(np.eye(len(factor))[:, :, np.newaxis], factor.shape))
-            is_near[doubtful] = np.einsum("ijp,ijp->p", inverse, inverse) <= most
+            xp, identity = namespace(factor), like(np.eye(len(factor)), factor)[:, :, None]
+            inverse = forward(factor, xp.broadcast_to(identity, tuple(factor.shape)))
+            is_near[doubtful] = xp.einsum("ijp,ijp->p", inverse, inverse) <= most
         return is_near
 
     def principal(self, which: Index, size: int, /) -> tuple[Array, NDArray[np.intp]]:
         """Principal directions (pairs, size, size) of leading functions, orthonormal on the rows, 0 below the cut."""
-        squares, directions = np.linalg.eigh(np.moveaxis(self.gram(which)[:size, :size], -1, 0))
+        xp = namespace(self.factor)
+        squares, directions = xp.linalg.eigh(xp.moveaxis(self.gram(which)[:size, :size], -1, 0))
         is_kept = squares > RESTRICTED_CUT**2
-        scale = np.where(is_kept, 1.0, 0.0) / np.sqrt(np.where(is_kept, squares, 1.0))
-        return directions * scale[:, np.newaxis, :], is_kept.sum(axis=1)
+        scale = xp.where(is_kept, 1.0, 0.0) / xp.sqrt(xp.where(is_kept, squares, 1.0))
+        return directions * scale[:, None, :], is_kept.sum(axis=1)
 
     def solve(self, right: Array, /) -> Array:
         """The leading functions (size, …, pairs), centred, made orthonormal."""
@@ -224,17 +235,19 @@ class Pairs:
 
 def _distance_from_identity(gram: Array) -> Array:
     """Length of G − I (rank, …) for the leading 1, 2, … functions."""
-    squares = np.empty(gram.shape[1:])
+    xp = namespace(gram)
+    squares = xp.empty_like(gram[0])
     for j in range(len(gram)):
-        squares[j] = 2 * np.einsum("k...,k...->...", gram[j, :j], gram[j, :j]) + (gram[j, j] - 1.0) ** 2
-    return np.sqrt(np.cumsum(squares, axis=0))
+        squares[j] = 2 * xp.einsum("k...,k...->...", gram[j, :j], gram[j, :j]) + (gram[j, j] - 1.0) ** 2
+    return cast(Array, xp.sqrt(xp.cumsum(squares, axis=0)))
 
 
 def forward(factor: Array, right: Array, /) -> Array:
     """Solve L·z = right for lower triangular factors (rank, rank, pairs) and right sides (rank, …, pairs)."""
-    solved = np.empty(right.shape)
+    xp = namespace(factor)
+    solved: Array = xp.empty(tuple(right.shape), dtype=factor.dtype, device=factor.device)
     for j in range(len(right)):
-        solved[j] = (right[j] - np.einsum("kp,k...p->...p", factor[j, :j], solved[:j])) / factor[j, j]
+        solved[j] = (right[j] - xp.einsum("kp,k...p->...p", factor[j, :j], solved[:j])) / factor[j, j]
     return solved
 
 
@@ -245,10 +258,11 @@ def leverage_bounds(side: Pairs, own: Array, n: Array, /) -> Array:
     rows times their number. On fewer rows the Gram matrix G is no longer the identity, and the inverse of its factor
     lengthens a row by at most 1/√(1 − |G − I|).
     """
-    shift = np.sqrt(np.cumsum(side.means**2, axis=0))
+    xp = namespace(side.means)
+    shift = xp.sqrt(xp.cumsum(side.means**2, axis=0))
     with np.errstate(divide="ignore"):
-        bound = (np.sqrt(own) + shift) ** 2 / np.maximum(1.0 - side.distance, 0.0) / n
-    return np.asarray(bound)
+        bound: Array = (xp.sqrt(own) + shift) ** 2 / xp.clip(1.0 - side.distance, 0.0, None) / n
+    return bound
 
 
 def exact_leverages(basis: Basis, observed: Mask | None, masks: NDArray[np.bool_], side: Pairs, /) -> Array:

@@ -8,25 +8,26 @@ rounded there repeats and does not average out, up to 4·10⁻⁵ for a category
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.device.stack import DeviceFunctions
 from renyi.basis.basis import Basis, are_many_functions
 from renyi.compute.memory import workspace
 
 __all__ = [
     "ROWS_FOR_FLOAT32",
+    "CellStack",
+    "Functions",
     "Joined",
     "Stack",
     "Values",
+    "codes_of",
     "fine_chunks",
     "in_a_chunk",
     "is_exact",
     "precision",
-    "products",
 ]
 
 Array: TypeAlias = NDArray[np.float64]
@@ -42,9 +43,60 @@ _FEW_PRODUCTS = 2**10
 _CHUNK_BYTES, _FEWEST_CHUNK_ROWS = 2**24, 64
 
 
+class Functions(Protocol):
+    """`rank` functions of each of some columns, over the same rows: what is multiplied with its like, where it is."""
+
+    @property
+    def rank(self) -> int: ...
+    @property
+    def n_rows(self) -> int: ...
+    def __len__(self) -> int: ...
+
+    def products(self, other: Any, /) -> Array:
+        """Sums of products (columns, columns of the other, rank, rank of the other) over the rows."""
+        ...
+
+
+class Stack(Functions, Protocol):
+    """Bases of one rank. The last of the `sizes` cells of every column is of missing rows.
+
+    Rows in batches bring their own codes: stacks on the same cells have the same `packed_places` of them.
+    """
+
+    @property
+    def sizes(self) -> tuple[int, ...]: ...
+
+    def part(self, columns: slice, /) -> "Stack":
+        """Some of the columns."""
+        ...
+
+    def leading(self, size: int, /) -> "Stack":
+        """The first functions of every column."""
+        ...
+
+    def followed_by(self, other: Any, /) -> Functions:
+        """The functions of every column and after them those of another stack of the same columns."""
+        ...
+
+    def packed_places(self, codes: Sequence[NDArray[Any]], /) -> Any:
+        """Where the rows of all columns lie, given their cells."""
+        ...
+
+    def over(self, codes: Sequence[NDArray[Any]], places: Any, /) -> "Stack":
+        """The same functions over other rows."""
+        ...
+
+
+class _Multiplied:
+    """What is multiplied in memory."""
+
+    def products(self: Any, other: Any, /) -> Array:
+        return _products(self, other)
+
+
 @dataclass(frozen=True, eq=False)
-class Stack:
-    """Bases of one rank: their tables are packed (cells, rank) one after the other, and begin at `starts`.
+class CellStack(_Multiplied):
+    """Bases of one rank in memory: their tables are packed (cells, rank) one after the other, and begin at `starts`.
 
     The last of the `sizes` cells of a table, zeros, is of missing rows. `codes` are the cells of all rows, of every
     column, and `places` (rows, columns) the same in the packed tables; of rows in batches there are none.
@@ -66,8 +118,8 @@ class Stack:
         /,
         *,
         columns: slice,
-        beside: "Stack | None" = None,
-    ) -> "Stack":
+        beside: "CellStack | None" = None,
+    ) -> "CellStack":
         """Some columns of every basis, over all rows of the table; the bases are over their observed rows.
 
         A stack of other bases on the same cells, `beside`, has the places already.
@@ -90,11 +142,11 @@ class Stack:
             return replace(stack, codes=beside.codes, places=beside.places)
         if any(basis.counts is not None for basis in bases):  # and no codes
             return stack
-        codes = [_codes(basis, gaps, n_rows) for basis, gaps in zip(bases, missing, strict=True)]
+        codes = [codes_of(basis, gaps, n_rows) for basis, gaps in zip(bases, missing, strict=True)]
         return stack.over(codes, stack.packed_places(codes))
 
     @classmethod
-    def joined(cls, stacks: Sequence["Stack"], /) -> "Stack":
+    def joined(cls, stacks: Sequence["CellStack"], /) -> "CellStack":
         """The columns of several, one after the other, whose rows are read in batches."""
         ends = np.cumsum([len(stack.packed) for stack in stacks]).tolist()
         return cls(
@@ -121,14 +173,18 @@ class Stack:
         """The functions (cells, rank) of one column, of the cell of missing rows too."""
         return self.packed[self.starts[column] : self.starts[column] + self.sizes[column]]
 
-    def part(self, columns: slice, /) -> "Stack":
+    def part(self, columns: slice, /) -> "CellStack":
         """Some of the columns."""
         places = None if self.places is None else self.places[:, columns]
-        return Stack(self.packed, self.starts[columns], self.sizes[columns], self.n_rows, self.codes[columns], places)
+        return CellStack(self.packed, self.starts[columns], self.sizes[columns], self.n_rows, self.codes[columns], places)
 
-    def leading(self, size: int, /) -> "Stack":
+    def leading(self, size: int, /) -> "CellStack":
         """The first functions of every column."""
         return replace(self, packed=np.ascontiguousarray(self.packed[:, :size]))
+
+    def followed_by(self, other: "CellStack", /) -> "Joined":
+        """The functions of every column and after them those of another stack."""
+        return Joined(self, other)
 
     def packed_places(self, codes: Sequence[NDArray[Any]], /) -> NDArray[Any]:
         """Where the rows of all columns lie in packed tables; those of stacks on the same cells are the same."""
@@ -138,7 +194,7 @@ class Stack:
             np.add(cells, start, out=places[:, column], dtype=kind, casting="unsafe")
         return places
 
-    def over(self, codes: Sequence[NDArray[Any]], places: NDArray[Any], /) -> "Stack":
+    def over(self, codes: Sequence[NDArray[Any]], places: NDArray[Any], /) -> "CellStack":
         """The same functions over other rows."""
         return replace(self, n_rows=len(places), codes=tuple(codes), places=places)
 
@@ -166,7 +222,7 @@ def precision(n_rows: int, /) -> Any:
     return np.float32 if n_rows >= ROWS_FOR_FLOAT32 else np.float64
 
 
-def _codes(basis: Basis, missing: Mask | None, n_rows: int) -> NDArray[Any]:
+def codes_of(basis: Basis, missing: Mask | None, n_rows: int, /) -> NDArray[Any]:
     """The cell of every row of the table, with one more for missing rows."""
     n_cells = len(basis.table)
     # Without codes every row is its own cell.
@@ -179,7 +235,7 @@ def _codes(basis: Basis, missing: Mask | None, n_rows: int) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
+class Values(_Multiplied):
     """Numbers (columns × rank, rows) that are their own stack."""
 
     numbers: NDArray[Any]
@@ -204,11 +260,11 @@ class Values:
 
 
 @dataclass(frozen=True, eq=False)
-class Joined:
+class Joined(_Multiplied):
     """Two stacks of the same columns, the functions of one followed by those of the other."""
 
-    leading: Stack
-    following: Stack
+    leading: CellStack
+    following: CellStack
 
     def __len__(self) -> int:
         return len(self.leading)
@@ -230,7 +286,7 @@ class Joined:
         return np.concatenate(split, axis=2).reshape(parts[0].shape[1], -1).T
 
 
-Stacked: TypeAlias = Stack | Values | Joined | DeviceFunctions
+Stacked: TypeAlias = CellStack | Values | Joined
 
 
 def _chunks(n_rows: int) -> Iterator[slice]:
@@ -253,20 +309,15 @@ def fine_chunks(n_rows: int, bytes_of_row: int, /) -> list[slice]:
     ]
 
 
-def products(x: Stacked, y: Stacked, /) -> Array:
-    """Sums of products (columns of x, columns of y, rank of x, rank of y) over the rows; on a device as tensors."""
-    if isinstance(x, DeviceFunctions) and isinstance(y, DeviceFunctions):
-        found: Array = x.products(y)
-        return found
-    if isinstance(x, DeviceFunctions) or isinstance(y, DeviceFunctions):
-        raise ValueError("one side is on a device and the other is not")
-    if isinstance(x, Stack) and x.is_wide:
+def _products(x: Stacked, y: Stacked, /) -> Array:
+    """Sums of products (columns of x, columns of y, rank of x, rank of y) over the rows."""
+    if isinstance(x, CellStack) and x.is_wide:
         return _products_of_cells(x, y)
-    if isinstance(y, Stack) and y.is_wide:
-        return products(y, x).transpose(1, 0, 3, 2)
+    if isinstance(y, CellStack) and y.is_wide:
+        return _products(y, x).transpose(1, 0, 3, 2)
     if len(x) * x.rank > len(y) * y.rank:
         # BLAS takes a tenth less time where the narrower factor comes first.
-        return products(y, x).transpose(1, 0, 3, 2)
+        return _products(y, x).transpose(1, 0, 3, 2)
     total = np.zeros((len(x) * x.rank, len(y) * y.rank))
     for rows in _chunks(x.n_rows):
         left = x.rows(rows, place="left")
@@ -278,12 +329,12 @@ def products(x: Stacked, y: Stacked, /) -> Array:
     return total.reshape(len(x), x.rank, len(y), y.rank).swapaxes(1, 2)
 
 
-def _products_of_cells(x: Stack, y: Stack | Values | Joined) -> Array:
+def _products_of_cells(x: CellStack, y: Stacked) -> Array:
     """The same by sums over the cells of x, so that its many functions are not gathered at every row."""
     from scipy.sparse import csc_array
 
     found = np.empty((len(x), len(y), x.rank, y.rank))
-    if isinstance(y, Stack) and y.is_wide:
+    if isinstance(y, CellStack) and y.is_wide:
         for i, j in np.ndindex(len(x), len(y)):
             shape = x.sizes[i], y.sizes[j]
             places = x.codes[i].astype(np.intp) * shape[1] + y.codes[j]

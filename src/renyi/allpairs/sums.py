@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup
-from renyi.allpairs.stack import Stack, Values, products
-from renyi.compute.arrays import gathered, joined, namespace
+from renyi.allpairs.stack import Stack, Values
+from renyi.compute.arrays import at_least, gathered, in_memory, joined, namespace
 from renyi.inference.multiscale import family
+from renyi.pair.independence import Crosses
 
 __all__ = ["Sums", "correlation", "reaches_beyond_corner"]
 
@@ -48,9 +49,9 @@ class Sums:
         """Over all rows of a table."""
         return cls(
             x.coefficient.n_rows,
-            products(x.coefficient, y.coefficient),
+            x.coefficient.products(y.coefficient),
             _nested_products(x, y),
-            None if x.values is None or y.values is None else products(x.values, y.values)[..., 0, 0],
+            None if x.values is None or y.values is None else x.values.products(y.values)[..., 0, 0],
         )
 
     @classmethod
@@ -58,8 +59,8 @@ class Sums:
         """Over some of the rows."""
         if x.values is None or y.values is None:
             raise ValueError("a batch has values")
-        coefficient = products(x.coefficient, y.coefficient)
-        values = products(x.values, y.values)[..., 0, 0]
+        coefficient = x.coefficient.products(y.coefficient)
+        values = x.values.products(y.values)[..., 0, 0]
         n_rows = x.coefficient.n_rows
         if x.is_complete and y.is_complete:
             shapes = (len(x.positions), len(y.positions)), (len(y.positions), len(x.positions))
@@ -69,7 +70,7 @@ class Sums:
             ]
             return cls(n_rows, coefficient, _nested_products(x, y), values, (moments[0], moments[1]))
         # A function may drop out on common rows, and the next one takes its place: all products may be needed.
-        whole = products(x.nested, y.nested)
+        whole = x.nested.products(y.nested)
         of_x, of_y = _observed(x), _observed(y)
         return cls(
             n_rows,
@@ -98,34 +99,26 @@ class Sums:
             counts,
         )
 
-    def common_rows(self) -> Array:
-        """Rows that a column of x and one of y have in common."""
-        if self.counts is None:
-            return np.full(self.coefficient.shape[:2], float(self.n_rows))
-        return np.stack([counts.sum(axis=0) for counts in self.counts[0]]).astype(np.float64)
-
     def pearson(self, i: Index, j: Index, n: Index | int, /) -> Array | None:
         """Pearson's correlation of pairs that have n rows; None where it waits until it is asked for."""
         if self.values is None:
             return None
-        mean: Array = gathered(self.values, i, j) / np.maximum(n, 1)
+        mean: Array = gathered(self.values, i, j) / at_least(n, 1)
         if self.moments is None:
             plain: Array = namespace(mean).clip(mean, -1.0, 1.0)
             return plain
-        sides = self.moments[0][:, i, j], self.moments[1][:, j, i]
-        mean_x, mean_y = (side[0] / np.maximum(n, 1) for side in sides)
-        variance_x, variance_y = (
-            side[1] / np.maximum(n, 1) - mean**2 for side, mean in zip(sides, (mean_x, mean_y), strict=True)
-        )
+        sides = [side / at_least(n, 1) for side in (self.moments[0][:, i, j], self.moments[1][:, j, i])]
+        mean_x, mean_y = (side[0] for side in sides)
+        variance_x, variance_y = (side[1] - side[0] ** 2 for side in sides)
         return correlation(mean - mean_x * mean_y, variance_x, variance_y)
 
-    def cross(self, i: int, j: int, shape: tuple[int, int], /) -> Array:
-        """Sums of products of the nested bases of one pair, as far as they are known."""
-        corner, of_x, of_y = (part[i, j] for part in self.nested)
-        cross = np.zeros(shape)
-        cross[: corner.shape[0], : corner.shape[1]] = corner
-        cross[:, 0], cross[0] = of_x, of_y
-        return cross
+    def of_pair(self, i: int, j: int, n: int, /) -> Crosses:
+        """Mean products of one pair over its n rows, as far as they are known."""
+        corner, of_x, of_y = (in_memory(part[i, j]) for part in self.nested)
+        nested = np.zeros((len(of_x), len(of_y)))
+        nested[: corner.shape[0], : corner.shape[1]] = corner
+        nested[:, 0], nested[0] = of_x, of_y
+        return Crosses(in_memory(self.coefficient[i, j]) / max(n, 1), nested / max(n, 1))
 
     @property
     def n_bytes(self) -> int:
@@ -140,9 +133,11 @@ def correlation(covariance: Array, variance_x: Array, variance_y: Array, /, *, l
 
     What an outlier on a row that the other side lacks leaves of standardised values is small, but it is there.
     """
-    is_there = np.minimum(variance_x, variance_y) > least
-    scale = np.sqrt(np.where(is_there, variance_x * variance_y, 1.0))
-    return np.where(is_there, np.clip(covariance / scale, -1.0, 1.0), np.nan)
+    xp = namespace(covariance)
+    is_there = xp.minimum(variance_x, variance_y) > least
+    scale = xp.sqrt(xp.where(is_there, variance_x * variance_y, 1.0))
+    found: Array = xp.where(is_there, xp.clip(covariance / scale, -1.0, 1.0), np.nan)
+    return found
 
 
 def reaches_beyond_corner(x: ColumnGroup, y: ColumnGroup, /) -> bool:
@@ -154,17 +149,17 @@ def reaches_beyond_corner(x: ColumnGroup, y: ColumnGroup, /) -> bool:
 def _nested_products(x: ColumnGroup, y: ColumnGroup) -> tuple[Array, Array, Array]:
     """Sums of products of nested bases, as `NestedProducts` wants them, for all columns of x and of y."""
     if reaches_beyond_corner(x, y):
-        whole = products(x.nested, y.nested)
+        whole = x.nested.products(y.nested)
         return whole, whole[..., 0], whole[..., 0, :]
-    corner = products(x.corner, y.corner)
+    corner = x.corner.products(y.corner)
     of_x, of_y = corner[..., 0], corner[..., 0, :]
     if x.rest is not None:
-        of_x = joined((of_x, products(x.rest, y.corner.leading(1))[..., 0]))
+        of_x = joined((of_x, x.rest.products(y.corner.leading(1))[..., 0]))
     if y.rest is not None and y is x:
         # Of a group with itself the other edge is the same one, turned.
         of_y = of_x.swapaxes(0, 1)
     elif y.rest is not None:
-        of_y = joined((of_y, products(x.corner.leading(1), y.rest)[..., 0, :]))
+        of_y = joined((of_y, x.corner.leading(1).products(y.rest)[..., 0, :]))
     return corner, of_x, of_y
 
 

@@ -17,6 +17,7 @@ from renyi.basis.basis import RANK_CUT, FeatureMap
 from renyi.basis.cosine import MOST_FUNCTIONS, functions, waves
 from renyi.basis.orthonormal import principal_whitening, triangular_factor
 from renyi.basis.random_features import Projection, sines_and_cosines
+from renyi.compute.arrays import joined, like, namespace
 from renyi.compute.memory import workspace
 
 __all__ = ["Moments", "moments_of", "recipes_of", "recipes_of_smooth"]
@@ -60,6 +61,13 @@ class Moments:
         np.add(parts[0], parts[1], out=planes[_N_WAVES:], casting="same_kind")
         return planes
 
+    def at(self, u: Any, /) -> Any:
+        """The constant and all functions (m, 1 + moments) at u."""
+        xp = namespace(u)
+        cosines = xp.cos(np.pi * u[:, None] * like(np.arange(_N_WAVES + 1.0), u))
+        flat, sloped = (cosines @ like(half.T, u) for half in np.split(self.ends, 2))
+        return joined((cosines, flat + (2 * u - 1)[:, None] * sloped))
+
     def recipes(self, values: Array, /) -> tuple[Array, float]:
         """How functions (nodes, r) and their products are made of the constant and the moments, and what is left.
 
@@ -67,7 +75,7 @@ class Moments:
         """
         wanted = _with_products(values)
         recipes = self.inverse @ wanted
-        left = wanted - _at_nodes(self.ends) @ recipes
+        left = wanted - self.at(_nodes()) @ recipes
         return np.ascontiguousarray(recipes.T), float(np.sqrt(np.mean(left**2, axis=0).max()))
 
 
@@ -90,8 +98,8 @@ def moments_of(projection: Projection, /) -> Moments | None:
     sloped = np.hstack((_waves_at_nodes(), _v()[:, np.newaxis] * _waves_at_nodes()))
     made, *_ = np.linalg.lstsq(root * sloped, directions[:, :n_ends], rcond=1e-14)
     ends = np.concatenate((made[: _N_WAVES + 1].T, made[_N_WAVES + 1 :].T))
-    inverse = np.asarray(np.linalg.pinv(root * _at_nodes(ends)) * root.T, dtype=np.float64)
-    return Moments(ends, inverse)
+    at_nodes = Moments(ends, ends).at(_nodes())
+    return Moments(ends, np.asarray(np.linalg.pinv(root * at_nodes) * root.T, dtype=np.float64))
 
 
 @lru_cache(maxsize=1024)
@@ -135,10 +143,3 @@ def _v() -> Array:
 
 def _waves_at_nodes() -> Array:
     return np.cos(np.pi * np.outer(_nodes(), np.arange(_N_WAVES + 1)))
-
-
-def _at_nodes(ends: Array) -> Array:
-    """The constant, waves and ends at the nodes (nodes, 1 + moments)."""
-    waves_here = _waves_at_nodes()
-    flat, sloped = np.hsplit(waves_here @ ends.T, 2)
-    return np.hstack((waves_here, flat + _v()[:, np.newaxis] * sloped))

@@ -10,19 +10,29 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from renyi.compute.memory import workspace
 
 __all__ = [
     "as_floats",
     "as_places",
     "at_least",
+    "by_pair",
+    "empty",
+    "flat_places",
     "gathered",
     "in_memory",
     "interpolated",
     "is_tensor",
     "joined",
     "like",
+    "log_factorials",
+    "mix_both_ways",
+    "mixed",
     "namespace",
     "stacked",
+    "taken",
 ]
 
 
@@ -85,6 +95,13 @@ def gathered(array: Any, i: Any, j: Any, /) -> Any:
     return taken.movedim(-1, 0)
 
 
+def by_pair(planes: Any, /) -> Any:
+    """Planes (…, pairs) as one matrix after the other (pairs, …); a device keeps its planes."""
+    if is_tensor(planes):
+        return planes.movedim(-1, 0)
+    return np.ascontiguousarray(np.moveaxis(planes, -1, 0))
+
+
 def at_least(array: Any, bound: Any, /) -> Any:
     """The larger of an array's numbers and a bound, one number or an array."""
     if is_tensor(array):
@@ -101,3 +118,53 @@ def interpolated(array: Any, knots: NDArray[np.float64], values: NDArray[np.floa
     step = torch.searchsorted(at, array.contiguous()).clamp(1, len(knots) - 1)
     share = ((array - at[step - 1]) / (at[step] - at[step - 1])).clamp(0.0, 1.0)
     return torch.lerp(known[step - 1], known[step], share)
+
+
+def empty(place: str, shape: tuple[int, ...], array: Any, /) -> Any:
+    """Float64 with anything in it, where an array is; of NumPy in the workspace of this name."""
+    if not is_tensor(array):
+        return workspace(place, shape)
+    torch = namespace(array)
+    return torch.empty(shape, dtype=torch.float64, device=array.device)
+
+
+def flat_places(mask: Any, /) -> Any:
+    """Where a mask (m,) is True."""
+    return mask.nonzero().ravel() if is_tensor(mask) else np.flatnonzero(mask)
+
+
+def log_factorials(numbers: Any, /) -> Any:
+    """Logarithms of the factorials of numbers, whole or not."""
+    return namespace(numbers).lgamma(as_floats(numbers) + 1.0) if is_tensor(numbers) else gammaln(numbers + 1.0)
+
+
+def taken(place: str, planes: Any, which: Any, /) -> Any:
+    """Numbers (…, pairs) of some pairs; of NumPy in the workspace of this name."""
+    if is_tensor(planes):
+        return planes.index_select(-1, which)
+    found = workspace(place, (*planes.shape[:-1], len(which)))
+    return np.take(planes, which, axis=-1, out=found, mode="clip")
+
+
+def mixed(weights: Any, planes: Any, /) -> Any:
+    """Functions (functions, …, columns, masks) mixed by weights (columns, functions, mixtures) of every column."""
+    flat = planes.reshape(len(planes), -1, *planes.shape[-2:])
+    if is_tensor(planes):
+        found = namespace(planes).einsum("cij,ixcm->jxcm", weights, flat)
+    else:
+        found = np.empty((weights.shape[2], *flat.shape[1:]))
+        for column, own in enumerate(weights):  # one after the other, BLAS is faster than einsum
+            found[:, :, column] = (own.T @ flat[:, :, column].reshape(len(flat), -1)).reshape(found[:, :, column].shape)
+    return found.reshape(-1, *planes.shape[1:])
+
+
+def mix_both_ways(weights: Any, gram: Any, /) -> None:
+    """Products (functions, functions, columns, masks) of functions to those of their mixtures, in place."""
+    if is_tensor(gram):
+        for _ in range(2):
+            gram[:] = mixed(weights, gram).transpose(0, 1)
+        return
+    for column, own in enumerate(weights):
+        for _ in range(2):
+            turned = (own.T @ gram[:, :, column].reshape(len(own), -1)).reshape(gram[:, :, column].shape)
+            gram[:, :, column] = turned.swapaxes(0, 1)

@@ -14,6 +14,7 @@ __all__ = [
     "device_of",
     "free_bytes",
     "halves",
+    "home_of",
     "multiplied",
     "paired",
     "relieved",
@@ -27,6 +28,8 @@ _OLDEST = (2, 8)
 _ROOM_ON_CPU = 2**29
 # A part of what is free, since what is asked for is not all that is allocated.
 _SHARE = 0.6
+# Of the free memory of a device rows take this part, so that their codes and functions have room as well.
+_SHARE_OF_ROWS = 0.3
 # Kinds of devices that multiply single precision as two halves of its digits.
 _IN_HALVES: tuple[str, ...] = ("cuda",)
 
@@ -89,6 +92,12 @@ def free_bytes(device: Any, /) -> int:
     return int(_SHARE * (free + kept))
 
 
+def home_of(n_bytes: int, device: Any, /) -> Any:
+    """Where rows of so many bytes lie that are worked on by a device: there, or in memory if it has little room."""
+    torch = load("torch", extra=EXTRA)
+    return device if device.type == "cpu" or n_bytes <= _SHARE_OF_ROWS * free_bytes(device) else torch.device("cpu")
+
+
 @contextmanager
 def relieved(device: Any, what: str, /) -> Iterator[None]:
     """An error that says what did not fit on a device."""
@@ -139,11 +148,13 @@ def paired(left: Operand, right: Operand, /) -> tuple[Any, Any]:
     torch = load("torch", extra=EXTRA)
     if left[0].dtype != right[0].dtype:
         left, right = ((sum(part.double() for part in operand),) for operand in (left, right))
-    if len(left) == 1:
+    # One product over several times the rows, small parts first: so all is added up in single precision. What is exact
+    # in half precision has no following digits, and the product of two of these is left out.
+    digits = [(a, b) for a in range(len(left)) for b in range(len(right)) if a + b < 2]
+    if len(digits) == 1:
         return left[0], right[0]
-    (high, low), (other_high, other_low) = left, right
-    # One product over three times the rows, small parts first: so all is added up in single precision.
-    return torch.cat((low, high, high)), torch.cat((other_high, other_low, other_high))
+    digits = sorted(digits, reverse=True)
+    return torch.cat([left[a] for a, _ in digits]), torch.cat([right[b] for _, b in digits])
 
 
 def multiplied(left: Any, right: Any, /) -> Any:

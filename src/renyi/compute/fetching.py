@@ -56,13 +56,11 @@ class Fetching:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._filled.clear()
 
-    def put(self, name: str, rows: Index, columns: Index, block: Tensor, /, *, both_ways: bool) -> None:
-        """Write a block, and its reverse as well where the matrix is symmetric."""
+    def put(self, name: str, rows: Index, columns: Index, block: Tensor, /) -> None:
+        """Write a block."""
         torch = load("torch", extra=EXTRA)
         matrix = self._filled[name] if self._filled else torch.from_numpy(self.matrices[name])
         matrix[_where(rows, columns, matrix)] = block.to(matrix)
-        if both_ways and rows is not columns:
-            matrix[_where(columns, rows, matrix)] = block.T.to(matrix)
 
     def fetch(self, rows: Index, /) -> None:
         """Bring rows into memory that nothing is written to any more."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, gammainc, ndtri_exp
 
-from renyi.compute.arrays import namespace
+from renyi.compute.arrays import at_least, namespace
 from renyi.inference.classical import log_gamma_sf
 
 __all__ = ["Shape", "log_heavier", "log_of_overlap", "log_skewed", "shape_of_correlation"]
@@ -75,7 +75,7 @@ def log_heavier(log_pvalue: Array | float, curvature: Array | float, /) -> Array
     z² = −2 log p.
     """
     # The slope 1 + 2c·log p falls from 1 to a half here.
-    turn = -0.25 / np.maximum(curvature, _TINY)
+    turn = -0.25 / at_least(curvature, _TINY)
     tangent = turn + curvature * turn**2 + 0.5 * (log_pvalue - turn)
     found: Array = namespace(log_pvalue).where(log_pvalue > turn, log_pvalue + curvature * log_pvalue**2, tangent)
     return found

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.compute.arrays import is_tensor, like, namespace, stacked
+from renyi.compute.arrays import flat_places, is_tensor, like, namespace, stacked
 from renyi.inference.multiscale import (
     FEW_ROWS,
     LARGEST_ROOT,
@@ -83,10 +83,10 @@ def _on_few_rows(leverages: Array, n: Counts | int) -> Array:
     """Leverages as the law counts them on few rows."""
     if isinstance(n, int):
         return leverages if n >= FEW_ROWS else leverages_on_few_rows(leverages, n)
-    few = np.flatnonzero(n < FEW_ROWS)
+    few = flat_places(n < FEW_ROWS)
     if len(few) == 0:
         return leverages
-    counted = leverages.copy()
+    counted = leverages + 0.0
     for rows, length in _by_value(n[few]):
         counted[:, few[rows]] = leverages_on_few_rows(leverages[:, few[rows]], length)
     return counted
@@ -110,13 +110,13 @@ def _all_within_reach(is_trusted: Sequence[Mask], blocks: Sequence[Block], n: Co
 def _within_reach(roots: Array, bounds: Array, block: Block, n: Counts | int) -> tuple[Array, Mask]:
     """The law of a block and whether it is trusted, not where it is out of reach."""
     is_far = _is_far(block, n)
-    if not np.any(is_far):
+    if not (is_far if isinstance(n, int) else bool(is_far.any())):
         return _law_and_trust(roots, bounds, block, n)
     log_p, is_trusted = namespace(roots).full_like(roots, np.nan), bounds < 0.0
     if isinstance(n, int):
         return log_p, is_trusted
-    near = np.flatnonzero(~is_far)
-    is_trusted = np.zeros(len(roots), dtype=bool)
+    near = flat_places(~is_far)
+    is_trusted = namespace(roots).zeros_like(roots, dtype=bool)
     log_p[near], is_trusted[near] = _law_and_trust(roots[near], _some(bounds, near), block, n[near])
     return log_p, is_trusted
 

@@ -333,7 +333,7 @@ def log_pvalue_of_many_rows(log_mean: Array | float, blocks: Sequence[Block], /)
 
 def _of_few_rows(log_p: Array, n: Counts | int) -> Array:
     """The tail of few rows, which is heavier."""
-    return log_heavier(log_p, np.minimum(_LARGEST_CURVATURE, _CURVATURE / n))
+    return log_heavier(log_p, namespace(n).clip(_CURVATURE / n, None, _LARGEST_CURVATURE))
 
 
 def log_weights(blocks: Sequence[Block], /) -> Array:

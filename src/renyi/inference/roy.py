@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc
 
-from renyi.compute.arrays import as_places, is_tensor, like, namespace
+from renyi.compute.arrays import as_floats, as_places, at_least, in_memory, is_tensor, like, namespace
 from renyi.compute.roots import root_between
 from renyi.errors import InputError
 from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_beta, log_tail
@@ -90,18 +90,17 @@ def log_sf_of_many(roots: Array, rank_x: int, rank_y: int, n_samples: int | Coun
     Each root may have its own number of rows: tables stand for some numbers of rows, and those between are interpolated
     from the four nearest. Worth it from `MANY_ROOTS` roots on.
     """
-    smallest = int(np.min(n_samples))
+    smallest, largest = (n_samples,) * 2 if isinstance(n_samples, int) else (int(n_samples.min()), int(n_samples.max()))
     a, b = _checked_ranks(rank_x, rank_y, smallest)
     if b > _LARGEST_INTERPOLATED:
-        return _one_by_one(roots, a, b, n_samples)
-    if smallest == np.max(n_samples):
+        found: Array = like(_one_by_one(in_memory(roots), a, b, in_memory(n_samples)), roots)
+        return found
+    if smallest == largest:
         return _interpolated(a, b, smallest)(roots)
-    n = np.broadcast_to(n_samples, roots.shape)
-    log_p = np.empty(roots.shape)
-    nodes = _nodes_at(n)
-    for first in np.unique(nodes):
+    log_p, nodes = namespace(roots).empty_like(roots), _nodes_at(n_samples)
+    for first in namespace(nodes).unique(nodes).tolist():
         here = nodes == first
-        log_p[here] = _between(roots[here], a, b, n[here], int(first))
+        log_p[here] = _between(roots[here], a, b, n_samples[here], first)
     return log_p
 
 
@@ -120,8 +119,10 @@ def _one_by_one(roots: Array, a: int, b: int, n_samples: int | Counts) -> Array:
 
 def _nodes_at(n: Counts) -> Counts:
     """The place of the node at or below each number of rows; few rows have nodes of their own."""
-    beyond = np.floor(np.log(np.maximum(n, _FEW_ROWS) / _FEW_ROWS) / _NODE_STEP).astype(np.intp)
-    return np.where(n < _FEW_ROWS, n, _FEW_ROWS + beyond)
+    xp = namespace(n)
+    beyond = as_places(xp.log(at_least(as_floats(n), _FEW_ROWS) / _FEW_ROWS) / _NODE_STEP)
+    found: Counts = xp.where(n < _FEW_ROWS, n, _FEW_ROWS + beyond)
+    return found
 
 
 def _node(place: int) -> int:
@@ -132,16 +133,19 @@ def _between(roots: Array, a: int, b: int, n: Counts, place: int) -> Array:
     """The law at numbers of rows between two nodes, by the cubic through four of them in log n."""
     if place < _FEW_ROWS:
         return _interpolated(a, b, place)(roots)
-    lengths = np.array([_node(place + k) for k in (-1, 0, 1, 2)])
-    x, at = np.log(lengths), np.log(n)
+    xp, lengths = namespace(roots), np.array([_node(place + k) for k in (-1, 0, 1, 2)])
+    n = as_floats(n)
+    x, at = np.log(lengths), xp.log(n)
     odds = roots / (1.0 - roots)
-    variable = np.arcsinh(np.sqrt(n * odds))
-    total = np.zeros(roots.shape)
+    variable = xp.arcsinh(xp.sqrt(n * odds))
+    total = xp.zeros_like(roots)
     for k in range(4):
-        others = np.delete(x, k)
-        weight = np.prod((at[:, np.newaxis] - others) / (x[k] - others), axis=1)
+        weight = xp.ones_like(roots)
+        for other in np.delete(x, k).tolist():
+            weight *= (at - other) / (x[k] - other)
         total += weight * _interpolated(a, b, int(lengths[k])).at(variable)
-    return np.asarray(np.minimum(total - (n - a - b) / 2 * np.log1p(odds), 0.0))
+    found: Array = xp.clip(total - (n - a - b) / 2 * xp.log1p(odds), None, 0.0)
+    return found
 
 
 @lru_cache(maxsize=4096)

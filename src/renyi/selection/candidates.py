@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.device.ranking import on_device, ranked
+from renyi.allpairs.device.ranking import ranked
+from renyi.allpairs.device.reading import of_columns
 from renyi.basis import random_features
 from renyi.basis.nested import Scales
 from renyi.compute.arrays import in_memory, is_tensor
@@ -129,9 +130,7 @@ def _ranked_on_device(columns: Sequence[Column], making: _Making, device: Any) -
     at_once = max(1, int(_SHARE_AT_ONCE * free_bytes(device) / (24 * len(columns[0]))))
     for start in range(0, len(columns), at_once):
         some = columns[start : start + at_once]
-        ranks = ranked(
-            on_device(some, device), Settings(None, random_features.DEFAULT_SCALE, "auto"), missing="pairwise"
-        )
+        ranks = ranked(of_columns(some, device), Settings(None, random_features.DEFAULT_SCALE, "auto"))
         stay = ranks.codes.nbytes <= _SHARE_KEPT * free_bytes(device)
         for variable, codes in zip(ranks.variables, ranks.codes if stay else in_memory(ranks.codes), strict=True):
             yield making.of_scales(variable.scales, codes)

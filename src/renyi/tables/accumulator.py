@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from renyi.allpairs.edges import Edges
 from renyi.allpairs.streaming.column_stats import ColumnStats, Counted
-from renyi.allpairs.streaming.plan import BatchEdges, BatchSums, Plan
+from renyi.allpairs.streaming.plan import BatchSums, Plan
 from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY, Layout
 from renyi.basis import random_features
 from renyi.basis.basis import grid_cells
@@ -430,7 +431,7 @@ class Accumulator:
         parts = (self, *others)
         if {k for part in parts for k in part._blocks} != set(range(self._plan.n_tiles)):
             raise InputError("the passes over some pairs are lacking: pass the others that second_passes() gave")
-        edges = BatchEdges.joined([part._edges() for part in parts])
+        edges = Edges.joined([part._edges() for part in parts])
         if self._target is None:
             return DependenceMatrix.of(self._table, None, edges, correction=self._correction)
         return Screening.of(self._table, self._target, (), edges, correction=self._correction)
@@ -442,7 +443,7 @@ class Accumulator:
             raise InputError("a first pass has no result: pass those that second_passes() gave")
         return self._plan.which if self._plan.which is not None else tuple(range(self._plan.n_tiles))
 
-    def _edges(self) -> BatchEdges:
+    def _edges(self) -> Edges:
         if self._plan is None or self._folded is None:
             raise InputError("the second pass has seen no rows: update it with all batches again")
         return self._plan.edges(self._folded, _SHUFFLES)

@@ -6,9 +6,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from renyi.allpairs.device.ranking import (
-    tensors_of,
-)
+from renyi.allpairs.device.reading import tensors_of
+from renyi.allpairs.edges import Edges
 from renyi.coefficients.base import Measure
 from renyi.coefficients.rdc import Rdc
 from renyi.compute.devices import device_of
@@ -129,7 +128,7 @@ def matrix(
     check_max_levels(max_levels)
     place = device_of(device, *tensors_of(table), *tensors_of(other))
     if place is not None:
-        ways = TableOnDevice(place, checked_measure(measure, correction), types, vectors, missing)
+        ways = TableOnDevice(place, checked_measure(measure, correction), types, vectors, max_levels, missing)
         beside = None if other is None else _in_memory(other, memory)
         found = ways.matrix(_in_memory(table, memory), beside, progress=progress)
         return DependenceMatrix.of(*found, correction=correction)
@@ -231,9 +230,9 @@ def pairs(
         whole = DependenceMatrix.of(rows, None, every, correction=correction)
         return whole.strongest(top=most, threshold=threshold, q=q)
     variables = prepared(rows.columns, by, progress=progress)
-    strongest = TopPairs(variables, top=most, threshold=threshold, q=rate, correction=correction)
+    strongest = TopPairs(top=most, threshold=threshold, q=rate, correction=correction)
     for found in in_tiles(variables, None, progress=progress):
-        strongest.update(found)
+        strongest.update(Edges(variables, variables, found))
     edges, rates = strongest.result()
     return edges.to_frame(rows.new_frame, qvalues=rates)
 
@@ -290,7 +289,7 @@ def screen(
     check_max_levels(max_levels)
     place = device_of(device, *tensors_of(table))
     if place is not None:
-        ways = TableOnDevice(place, checked_measure(measure, correction), types, vectors, missing)
+        ways = TableOnDevice(place, checked_measure(measure, correction), types, vectors, max_levels, missing)
         goal, candidates, found = ways.screen(_in_memory(table, memory), target, given, progress=progress)
         return Screening.of(candidates, goal, (), found, correction=correction)
     table = loaded_if_small(table, memory)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
-from renyi.allpairs.compare import Found
+from renyi.allpairs.compare import FoundPairs
 from renyi.allpairs.edges import Edges
 from renyi.coefficients.base import N_RESAMPLES, Measure, Side
 from renyi.coefficients.pearson import Pearson, Spearman, correlation_of
@@ -176,7 +176,7 @@ class MeasuredEdges(Edges):
         return MeasuredEdges(
             self.x,
             self.y,
-            self._found_at(which),
+            FoundPairs.of(self.found, which),
             by=self.by,
             test=lambda: self._tested.take(which),
             itself=self.itself,
@@ -215,9 +215,9 @@ def measured(
     return MeasuredEdges(x, others, found, by=measure, test=lambda: tested, itself=itself, reasons=reasons)
 
 
-def _found(i: Index, j: Index, n: Index, coefficient: Array) -> Found:
+def _found(i: Index, j: Index, n: Index, coefficient: Array) -> FoundPairs:
     unknown = np.full(len(i), np.nan)
-    return Found(
+    return FoundPairs(
         i=i,
         j=j,
         n=n,
@@ -273,7 +273,7 @@ class _Beside:
         if y is x:
             self._sides = self._sides[0], self._sides[0]
 
-    def of(self, found: Found) -> Array:
+    def of(self, found: FoundPairs) -> Array:
         """The correlations of all pairs that were found."""
         columns = [variable.column for side in self._variables for variable in side]
         if all(column.missing is None and not self._measure.refusal(column) for column in columns):
@@ -325,7 +325,7 @@ class _Pairs:
         n, coefficient, log_pvalues = self._each(one, np.arange(len(self.index[0])), "Comparing pairs", progress).T
         return n.astype(np.intp), coefficient, log_pvalues, reasons
 
-    def tested(self, found: Found, progress: bool) -> _Tested:
+    def tested(self, found: FoundPairs, progress: bool) -> _Tested:
         """P-values where the coefficients are known already."""
 
         def one(pair: int) -> tuple[float]:
@@ -338,7 +338,7 @@ class _Pairs:
         log_pvalues[left] = self._each(one, left, "Testing pairs", progress)[:, 0]
         return self.shuffled(found, log_pvalues, progress)
 
-    def shuffled(self, found: Found, log_pvalues: Array, progress: bool) -> _Tested:
+    def shuffled(self, found: FoundPairs, log_pvalues: Array, progress: bool) -> _Tested:
         """P-values by shuffles where theory has none; of a measure without a law none, which would take too long."""
         is_known = np.isfinite(found.coefficient)
         is_shuffled = is_known & np.isnan(log_pvalues) & self.measure.has_law

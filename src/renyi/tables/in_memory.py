@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from renyi.allpairs.column_group import ColumnGroup, Variable, ready
-from renyi.allpairs.compare import SHUFFLES, Found, compare
+from renyi.allpairs.compare import SHUFFLES, FoundPairs, InMemory, compare
 from renyi.allpairs.edges import Edges
 from renyi.allpairs.tiles import groups, shared_tiles
 from renyi.basis import random_features
@@ -52,13 +52,13 @@ def prepared(columns: Sequence[Column], by: Rdc, /, *, progress: bool) -> list[V
     return [found[k] for k in range(len(columns))]
 
 
-def in_tiles(x: Sequence[Variable], y: Sequence[Variable] | None, /, *, progress: bool) -> Iterator[Found]:
+def in_tiles(x: Sequence[Variable], y: Sequence[Variable] | None, /, *, progress: bool) -> Iterator[FoundPairs]:
     """All pairs, a tile at a time."""
     own = [group if y else group.averaged() for group in groups(x)]
     tiles = shared_tiles(own, None if y is None else groups(y))
 
-    def compare_one(tile: tuple[ColumnGroup, ColumnGroup]) -> Found:
-        return compare(*tile, SHUFFLES)
+    def compare_one(tile: tuple[ColumnGroup, ColumnGroup]) -> FoundPairs:
+        return compare(*tile, InMemory(), SHUFFLES)
 
     return watched(stream(compare_one, tiles), len(tiles), "Comparing pairs", shown=progress)
 
@@ -104,7 +104,7 @@ def given_others(
             which = f"{'row' if len(outcome.left_out) == 1 else 'rows'} {rows}"
             notes.say(f"{cut(variable.column.name)} was tested without {which}, which would decide alone")
     unknown = np.full(len(results), np.nan)
-    found = Found(
+    found = FoundPairs(
         i=np.arange(len(results)),
         j=np.zeros(len(results), dtype=np.intp),
         n=np.array([result.n_samples for result in results], dtype=np.intp),

@@ -1,14 +1,10 @@
 """The strongest of very many pairs, kept while they come in, and false discovery rates that count all of them."""
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.column_group import Variable
-from renyi.allpairs.compare import Found
 from renyi.allpairs.edges import MOST_LOOKED_AT, Edges
 from renyi.inference.false_discovery import Correction
 
@@ -31,43 +27,28 @@ class TopPairs:
     Which rows carry a pair is looked at in the end; until then some more are kept than are asked for.
     """
 
-    def __init__(
-        self,
-        variables: Sequence[Variable],
-        /,
-        *,
-        top: int | None,
-        threshold: float | None,
-        q: float,
-        correction: Correction,
-    ) -> None:
-        self._variables = variables
+    def __init__(self, *, top: int | None, threshold: float | None, q: float, correction: Correction) -> None:
         self._top, self._threshold, self._q, self._correction = top, threshold, q, correction
         self._kept: list[Edges] = []
         self._n_kept = self._n_sorted = 0
         self._histogram = np.zeros(_N_CELLS, dtype=np.int64)
 
-    def update(self, found: Found, /) -> None:
+    def update(self, edges: Edges, /) -> None:
         """Look at some more pairs."""
-        tested = found.log_pvalue[np.isfinite(found.log_pvalue)]
-        self._histogram += np.bincount(_cells(tested), minlength=_N_CELLS)
-        edges = Edges(self._variables, self._variables, found)
+        log_pvalues = edges.found.log_pvalue
+        self._histogram += np.bincount(_cells(log_pvalues[np.isfinite(log_pvalues)]), minlength=_N_CELLS)
         # A q-value is never below its p-value. NaN is smaller than any threshold.
         weakest = -1.0 if self._threshold is None else self._threshold
-        edges = edges.take(np.flatnonzero((found.log_pvalue <= np.log(self._q)) & (edges.strength >= weakest)))
+        edges = edges.take(np.flatnonzero((log_pvalues <= np.log(self._q)) & (edges.strength >= weakest)))
         self._kept.append(edges)
         self._n_kept += len(edges)
         if self._top is not None and self._n_kept > max(_LEAST_TO_SORT, 2 * self._n_sorted):
             self._kept = [self._strongest_of_strata(self._top + MOST_LOOKED_AT)]
             self._n_kept = self._n_sorted = len(self._kept[0])
 
-    def _all_kept(self) -> Edges:
-        whole = Edges.of(self._variables, self._variables, [part.found for part in self._kept])
-        return replace(whole, known=np.concatenate([part.debiased for part in self._kept]))
-
     def _strongest_of_strata(self, top: int) -> Edges:
         """As many of every stratum as are asked for in all."""
-        edges = self._all_kept()
+        edges = Edges.joined(self._kept)
         strata = _cells(edges.found.log_pvalue) // _STRATUM
         order = np.lexsort((-edges.lower, strata))
         starts = np.flatnonzero(np.diff(strata[order], prepend=-1))
@@ -76,7 +57,7 @@ class TopPairs:
 
     def result(self) -> tuple[Edges, Array]:
         """The pairs at the rate that was asked for, strongest first, and their q-values."""
-        edges = self._all_kept()
+        edges = Edges.joined(self._kept)
         rates = self.qvalues(edges.found.log_pvalue, self._correction)
         edges.look_at(np.flatnonzero(rates <= self._q))
         order = np.lexsort((edges.found.j, edges.found.i, edges.found.log_pvalue, -edges.lower))

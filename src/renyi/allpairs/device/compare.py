@@ -4,27 +4,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup
-from renyi.allpairs.compare import SHUFFLES, Found, by_itself
-from renyi.allpairs.complete import CompletePairs
+from renyi.allpairs.compare import SHUFFLES, FoundPairs, compare
+from renyi.allpairs.device.groups import groups_on_device
 from renyi.allpairs.device.ranking import Ranked
-from renyi.allpairs.device.stack import DeviceStack
-from renyi.allpairs.edges import LARGEST_PVALUE, MOST_LOOKED_AT, SMALLEST_PVALUE, Edges, traits
+from renyi.allpairs.device.rows import RowsOnDevice
+from renyi.allpairs.edges import LARGEST_PVALUE, SMALLEST_PVALUE, Edges, Looked, traits
+from renyi.allpairs.same import SAME
 from renyi.allpairs.tiles import tiles_of
+from renyi.compute.arrays import flat_places
 from renyi.compute.devices import EXTRA, free_bytes, relieved
 from renyi.compute.fetching import Fetching
 from renyi.compute.progress import watched
 from renyi.errors import load
-from renyi.inference.debias import LIGHT, effective_rows, largest_leverage, null_level, plain_rows
-from renyi.inference.roy import null_median
-from renyi.pair.prepare import Prepared
+from renyi.inference.debias import LIGHT, largest_leverage
 
-__all__ = ["MatrixEdges", "compared"]
+__all__ = ["FoundMatrix", "compared", "compared_in_tiles"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -32,34 +32,133 @@ Tensor: TypeAlias = Any
 
 # Columns of a tile at most: products are as fast as they get, and finished rows come back while others are worked on.
 _MOST_COLUMNS = 2048
-# Numbers that a pair takes while it is compared: sums, what is taken of them, and what spectra need beside.
-_NUMBERS_OF_PAIR = 700
+# Numbers that a pair takes while it is compared: sums, what is taken of them, and what spectra need beside; with gaps
+# Gram matrices of both sides as well, and their factors.
+_NUMBERS_OF_PAIR, _NUMBERS_WITH_GAPS = 700, 4000
 _MATRICES = ("coefficient", "log_pvalue", "pvalues", "pearson", "spearman")
+# What differs from pair to pair where cells are missing; else the columns say it.
+_OF_GAPS = ("n", "rank_x", "rank_y", "heavier")
+# Seen from the other column.
+_TURNED = {"rank_x": "rank_y", "rank_y": "rank_x"}
 # What a column has with itself; nothing is tested there.
 _OWN = {"coefficient": 1.0, "pearson": 1.0, "spearman": 1.0}
 
 
-def compared(x: Ranked, y: Ranked | None = None, /, *, progress: bool) -> "MatrixEdges":
+class _Comparison:
     """All pairs of columns of x with one another, or with those of y."""
-    own = x.groups()
-    others = None if y is None else y.groups()
-    shape = len(x.variables), len((y or x).variables)
-    device = x.codes.device
+
+    def __init__(self, x: Ranked, y: Ranked | None, /) -> None:
+        self.x, self.y, self.device = x, x if y is None else y, x.device
+        self.is_square = y is None
+        every = (*x.variables, *self.y.variables)
+        self.has_gaps = not all(variable.is_complete for variable in every)
+        own = groups_on_device(x, has_gaps=self.has_gaps)
+        others = None if y is None else groups_on_device(y, has_gaps=self.has_gaps)
+        self._rows, self._shuffles = RowsOnDevice(), replace(SHUFFLES, device=self.device)
+        room = max(_NUMBERS_WITH_GAPS if self.has_gaps else _NUMBERS_OF_PAIR, *map(_numbers_of, (*own, *(others or ()))))
+        most = max(1, int(np.sqrt(free_bytes(self.device) / (8 * room))))
+        self.tiles = list(tiles_of(own, others, most=_MOST_COLUMNS, room=lambda a, b: most))
+
+    def found(self, x: ColumnGroup, y: ColumnGroup, /) -> Iterator[tuple[ColumnGroup, ColumnGroup, FoundPairs]]:
+        """All pairs of a tile, in smaller ones where the device is full."""
+        torch = load("torch", extra=EXTRA)
+        try:
+            yield x, y, compare(x, y, self._rows, self._shuffles)
+            return
+        except torch.OutOfMemoryError:
+            self._rows = RowsOnDevice()
+            torch.cuda.empty_cache()
+        if max(len(x.positions), len(y.positions)) == 1:
+            with relieved(self.device, "one pair of columns"):
+                yield x, y, compare(x, y, self._rows, self._shuffles)
+            return
+        halves = _halves(x)
+        for k, part in enumerate(halves):
+            for other in halves[k:] if y is x else _halves(y):
+                yield from self.found(part, other)
+
+    def looked(self, x: ColumnGroup, y: ColumnGroup, found: FoundPairs, /) -> Looked:
+        """What the rows of single pairs tell, while they are here."""
+        which = _to_look_at(x, y, found)
+        if which is None:
+            return Looked()
+        places = [{int(p): k for k, p in enumerate(side.positions)} for side in (x, y)]
+        edges = Edges(
+            self.x.variables,
+            self.y.variables,
+            FoundPairs.of(found, which),
+            pair=lambda i, j: self._rows.pair(x, y, places[0][i], places[1][j]),
+        )
+        return edges.look()
+
+
+def _numbers_of(group: ColumnGroup) -> int:
+    """Numbers that a pair takes of such columns, which are more than usual where they have many levels."""
+    return int(4 * group.scales.basis.rank ** 2)
+
+
+def _halves(group: ColumnGroup) -> list[ColumnGroup]:
+    n = len(group.positions)
+    edges = sorted({0, n // 2, n})
+    return [group.part(slice(start, stop)) for start, stop in pairwise(edges)]
+
+
+def _to_look_at(x: ColumnGroup, y: ColumnGroup, found: FoundPairs) -> Any:
+    """Pairs of which the rows may have to say something: single ones weigh much, or levels may be the same."""
+    torch = load("torch", extra=EXTRA)
+    coefficient = torch.as_tensor(found.coefficient)
+    i, j, n = (torch.as_tensor(part, device=coefficient.device) for part in (found.i, found.j, found.n))
+    wanted = torch.zeros_like(coefficient, dtype=torch.bool)
+    if "category" in (x.scales.kind, y.scales.kind):
+        wanted |= coefficient >= SAME
+    weights = []
+    for side, index in ((x, i), (y, j)):
+        spread = np.zeros(int(side.positions.max()) + 1)
+        spread[side.positions] = traits(side.variables)[0]
+        weights.append(torch.as_tensor(spread, device=coefficient.device)[index])
+    heavier = torch.as_tensor(found.heavier, device=coefficient.device)
+    weight, square = weights[0] * weights[1] * heavier, n.double() ** 2
+    log_pvalue = torch.as_tensor(found.log_pvalue)
+    wanted |= (weight > LIGHT * square) & (log_pvalue <= np.log(LARGEST_PVALUE))
+    wanted |= (weight > float(largest_leverage(0, 1)) * square) & ~torch.isnan(coefficient)
+    which = wanted.nonzero().ravel()
+    if len(which) == 0:
+        return None
+    return which if coefficient is found.coefficient else which.numpy()
+
+
+def compared(x: Ranked, y: Ranked | None = None, /, *, progress: bool) -> Edges:
+    """All pairs of columns of x with one another, or with those of y."""
+    work = _Comparison(x, y)
+    shape = len(x.variables), len(work.y.variables)
+    names = (*_MATRICES, *(_OF_GAPS if work.has_gaps else ()))
     shuffled: list[tuple[int, int]] = []
-    carrying: dict[tuple[int, int], float] = {}
-    with Fetching(_MATRICES, shape, device) as fetching:
-        tiles = list(tiles_of(own, others, most=_MOST_COLUMNS, room=lambda a, b: _columns_of_tile(device)))
-        last = _last_tiles(tiles, len(x.variables), is_square=y is None)
-        for t, (a, b) in enumerate(watched(tiles, len(tiles), "Comparing pairs", shown=progress)):
-            for tile in _tiles_that_fit(a, b):
-                shuffled.extend(tile.shuffled)
-                carrying.update(tile.carrying)
-                for name, block in tile.matrices.items():
-                    fetching.put(name, tile.rows, tile.columns, block, both_ways=y is None)
+    looked: list[Looked] = []
+    with Fetching(names, shape, work.device) as fetching:
+        last = _last_tiles(work.tiles, shape[0], is_square=work.is_square)
+        for t, tile in enumerate(watched(work.tiles, len(work.tiles), "Comparing pairs", shown=progress)):
+            for a, b, found in work.found(*tile):
+                looked.append(work.looked(a, b, found))
+                drawn = FoundPairs.of(found, flat_places(found.is_shuffled))
+                shuffled.extend(zip(drawn.i.tolist(), drawn.j.tolist(), strict=True))
+                blocks = _Blocks(a, b, found, work.device)
+                for name in names:
+                    fetching.put(name, a.positions, b.positions, blocks.of(name))
+                    if work.is_square and b is not a:
+                        fetching.put(name, b.positions, a.positions, blocks.of(_TURNED.get(name, name)).T)
             fetching.fetch(np.flatnonzero(last == t))
-    ranks_x, ranks_y = _ranks(own, shape[0]), _ranks(others or own, shape[1])
-    found = FoundMatrix(fetching.matrices, int(x.codes.shape[1]), ranks_x, ranks_y, y is None, shuffled, carrying)
-    return MatrixEdges(x.variables, (y or x).variables, cast(Found, found))
+    ranks = [np.array([v.prepared.basis.rank for v in side.variables]) for side in (x, work.y)]
+    matrix = FoundMatrix(fetching.matrices, int(x.codes.shape[1]), (ranks[0], ranks[1]), work.is_square, shuffled)
+    return Edges(x.variables, work.y.variables, matrix, looked=Looked.joined(looked, is_square=work.is_square))
+
+
+def compared_in_tiles(x: Ranked, /, *, progress: bool) -> Iterator[Edges]:
+    """The same, some pairs at a time, so that those that are not wanted need not be kept."""
+    work = _Comparison(x, None)
+    for tile in watched(work.tiles, len(work.tiles), "Comparing pairs", shown=progress):
+        for a, b, found in work.found(*tile):
+            looked = Looked.joined([work.looked(a, b, found)], is_square=True)
+            yield replace(Edges.of(x.variables, x.variables, [FoundPairs.of(found)]), looked=looked)
 
 
 def _last_tiles(tiles: Sequence[tuple[ColumnGroup, ColumnGroup]], n_rows: int, *, is_square: bool) -> Index:
@@ -72,160 +171,51 @@ def _last_tiles(tiles: Sequence[tuple[ColumnGroup, ColumnGroup]], n_rows: int, *
     return last
 
 
-def _ranks(groups: Sequence[ColumnGroup], n_columns: int) -> Index:
-    """Those of the bases of every column."""
-    ranks = np.empty(n_columns, dtype=np.intp)
-    for group in groups:
-        ranks[group.positions] = group.coefficient.rank
-    return ranks
+class _Blocks:
+    """What was found on the pairs of a tile, as matrices on a device."""
 
+    def __init__(self, x: ColumnGroup, y: ColumnGroup, found: FoundPairs, device: Any, /) -> None:
+        self._found, self._device, self._is_square = found, device, y is x
+        self._shape = len(x.positions), len(y.positions)
 
-def _columns_of_tile(device: Any) -> int:
-    return max(1, int(np.sqrt(free_bytes(device) / (8 * _NUMBERS_OF_PAIR))))
-
-
-@dataclass(frozen=True, eq=False)
-class _Tile:
-    """What was found on the pairs of some columns, as matrices on a device."""
-
-    rows: Index
-    columns: Index
-    matrices: dict[str, Tensor]
-    shuffled: list[tuple[int, int]]
-    carrying: dict[tuple[int, int], float]
-
-
-def _tiles_that_fit(x: ColumnGroup, y: ColumnGroup) -> Iterator[_Tile]:
-    """All pairs of a tile, in smaller ones where the device is full."""
-    torch = load("torch", extra=EXTRA)
-    try:
-        yield _compare(x, y)
-        return
-    except torch.OutOfMemoryError:
-        torch.cuda.empty_cache()
-    if max(len(x.positions), len(y.positions)) == 1:
-        with relieved(_rows_of(x).device, "one pair of columns"):
-            yield _compare(x, y)
-        return
-    halves = _halves(x)
-    for k, part in enumerate(halves):
-        for other in halves[k:] if y is x else _halves(y):
-            yield from _tiles_that_fit(part, other)
-
-
-def _rows_of(group: ColumnGroup) -> DeviceStack:
-    return cast(DeviceStack, group.coefficient)
-
-
-def _halves(group: ColumnGroup) -> list[ColumnGroup]:
-    n = len(group.positions)
-    edges = sorted({0, n // 2, n})
-    return [group.part(slice(start, stop)) for start, stop in pairwise(edges)]
-
-
-def _compare(x: ColumnGroup, y: ColumnGroup) -> _Tile:
-    """Values and p-values of all pairs; of columns with themselves both triangles are the same."""
-    torch = load("torch", extra=EXTRA)
-    device = _rows_of(x).device
-    shape = len(x.positions), len(y.positions)
-    if y is x:
-        i, j = torch.triu_indices(*shape, 1, device=device)
-    else:
-        i, j = (
-            index.ravel() for index in torch.meshgrid(*(torch.arange(n, device=device) for n in shape), indexing="ij")
-        )
-    pairs = CompletePairs(x, y, i, j)
-    is_there = ~torch.isnan(pairs.coefficient)
-    log_pvalue = torch.where(is_there, pairs.log_pvalue, torch.nan)
-    shuffled = _shuffle(x, y, (i, j), log_pvalue, torch.isnan(log_pvalue) & is_there)
-    carrying = _rows_carrying(x, y, (i, j), pairs, log_pvalue)
-    flat = {
-        "coefficient": pairs.coefficient,
-        "log_pvalue": log_pvalue,
-        "pvalues": torch.exp(log_pvalue).clamp(min=SMALLEST_PVALUE),
-        "pearson": pairs.pearson,
-        "spearman": pairs.first,
-    }
-    if y is not x:
-        matrices = {name: values.reshape(shape) for name, values in flat.items()}
-        return _Tile(x.positions, y.positions, matrices, shuffled, carrying)
-    matrices = {}
-    for name, values in flat.items():
-        matrix = torch.full(shape, _OWN.get(name, torch.nan), dtype=values.dtype, device=device)
+    def of(self, name: str, /) -> Tensor:
+        """One number of all pairs; of columns with themselves both triangles are the same, but for turned ranks."""
+        torch = load("torch", extra=EXTRA)
+        values = self._values(name)
+        if not self._is_square:
+            return values.reshape(self._shape)
+        i, j = torch.triu_indices(*self._shape, 1, device=self._device)
+        matrix = torch.full(self._shape, _OWN.get(name, torch.nan), dtype=values.dtype, device=self._device)
         matrix[i, j] = values
-        matrix[j, i] = values
-        matrices[name] = matrix
-    return _Tile(x.positions, y.positions, matrices, shuffled, carrying)
+        matrix[j, i] = self._values(_TURNED[name]) if name in _TURNED else values
+        return matrix
 
-
-def _shuffle(
-    x: ColumnGroup, y: ColumnGroup, index: tuple[Tensor, Tensor], /, log_pvalue: Tensor, which: Tensor
-) -> list[tuple[int, int]]:
-    """Test pairs that have no law by themselves, by shuffles on the device; those that were shuffled."""
-    (i, j), shuffled = index, []
-    shuffles = replace(SHUFFLES, device=log_pvalue.device)
-    for k in which.nonzero().ravel().tolist():
-        a, b = int(i[k]), int(j[k])
-
-        def pair(a: int = a, b: int = b) -> tuple[Prepared, Prepared, None]:
-            return _with_rows(x, a), _with_rows(y, b), None
-
-        result = by_itself(pair, shuffles)
-        log_pvalue[k] = np.nan if result is None else result.log_pvalue
-        if result is not None and result.calibration == "shuffles":
-            shuffled.append((int(x.positions[a]), int(y.positions[b])))
-    return shuffled
-
-
-def _rows_carrying(
-    x: ColumnGroup, y: ColumnGroup, index: tuple[Tensor, Tensor], pairs: CompletePairs, log_pvalue: Tensor
-) -> dict[tuple[int, int], float]:
-    """How many rows carry the strongest pairs in which single ones weigh much, by the positions of their columns."""
-    torch = load("torch", extra=EXTRA)
-    (weights_x, _), (weights_y, _) = traits(x.variables), traits(y.variables)
-    limit = LIGHT * x.n_rows**2
-    if weights_x.max() * weights_y.max() <= limit:
-        return {}
-    i, j = index
-    left, right = (torch.as_tensor(side, device=log_pvalue.device) for side in (weights_x, weights_y))
-    is_heavy = (left[i] * right[j] > limit) & (log_pvalue <= np.log(LARGEST_PVALUE))
-    which = is_heavy.nonzero().ravel()
-    weights = (left[i] * right[j])[which].cpu().numpy()
-    # As `Edges.rows_carrying` has it: what is not looked at has the fewest rows that must carry it, negative.
-    places = zip(
-        x.positions[i[which].cpu().numpy()].tolist(), y.positions[j[which].cpu().numpy()].tolist(), strict=True
-    )
-    found = dict(zip(places, (-np.maximum(x.n_rows / np.sqrt(weights), 1.0)).tolist(), strict=True))
-    if len(which) > MOST_LOOKED_AT:
-        which = which[torch.argsort(-pairs.coefficient[which], stable=True)[:MOST_LOOKED_AT]]
-    crosses = torch.as_tensor(pairs.cross)[which].double().cpu().numpy()
-    for cross, a, b in zip(crosses, i[which].tolist(), j[which].tolist(), strict=True):
-        rows = effective_rows(x.variables[a].prepared.basis, y.variables[b].prepared.basis, cross)
-        found[int(x.positions[a]), int(y.positions[b])] = rows
-    return found
-
-
-def _with_rows(group: ColumnGroup, column: int) -> Prepared:
-    """A column with the cell of every row in memory."""
-    prepared, codes = group.variables[column].prepared, _rows_of(group).codes_of(column)
-    basis, nested = (replace(part, codes=codes, counts=None) for part in (prepared.basis, prepared.scales.basis))
-    return Prepared(basis, replace(prepared.scales, basis=nested))
+    def _values(self, name: str) -> Tensor:
+        torch = load("torch", extra=EXTRA)
+        if name in _TURNED:
+            values = self._found.ranks[:, list(_TURNED).index(name)]
+        else:
+            values = getattr(self._found, "log_pvalue" if name == "pvalues" else name)
+        values = torch.as_tensor(values, device=self._device).double()
+        return torch.exp(values).clamp(min=SMALLEST_PVALUE) if name == "pvalues" else values
 
 
 @dataclass(frozen=True, eq=False)
 class FoundMatrix:
     """What `Found` has, as matrices of all pairs; as vectors only when asked for.
 
-    `ranks_x` and `ranks_y` are those of the bases of every column.
+    `own_ranks` are those of the bases of every column, on either side.
     """
 
     matrices: dict[str, Array]
     n_rows: int
-    ranks_x: Index
-    ranks_y: Index
+    own_ranks: tuple[Index, Index]
     is_square: bool
     shuffled: list[tuple[int, int]]
-    carrying: dict[tuple[int, int], float]
+
+    def matrix(self, name: str, /) -> Array | None:
+        """All pairs and columns with themselves."""
+        return self.matrices[name] if name in _MATRICES else None
 
     @cached_property
     def _index(self) -> tuple[Index, Index]:
@@ -246,36 +236,33 @@ class FoundMatrix:
         """Columns of the matrices."""
         return self._index[1]
 
-    @property
+    @cached_property
     def n(self) -> Index:
         """Rows of every pair."""
-        return np.full(len(self.i), self.n_rows)
+        return self._flat("n").astype(np.intp) if "n" in self.matrices else np.full(len(self.i), self.n_rows)
 
-    @property
+    @cached_property
     def ranks(self) -> NDArray[np.int32]:
         """Those of the two bases of every pair."""
-        return np.column_stack((self.ranks_x[self.i], self.ranks_y[self.j])).astype(np.int32)
+        if "n" in self.matrices:
+            both = self._flat("rank_x"), self._flat("rank_y")
+        else:
+            both = self.own_ranks[0][self.i], self.own_ranks[1][self.j]
+        return np.column_stack(both).astype(np.int32)
 
-    @property
-    def heavier(self) -> None:
-        """All rows are common."""
-        return None
+    @cached_property
+    def heavier(self) -> Array | None:
+        """By how much single rows may weigh more than among all."""
+        return self._flat("heavier") if "heavier" in self.matrices else None
 
     @property
     def is_shuffled(self) -> NDArray[np.bool_]:
         """Which p-values come from shuffles."""
         are_shuffled = np.zeros(len(self.i), dtype=bool)
-        are_shuffled[self._places(self.shuffled)] = True
+        are_shuffled[self.places(self.shuffled)] = True
         return are_shuffled
 
-    @property
-    def rows_carrying(self) -> Array:
-        """How many rows carry every pair."""
-        rows = plain_rows(self.n)
-        rows[self._places(list(self.carrying))] = list(self.carrying.values())
-        return rows
-
-    def _places(self, pairs: list[tuple[int, int]]) -> Index:
+    def places(self, pairs: Sequence[tuple[int, int]], /) -> Index:
         """Where pairs of columns, in any order, are among all of them."""
         if not pairs:
             return np.empty(0, dtype=np.intp)
@@ -287,66 +274,24 @@ class FoundMatrix:
     @cached_property
     def coefficient(self) -> Array:
         """Coefficients."""
-        return self.flat("coefficient")
+        return self._flat("coefficient")
 
     @cached_property
     def log_pvalue(self) -> Array:
         """Logarithms of p-values."""
-        return self.flat("log_pvalue")
+        return self._flat("log_pvalue")
 
     @cached_property
     def pearson(self) -> Array:
         """Pearson's correlation."""
-        return self.flat("pearson")
+        return self._flat("pearson")
 
     @cached_property
     def spearman(self) -> Array:
         """Spearman's correlation."""
-        return self.flat("spearman")
+        return self._flat("spearman")
 
-    def flat(self, name: str, /) -> Array:
+    def _flat(self, name: str) -> Array:
         """One number for every pair."""
         matrix = self.matrices[name]
         return matrix[self.i, self.j] if self.is_square else matrix.ravel()
-
-
-@dataclass(frozen=True, eq=False)
-class MatrixEdges(Edges):
-    """Pairs that were found as matrices."""
-
-    @property
-    def _matrices(self) -> FoundMatrix:
-        return cast(FoundMatrix, self.found)
-
-    def spread(self, name: str, /) -> Array | None:
-        return self._matrices.matrices.get(name)
-
-    @cached_property
-    def pvalues(self) -> Array:
-        return self._matrices.flat("pvalues")
-
-    @cached_property
-    def rows_carrying(self) -> Array:
-        return self._matrices.rows_carrying
-
-    def look_at(self, which: Index, /) -> None:
-        """That was done where the rows are."""
-
-    def _levels(self) -> Array:
-        """Ranks and rows say it all, but for the few pairs in which single rows weigh too much."""
-        found = self._matrices
-        sides = [np.unique(ranks, return_inverse=True) for ranks in (found.ranks_x, found.ranks_y)]
-        (of_x, which_x), (of_y, which_y) = sides
-        n = found.n_rows
-        # Where two fill the rows there is no coefficient.
-        levels = np.array(
-            [[null_median(a, b, n) if a + b < n else np.nan for b in of_y.tolist()] for a in of_x.tolist()]
-        )
-        of_pairs = np.asarray(levels[which_x[found.i], which_y[found.j]])
-        (weights_x, _), (weights_y, _) = traits(self.x), traits(self.y)
-        most = largest_leverage(2, n) * n**2
-        if weights_x.max() * weights_y.max() > most:
-            is_heavy = (weights_x[found.i] * weights_y[found.j] > most) & np.isfinite(found.coefficient)
-            for k in np.flatnonzero(is_heavy).tolist():
-                of_pairs[k] = null_level(*self._bases(k))
-        return of_pairs

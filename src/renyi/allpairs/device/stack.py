@@ -8,9 +8,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.basis.basis import are_many_functions
 from renyi.compute.devices import Operand, as_operand, free_bytes, multiplied, paired
 
-__all__ = ["DeviceFunctions", "DeviceRows", "DeviceStack", "DeviceValues", "Weighted"]
+__all__ = [
+    "DeviceFunctions",
+    "DeviceRows",
+    "DeviceStack",
+    "DeviceValues",
+    "Observed",
+    "Weighted",
+    "less_smallest",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 Tensor: TypeAlias = Any
@@ -128,16 +137,27 @@ class DeviceStack(DeviceFunctions):
     places: Tensor
     rank: int = 0
     dtype: Any = None
+    starts: tuple[int, ...] = ()
+    sizes: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, tables: Sequence[Array], places: Tensor, /, *, dtype: Any) -> "DeviceStack":
+    def of(cls, tables: Sequence[Array], places: Tensor, /, *, dtype: Any, device: Any = None) -> "DeviceStack":
         """Distinct tables of one rank, whose cells are numbered one after the other in `places` (rows, columns)."""
         import torch
 
-        table = np.concatenate(tables)
-        padded = np.zeros((len(table), -(-table.shape[1] // _EASY_WIDTH) * _EASY_WIDTH))
-        padded[:, : table.shape[1]] = table
-        return cls(as_operand(torch.as_tensor(padded, device=places.device).to(dtype)), places, table.shape[1], dtype)
+        table = torch.as_tensor(np.concatenate(tables), device=places.device if device is None else device)
+        return cls.of_table(table, places, dtype=dtype)
+
+    @classmethod
+    def of_table(
+        cls, table: Tensor, places: Tensor, /, *, dtype: Any, starts: Sequence[int] = (), sizes: Sequence[int] = ()
+    ) -> "DeviceStack":
+        """All tables (cells, rank) as one, on the device; of every column where its own begins, and its cells."""
+        import torch
+
+        rank = int(table.shape[1])
+        padded = torch.nn.functional.pad(table.to(dtype), (0, -rank % _EASY_WIDTH))
+        return cls(as_operand(padded), places, rank, dtype, tuple(starts), tuple(sizes))
 
     def __len__(self) -> int:
         return int(self.places.shape[1])
@@ -157,30 +177,78 @@ class DeviceStack(DeviceFunctions):
 
     @property
     def device(self) -> Any:
-        return self.places.device
+        return self.tables[0].device
 
     def part(self, columns: slice, /) -> "DeviceStack":
-        return replace(self, places=self.places[:, columns])
+        return replace(
+            self, places=self.places[:, columns], starts=self.starts[columns], sizes=self.sizes[columns]
+        )
 
     def leading(self, size: int, /) -> "DeviceStack":
         """The first columns of every basis."""
         return replace(self, tables=tuple(table[:, :size].contiguous() for table in self.tables), rank=size)
 
-    def codes_of(self, column: int, /) -> NDArray[np.intp]:
-        """The cell of every row of one column, in memory."""
-        places = self.places[:, column].cpu().numpy()
-        # No cell is empty, and its first one is where its table begins.
-        return np.asarray(places - places.min(), dtype=np.intp)
+    def followed_by(self, other: "DeviceStack", /) -> "DeviceStack":
+        """The functions of every column and after them those of another stack on the same cells."""
+        import torch
+
+        whole = torch.cat([_summed(stack.tables)[:, : stack.rank] for stack in (self, other)], dim=1)
+        return DeviceStack.of_table(whole, self.places, dtype=self.dtype, starts=self.starts, sizes=self.sizes)
+
+    def packed_places(self, codes: Sequence[NDArray[Any]], /) -> Tensor:
+        """Where the rows of all columns lie in the tables, given their cells."""
+        import torch
+
+        places = np.stack([cells.astype(np.int32) + start for start, cells in zip(self.starts, codes, strict=True)], 1)
+        return torch.as_tensor(places, device=self.device)
+
+    def over(self, _: Any, places: Tensor, /) -> "DeviceStack":
+        """The same functions over other rows."""
+        return replace(self, places=places)
+
+    def cells(self, column: int, /) -> Tensor:
+        """The cell of every row of one column; the last one is of missing rows."""
+        return self.places[:, column].to(self.device) - self.starts[column]
+
+    def products(self, other: DeviceFunctions, /) -> Tensor:
+        if not (isinstance(other, DeviceStack) and self._is_wide and other._is_wide):
+            return super().products(other)
+        return self._products_of_cells(other)
+
+    @property
+    def _is_wide(self) -> bool:
+        return are_many_functions(self.rank) and bool(self.sizes) and max(self.sizes) <= self.n_rows
+
+    def _products_of_cells(self, other: "DeviceStack") -> Tensor:
+        """The same by how often two cells meet, so that many functions are not gathered at every row."""
+        import torch
+
+        found = torch.empty((len(self), len(other), self.rank, other.rank), dtype=torch.float64, device=self.device)
+        for i, j in np.ndindex(len(self), len(other)):
+            shape = self.sizes[i], other.sizes[j]
+            meetings = torch.bincount(self.cells(i).long() * shape[1] + other.cells(j), minlength=shape[0] * shape[1])
+            left, right = (
+                _summed(side.tables)[side.starts[k] : side.starts[k] + side.sizes[k], : side.rank].double()
+                for side, k in ((self, i), (other, j))
+            )
+            found[i, j] = left.T @ (meetings.view(shape).double() @ right)
+        return found
 
     def operand(self, rows: slice, /) -> Operand:
         import torch
 
-        places = self.places[rows].reshape(-1)
+        # Places that the device has no room for come as they are needed.
+        places = self.places[rows].to(self.device, non_blocking=True).reshape(-1)
         shape = -1, len(self), self.width
         blocks = [
             [_gathered(part, places).view(shape) for part in table.split(self.width, dim=1)] for table in self.tables
         ]
         return tuple(parts[0] if len(parts) == 1 else torch.cat(parts, dim=1) for parts in blocks)
+
+
+def _summed(parts: Operand) -> Tensor:
+    """A table from its parts."""
+    return parts[0] if len(parts) == 1 else sum(part.float() for part in parts)
 
 
 def _gathered(table: Tensor, places: Tensor) -> Tensor:
@@ -196,44 +264,32 @@ def _gathered(table: Tensor, places: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class DeviceValues(DeviceFunctions):
-    """Numbers (columns, rows) that are standardised where they are multiplied.
+    """Numbers (columns, rows) that are standardised where they are multiplied, to a power.
 
     They are divided by their size, less their mean and what rounding has left of it, over their deviation; all of these
-    are (columns, 1).
+    are (columns, 1). Missing ones are NaN, and 0 once they are standardised.
     """
 
     numbers: Tensor
-    sizes: Tensor
-    means: Tensor
-    rests: Tensor
-    deviations: Tensor
+    traits: tuple[Tensor, ...]
+    has_gaps: bool = False
+    power: int = 1
     rank: int = 1
 
     @classmethod
-    def of(cls, numbers: Tensor, /) -> "DeviceValues":
+    def of(cls, numbers: Tensor, device: Any = None, /, *, has_gaps: bool = False) -> "DeviceValues":
         """Values of columns that vary."""
         import torch
 
-        at_once = max(1, int(_SHARE_OF_CHUNK * free_bytes(numbers.device) / (16 * numbers.shape[1])))
+        device = numbers.device if device is None else device
+        at_once = max(1, int(_SHARE_OF_CHUNK * free_bytes(device) / (16 * numbers.shape[1])))
         if not numbers.is_floating_point():
             floats = torch.empty(numbers.shape, dtype=torch.float64, device=numbers.device)
             for own, part in zip(floats.split(at_once), numbers.split(at_once), strict=True):
-                own.copy_(_less_smallest(part))
+                own.copy_(less_smallest(part))
             numbers = floats
-        sizes = torch.maximum(numbers.amax(1).double().abs(), numbers.amin(1).double().abs())
-        sizes = sizes.clamp(min=float(np.finfo(np.float64).tiny))[:, None]
-        parts = []
-        for part, size in zip(numbers.split(at_once), sizes.split(at_once), strict=True):
-            centred = part.double() / size
-            means = centred.mean(1, keepdim=True)
-            centred -= means
-            # Of values far from 0 the mean is rounded by more than they differ.
-            rests = centred.mean(1, keepdim=True)
-            centred -= rests
-            parts.append(
-                (means, rests, torch.linalg.vector_norm(centred, dim=1, keepdim=True) / numbers.shape[1] ** 0.5)
-            )
-        return cls(numbers, sizes, *(torch.cat(every) for every in zip(*parts, strict=True)))
+        parts = [_traits(part.to(device), has_gaps) for part in numbers.split(at_once)]
+        return cls(numbers, tuple(torch.cat(every) for every in zip(*parts, strict=True)), has_gaps)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -245,7 +301,7 @@ class DeviceValues(DeviceFunctions):
 
     @property
     def device(self) -> Any:
-        return self.numbers.device
+        return self.traits[0].device
 
     @property
     def dtype(self) -> Any:
@@ -254,15 +310,41 @@ class DeviceValues(DeviceFunctions):
         return torch.float64
 
     def part(self, columns: slice, /) -> "DeviceValues":
-        traits = (self.numbers, self.sizes, self.means, self.rests, self.deviations)
-        return DeviceValues(*(trait[columns] for trait in traits))
+        return replace(self, numbers=self.numbers[columns], traits=tuple(trait[columns] for trait in self.traits))
+
+    def squared(self) -> "DeviceValues":
+        """Their squares."""
+        return replace(self, power=2)
 
     def operand(self, rows: slice, /) -> Operand:
-        standardised = (self.numbers[:, rows].double() / self.sizes - self.means - self.rests) / self.deviations
-        return (standardised.T[:, :, None],)
+        sizes, means, rests, deviations = self.traits
+        numbers = self.numbers[:, rows].to(self.device, non_blocking=True).double()
+        standardised = (numbers / sizes - means - rests) / deviations
+        if self.has_gaps:
+            standardised = standardised.nan_to_num(0.0)
+        return ((standardised**self.power if self.power > 1 else standardised).T[:, :, None],)
 
 
-def _less_smallest(numbers: Tensor) -> Tensor:
+def _traits(numbers: Tensor, has_gaps: bool) -> tuple[Tensor, ...]:
+    """What numbers (columns, rows) are standardised by: sizes, means, what rounding left of these, deviations."""
+    import torch
+
+    is_there = ~torch.isnan(numbers) if has_gaps else None
+    known = numbers if is_there is None else numbers.nan_to_num(0.0)
+    n = numbers.shape[1] if is_there is None else is_there.sum(1, keepdim=True)
+    sizes = torch.maximum(known.amax(1).double().abs(), known.amin(1).double().abs())
+    sizes = sizes.clamp(min=float(np.finfo(np.float64).tiny))[:, None]
+    centred, means = known.double() / sizes, []
+    # Of values far from 0 the mean is rounded by more than they differ, hence twice.
+    for _ in range(2):
+        means.append(centred.sum(1, keepdim=True) / n)
+        centred = centred - means[-1]
+        if is_there is not None:
+            centred = centred * is_there
+    return sizes, *means, torch.linalg.vector_norm(centred, dim=1, keepdim=True) / n**0.5
+
+
+def less_smallest(numbers: Tensor, /) -> Tensor:
     """Whole numbers (columns, rows) as floats, less the smallest of their column: so large ones keep their digits."""
     import torch
 
@@ -270,6 +352,45 @@ def _less_smallest(numbers: Tensor) -> Tensor:
     apart = (whole - whole.amin(1, keepdim=True)).double()
     # What lies further apart than 64 bits reach is right again without a sign.
     return torch.where(apart < 0.0, apart + 2.0**64, apart)
+
+
+@dataclass(frozen=True, eq=False)
+class Observed(DeviceFunctions):
+    """Which rows of columns are there, as 1 and 0: where places (rows, columns) are not the last one of their cells."""
+
+    stack: DeviceStack
+    rank: int = 1
+
+    def __len__(self) -> int:
+        return len(self.stack)
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Rows of the table."""
+        return self.stack.n_rows
+
+    @property
+    def device(self) -> Any:
+        return self.stack.device
+
+    @property
+    def dtype(self) -> Any:
+        return self.stack.dtype
+
+    def part(self, columns: slice, /) -> "Observed":
+        return replace(self, stack=self.stack.part(columns))
+
+    def of_column(self, column: int, /) -> Tensor:
+        """The same of one column, as a mask."""
+        return self.stack.cells(column) < self.stack.sizes[column] - 1
+
+    def operand(self, rows: slice, /) -> Operand:
+        import torch
+
+        last = [start + size - 1 for start, size in zip(self.stack.starts, self.stack.sizes, strict=True)]
+        places = self.stack.places[rows].to(self.device, non_blocking=True)
+        is_there = places != torch.as_tensor(last, device=self.device, dtype=places.dtype)
+        return (is_there[:, :, None].to(self.stack.tables[0].dtype),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Rows that fold: columns on their grids, batches of rows to sums over them, and the sums of all rows to pairs."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import RLock
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup, Variable
-from renyi.allpairs.compare import Found, compare, pair_of_sums
+from renyi.allpairs.compare import Summed, compare
 from renyi.allpairs.edges import Edges
 from renyi.allpairs.stack import Values
 from renyi.allpairs.streaming.column_stats import Counted, part_of
@@ -19,18 +19,18 @@ from renyi.allpairs.streaming.rank_sketch import Coder
 from renyi.allpairs.sums import Sums, reaches_beyond_corner
 from renyi.allpairs.tiles import tiles_of
 from renyi.basis import random_features
-from renyi.basis.basis import Basis, copula_basis
+from renyi.basis.basis import copula_basis
 from renyi.basis.nested import levels_scales, number_scales
 from renyi.compute.threads import stream
 from renyi.data.column import Column
 from renyi.data.exact import FineCoder, beyond
 from renyi.errors import InputError
 from renyi.pair.bases import check_basis
-from renyi.pair.independence import Crosses, Shuffles
+from renyi.pair.independence import Shuffles
 from renyi.pair.prepare import Prepared
 from renyi.pair.settings import Settings
 
-__all__ = ["BatchEdges", "Plan"]
+__all__ = ["BatchSums", "Plan"]
 
 Array: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[Any]
@@ -258,39 +258,26 @@ class Plan:
             if not np.array_equal(folded.counts[variable.column.name][:-1], variable.counted.counts):
                 raise _changed(variable.column.name)
 
-    def edges(self, folded: "BatchSums", shuffles: Shuffles, /) -> "BatchEdges":
+    def edges(self, folded: "BatchSums", shuffles: Shuffles, /) -> Edges:
         """All pairs, from the sums over all rows."""
         self.check(folded)
         parts = []
         for k, ((x, y), sums) in enumerate(zip(self.tiles, folded.sums, strict=True)):
-            parts.append(self._edges(x, y, sums, compare(x, y, shuffles, sums=sums)))
+            parts.append(self._edges(x, y, Summed(sums), shuffles))
             needed = {variable for tile in self.tiles[k + 1 : k + 2] for side in tile for variable in side.variables}
             for variable in {*x.variables, *y.variables} - needed:
                 variable.forget()
-        return BatchEdges.joined(parts)
+        return Edges.joined(parts)
 
-    def _edges(self, x: ColumnGroup, y: ColumnGroup, sums: Sums, found: Found) -> "BatchEdges":
-        """The pairs of one tile."""
+    def _edges(self, x: ColumnGroup, y: ColumnGroup, rows: Summed, shuffles: Shuffles) -> Edges:
+        """The pairs of one tile: what needs its sums is asked while these are there."""
         places = [{int(p): k for k, p in enumerate(side.positions)} for side in (x, y)]
-
-        def pair(i: int, j: int) -> tuple[Prepared, Prepared, Crosses]:
-            return pair_of_sums(x, y, places[0][i], places[1][j], sums)
-
         # A table that is compared with itself is one, also where plans were let go of between two looks at it.
         left = self.x
         right = self.y if self.targets else left
-        edges = _TileEdges(left, right, found, pair=pair)
-        every = np.arange(len(edges))
-
-        def those(close: Iterable[int]) -> frozenset[tuple[int, int]]:
-            # Pairs of one table have their columns in its order in the end.
-            pairs = [(int(found.i[edge]), int(found.j[edge])) for edge in close]
-            return frozenset(pair if self.targets else (min(pair), max(pair)) for pair in pairs)
-
-        aliases = those(filter(edges.is_alias, np.flatnonzero(edges.may_be_alias(every)).tolist()))
-        agreeing = those(filter(edges.agrees, np.flatnonzero(edges.may_agree(every)).tolist()))
-        edges.look_at(every)
-        return BatchEdges(left, right, found, edges.debiased, edges.rows_carrying, aliases, agreeing)
+        found = compare(x, y, rows, shuffles)
+        pair = lambda i, j: rows.pair(x, y, places[0][i], places[1][j])  # noqa: E731
+        return Edges(left, right, found, pair=pair).settled()
 
 
 def _bytes_of_tile(x: ColumnGroup, y: ColumnGroup) -> int:
@@ -319,50 +306,3 @@ class BatchSums:
             tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)),
             {name: counts + other.counts[name] for name, counts in self.counts.items()},
         )
-
-
-@dataclass(frozen=True, eq=False)
-class BatchEdges(Edges):
-    """Pairs of columns whose rows are read in batches: what needs their sums is asked while these are there."""
-
-    aliases: frozenset[tuple[int, int]] = frozenset()
-    agreeing: frozenset[tuple[int, int]] = frozenset()
-
-    @classmethod
-    def joined(cls, parts: "Sequence[BatchEdges]", /) -> "BatchEdges":
-        """From those of all tiles."""
-        whole = Edges.of(parts[0].x, parts[0].y, [part.found for part in parts])
-        known = np.concatenate([part.debiased for part in parts])
-        rows = np.concatenate([part.rows_carrying for part in parts])
-        aliases, agreeing = (
-            frozenset().union(*(getattr(part, name) for part in parts)) for name in ("aliases", "agreeing")
-        )
-        return cls(whole.x, whole.y, whole.found, known, rows, aliases, agreeing)
-
-    def take(self, which: NDArray[Any], /) -> "BatchEdges":
-        rows = self.rows_carrying[which]
-        found, known = self._found_at(which), self.debiased[which]
-        return BatchEdges(self.x, self.y, found, known, rows, self.aliases, self.agreeing)
-
-    def look_at(self, which: NDArray[np.intp], /) -> None:
-        """That was done while the sums were there."""
-
-    def is_alias(self, edge: int, /) -> bool:
-        return (int(self.found.i[edge]), int(self.found.j[edge])) in self.aliases
-
-    def agrees(self, edge: int, /) -> bool:
-        return (int(self.found.i[edge]), int(self.found.j[edge])) in self.agreeing
-
-
-@dataclass(frozen=True, eq=False)
-class _TileEdges(Edges):
-    """The pairs of one tile, beside their sums."""
-
-    pair: Callable[[int, int], tuple[Prepared, Prepared, Crosses]] = field(kw_only=True)
-
-    def _bases(self, edge: int, /) -> tuple[Basis, Basis]:
-        x, y, _ = self.pair(int(self.found.i[edge]), int(self.found.j[edge]))
-        return x.basis, y.basis
-
-    def _cross(self, edge: int, /) -> Array:
-        return np.asarray(self.pair(int(self.found.i[edge]), int(self.found.j[edge]))[2].coefficient)
