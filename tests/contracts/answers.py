@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import exp, isclose, isnan, log
+from math import exp, isclose, isnan, log, log1p
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,8 @@ class Rounding:
     permuted: float = 0.0
 
 
+# Roots beyond are taken as this far from 1.
+LEAST_REST = 1e-9
 EXACT = Rounding()
 SINGLE = Rounding(coefficient=5e-7, log_p=1e-5, root=5e-7)
 # On a card numbers of single precision are multiplied as two halves, and few ties by chance are taken as none: 3e-6 was
@@ -175,8 +177,9 @@ def _allowed(name: str, said: Said, rounding: Rounding, has_permuted: bool) -> f
     if name in ("n", "dimensions") or name.startswith("is "):
         return 0.0
     if name == "log p":
-        square = min(said["coefficient"] ** 2, 1.0)
-        magnified = said["n"] * rounding.root / (1.0 - square + rounding.root) if rounding.root else 0.0
+        # Of a correlation of 1 the rest to 1 is all rounding: log p goes with its logarithm, n/2 times.
+        rest = max(1.0 - said["coefficient"] ** 2, LEAST_REST)
+        magnified = 0.5 * said["n"] * log1p(rounding.root / rest)
         drawn = rounding.permuted if said.get("is permuted") else 0.0
         return max(rounding.log_p * max(1.0, abs(said["log p"])) + magnified, drawn)
     if name == "q":

@@ -13,6 +13,7 @@ from os import environ
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -115,9 +116,13 @@ def as_dask(table: Table) -> Any:
 
 
 def as_tensors(table: Table, device: str) -> dict[str, Any]:
+    """Tensors, and what these cannot hold as it is."""
     import torch
 
-    return {name: torch.tensor(cells, device=device) for name, cells in as_dict(table).items()}
+    return {
+        name: torch.tensor(cells, device=device) if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub" else cells
+        for name, cells in as_dict(table).items()
+    }
 
 
 def as_tensor(table: Table, device: str) -> Any:
@@ -166,6 +171,14 @@ def asked_on_cluster(data: Any, **options: Any) -> Any:
     import dask
 
     with dask.config.set(scheduler="synchronous"):
+        return asked(data, **options)
+
+
+def asked_on_device(data: Any, device: str, **options: Any) -> Any:
+    """What is in memory, compared by torch, also on the processor."""
+    import torch
+
+    with patch("renyi.tables.api.device_of", lambda *_: torch.device(device)):
         return asked(data, **options)
 
 
@@ -337,10 +350,6 @@ _IN_BATCHES = {
     "measure=dcor": "measure=dcor is not taken over batches",
 }
 _ON_DEVICE = {
-    "gaps": "missing cells?, which are not compared on a device yet",
-    "flag": "holds torch.bool and numbers are compared on a device",
-    "types": "types and vectors are for columns that have types, and tensors have none",
-    "vectors": "types and vectors are for columns that have types, and tensors have none",
     "measure=dcor": "measure='dcor' is not for a device",
     "wide numbers beside floats": "whole numbers that floats beside it would round",
 }
@@ -400,9 +409,18 @@ ON_DEVICES = tuple(
         _door(
             f"tensors on {device}",
             lambda table, device=device: as_tensors(table, device),
-            lacks=_NUMBERS | {"gaps in whole numbers": None} | _ON_DEVICE,
+            lacks=_WITHOUT_ORDER | _ON_DEVICE,
             needs="torch",
             is_key=True,
+            rounding=_OWN_DRAWS,
+            single=SINGLE if device == "cpu" else HALVES,
+        ),
+        _door(
+            f"frame on {device}",
+            as_pandas,
+            partial(asked_on_device, device=device),
+            lacks={need: said for need, said in _ON_DEVICE.items() if need != "wide numbers beside floats"},
+            needs="torch",
             rounding=_OWN_DRAWS,
             single=SINGLE if device == "cpu" else HALVES,
         ),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 # Of both sides (pairs, 2).
-Ranks: TypeAlias = NDArray[np.int32]
+Ranks: TypeAlias = NDArray[np.integer[Any]]
 
 # By how much whitening may magnify what rounding leaves of products, by their type: p-values move by less than 10⁻⁵.
 _MOST_MAGNIFIED = {np.float64: 1e5, np.float32: 1e3}
@@ -207,7 +207,7 @@ class Side:
 
         def of(variable: Variable) -> Ranks:
             basis = variable.prepared.basis
-            return np.array([most_functions(basis, n) for n in lengths.tolist()], dtype=np.int32)
+            return np.array([most_functions(basis, n) for n in lengths.tolist()], dtype=np.int64)
 
         if self.group.scales.kind != "vector":
             return cast(Ranks, like(of(self.group.variables[0]), self.n)[which])

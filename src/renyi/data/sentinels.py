@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from renyi.data.column import Column
 from renyi.data.notes import Notes
 
-__all__ = ["Extremes", "tell_sentinels"]
+__all__ = ["Extremes", "may_be_sentinel", "tell_sentinels"]
 
 # Nines in place of a number, and how often one has to come: once or twice may be a slip.
 _KNOWN = frozenset(sign * (10**n - 1) for n in range(2, 10) for sign in (1, -1))
@@ -64,11 +64,15 @@ class Extremes:
                 )
 
 
+def may_be_sentinel(*ends: float) -> bool:
+    """Whether the smallest or the largest number of a column is one that may stand for "missing"; hardly ever."""
+    return not _KNOWN.isdisjoint(ends)
+
+
 def tell_sentinels(column: Column, notes: Notes, /) -> None:
     """Say what may stand for "missing" in a column of numbers."""
     values = column.values if column.missing is None else column.values[~column.missing]
-    # Hardly any column has one.
-    if values.dtype.kind in "iuf" and len(values) and _KNOWN & {float(values.min()), float(values.max())}:
+    if values.dtype.kind in "iuf" and len(values) and may_be_sentinel(float(values.min()), float(values.max())):
         extremes = Extremes()
         extremes.update(values)
         extremes.tell(column.name, notes)

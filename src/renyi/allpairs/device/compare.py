@@ -38,6 +38,8 @@ _NUMBERS_OF_PAIR, _NUMBERS_WITH_GAPS = 700, 4000
 _MATRICES = ("coefficient", "log_pvalue", "pvalues", "pearson", "spearman")
 # What differs from pair to pair where cells are missing; else the columns say it.
 _OF_GAPS = ("n", "rank_x", "rank_y", "heavier")
+# Rows from which single pairs are permuted on the device.
+_ROWS_TO_DRAW_THERE = 2**14
 # Seen from the other column.
 _TURNED = {"rank_x": "rank_y", "rank_y": "rank_x"}
 # What a column has with itself; nothing is tested there.
@@ -54,7 +56,10 @@ class _Comparison:
         self.has_gaps = not all(variable.is_complete for variable in every)
         own = groups_on_device(x, has_gaps=self.has_gaps)
         others = None if y is None else groups_on_device(y, has_gaps=self.has_gaps)
-        self._rows, self._shuffles = RowsOnDevice(), replace(SHUFFLES, device=self.device)
+        self._rows = RowsOnDevice()
+        # What a device draws are other permutations than NumPy's, which are used as long as they take no time.
+        on_device = int(x.codes.shape[1]) >= _ROWS_TO_DRAW_THERE
+        self._shuffles = replace(SHUFFLES, device=self.device) if on_device else SHUFFLES
         room = max(_NUMBERS_WITH_GAPS if self.has_gaps else _NUMBERS_OF_PAIR, *map(_numbers_of, (*own, *(others or ()))))
         most = max(1, int(np.sqrt(free_bytes(self.device) / (8 * room))))
         self.tiles = list(tiles_of(own, others, most=_MOST_COLUMNS, room=lambda a, b: most))

@@ -20,9 +20,11 @@ from renyi.basis import random_features
 from renyi.basis.basis import copula_basis, grid_cells
 from renyi.basis.nested import number_scales
 from renyi.basis.ranks import Cells, tie_free_cells, tied_cells
+from renyi.compute.arrays import in_memory
 from renyi.compute.devices import free_bytes, home_of, within_room
 from renyi.compute.threads import in_threads
 from renyi.data.column import Column
+from renyi.data.sentinels import may_be_sentinel, tell_sentinels
 from renyi.data.table import Table
 from renyi.errors import InputError
 from renyi.pair.bases import check_basis
@@ -236,13 +238,21 @@ class _Ranking:
         return self._prepared(ranks, counts, has_ties=True), counts
 
     def _reasons(self, ordered: Tensor, lengths: Counts, start: int) -> Iterator[tuple[int, str]]:
-        """Columns that cannot be compared, and why."""
+        """Columns that cannot be compared, and why; what others tell by their ends is noted."""
         import torch
 
         place = torch.as_tensor(np.maximum(lengths - 1, 0), device=ordered.device)[:, None]
-        first, last = ordered[:, 0], ordered.gather(1, place)[:, 0]
-        for k in ((first == last) | ~torch.isfinite(first) | ~torch.isfinite(last)).nonzero().ravel().tolist():
-            yield start + k, reason_against(self._table.numbers[start + k])
+        ends = in_memory(torch.stack((ordered[:, 0], ordered.gather(1, place)[:, 0]), dim=1).double())
+        for k, (first, last) in enumerate(ends.tolist()):
+            if not first < last or not np.isfinite((first, last)).all():
+                reason = reason_against(self._table.numbers[start + k])
+                if reason or first != last:
+                    yield start + k, reason
+            elif may_be_sentinel(first, last):
+                column = self._table.table.columns[self._table.places[start + k]]
+                if len(column) == 0:  # else it was told when it was read
+                    values = in_memory(ordered[k, : lengths[k]])
+                    tell_sentinels(replace(column, values=values), self._table.table.notes)
 
 
 def rows_at(tensor: Tensor, places: Counts, /) -> Tensor:
