@@ -214,7 +214,7 @@ def is_exact(bases: Sequence[Basis], n_rows: int, /) -> bool:
     """Whether products of these over so many rows are taken in float64."""
     if precision(n_rows) == np.float64 or bases[0].order is not None:
         return True
-    return min(len(basis.table) for basis in bases) < _CELLS_FOR_FLOAT32
+    return min(basis.n_cells for basis in bases) < _CELLS_FOR_FLOAT32
 
 
 def precision(n_rows: int, /) -> Any:

@@ -31,6 +31,7 @@ __all__ = [
     "copula_basis",
     "grid_cells",
     "levels_basis",
+    "mapped",
     "most_functions",
     "rank_column",
     "restrict",
@@ -100,6 +101,11 @@ class Basis:
     def rank(self) -> int:
         """Columns of the basis."""
         return int(self.table.shape[1])
+
+    @property
+    def n_cells(self) -> int:
+        """Rows of the table."""
+        return len(self.table) if self.counts is None else len(self.counts)
 
     @property
     def n_samples(self) -> int:
@@ -233,7 +239,7 @@ def grid_cells(n: int, roughest: float, /) -> int | None:
 def _whiten_cells(ranks: Array, counts: NDArray[np.intp], projection: Projection) -> tuple[Array, FeatureMap]:
     features = sines_and_cosines(projection, ranks[:, np.newaxis])
     factor = triangular_factor([(features, np.sqrt(counts / counts.sum()))])
-    feature_map = _mapped(projection, factor)
+    feature_map = mapped(projection, factor)
     table = feature_map.of_features(features)
     if table.shape[1] == 1:
         # Rounding is magnified where the features of rare values differ little.
@@ -244,7 +250,7 @@ def _whiten_cells(ranks: Array, counts: NDArray[np.intp], projection: Projection
     return table, feature_map
 
 
-def _mapped(projection: Projection, factor: Array) -> FeatureMap:
+def mapped(projection: Projection, factor: Array, /) -> FeatureMap:
     """What makes features orthonormal, given their triangular factor; the largest direction is kept at any rate."""
     weights, intercept = principal_whitening(factor, cut=RANK_CUT)
     if weights.shape[1] == 0:
@@ -260,7 +266,7 @@ def vector_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
         (sines_and_cosines(projection, ranks[rows]), np.full(rows.stop - rows.start, n**-0.5))
         for rows in _chunks(n, width)
     )
-    feature_map = _mapped(projection, factor)
+    feature_map = mapped(projection, factor)
     table = np.empty((n, len(feature_map.intercept)))
     for rows in _chunks(n, width):
         table[rows] = feature_map(ranks[rows])

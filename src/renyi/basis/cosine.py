@@ -5,12 +5,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_FUNCTIONS", "Smooth", "functions", "waves"]
+__all__ = ["FIRST_WAVE", "MOST_FUNCTIONS", "Smooth", "functions", "waves"]
 
 Array: TypeAlias = NDArray[np.float64]
 
 MOST_FUNCTIONS = 20
-_FIRST_WAVE = 3
+FIRST_WAVE = 3
 # Products of functions magnify what float32 has rounded by the square of this; without ties it is 3.4.
 _LARGEST_WEIGHTS = 5.0
 
@@ -36,7 +36,7 @@ def functions(u: Array, /) -> Array:
     found[:, 1] = found[:, 0] ** 2
     cosines = np.empty((MOST_FUNCTIONS + 1, len(u)))
     waves(u, np.ones(len(u), dtype=bool), cosines)
-    found[:, _FIRST_WAVE - 1 :] = cosines[_FIRST_WAVE:].T
+    found[:, FIRST_WAVE - 1 :] = cosines[FIRST_WAVE:].T
     return found
 
 

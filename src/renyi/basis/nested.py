@@ -27,6 +27,7 @@ from renyi.data.column import Kind
 __all__ = [
     "FEW_TIES",
     "MANY_LEVELS",
+    "ORDERED_CUT",
     "TIES_OF_LEVELS",
     "Scales",
     "category_scales",
@@ -53,7 +54,7 @@ _FREQUENT = (3.0, 0.5)
 # distribution take the cube of the smaller number of levels, 10 ms at 40.
 MANY_LEVELS = 40
 # A function of which the smoother ones leave less than this says nothing new, or speaks of a row or two.
-_CUT = 1e-2
+ORDERED_CUT = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,4 +213,4 @@ def frequent(counts: NDArray[np.intp], fewest: float, /) -> int:
 def _orthonormalising(functions: Array, counts: NDArray[np.intp]) -> tuple[Array, Array]:
     factor = triangular_factor([(functions, np.sqrt(counts / counts.sum()))])
     # However rare a value is, whether a row has it is a function.
-    return ordered_whitening(factor, cut=_CUT, first=LEAST_SIZE)
+    return ordered_whitening(factor, cut=ORDERED_CUT, first=LEAST_SIZE)

@@ -6,6 +6,7 @@ waves leave of all of them lies in the span of about ten functions that live nea
 take the place of 246 products: of 20 smooth functions with one another, and of 8 behind the coefficient.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -20,7 +21,7 @@ from renyi.basis.random_features import Projection, sines_and_cosines
 from renyi.compute.arrays import joined, like, namespace
 from renyi.compute.memory import workspace
 
-__all__ = ["Moments", "moments_of", "recipes_of", "recipes_of_smooth"]
+__all__ = ["Moments", "moments_of", "recipes_of", "recipes_of_many", "recipes_of_smooth"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -110,6 +111,18 @@ def recipes_of(feature_map: FeatureMap, n: int, moments: Moments, /) -> Array | 
     return recipes if left <= _TOLERANCE else None
 
 
+def recipes_of_many(feature_maps: Sequence[FeatureMap], lengths: Sequence[int], moments: Moments, /) -> Array | None:
+    """The same for bases of one projection and rank, each of so many different ranks (bases, sums, 1 + moments)."""
+    nodes = np.add.outer(0.5 / np.array(lengths), _nodes())
+    features = sines_and_cosines(feature_maps[0].projection, nodes.reshape(-1, 1)).reshape(*nodes.shape, -1)
+    weights, intercepts = (np.stack([getattr(own, name) for own in feature_maps]) for name in ("weights", "intercept"))
+    wanted = _with_products(features @ weights + intercepts[:, np.newaxis])
+    recipes = moments.inverse @ wanted
+    left = wanted - moments.at(_nodes()) @ recipes
+    is_made = np.sqrt(np.mean(left**2, axis=1).max()) <= _TOLERANCE
+    return np.ascontiguousarray(recipes.swapaxes(1, 2)) if is_made else None
+
+
 @lru_cache(maxsize=8)
 def recipes_of_smooth(moments: Moments, /) -> Array:
     """How the smooth functions and their products are made of the moments."""
@@ -117,8 +130,8 @@ def recipes_of_smooth(moments: Moments, /) -> Array:
 
 
 def _with_products(values: Array) -> Array:
-    i, j = np.tril_indices(values.shape[1])
-    return np.hstack((values, values[:, i] * values[:, j]))
+    i, j = np.tril_indices(values.shape[-1])
+    return np.concatenate((values, values[..., i] * values[..., j]), axis=-1)
 
 
 @lru_cache(maxsize=1)

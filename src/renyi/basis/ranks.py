@@ -143,7 +143,8 @@ def _edges(n: int, n_cells: int) -> NDArray[np.intp]:
 
 def _starts(positions: NDArray[np.intp], stop: int) -> NDArray[np.intp]:
     """Where cells begin, the first at 0, leaving out empty ones."""
-    return np.unique(np.append(positions[positions < stop], 0))
+    starts = np.concatenate(([0], positions[(positions > 0) & (positions < stop)]))
+    return np.asarray(starts[np.diff(starts, prepend=-1) > 0], dtype=np.intp)
 
 
 def joint_ranks(values: NDArray[Any], /) -> NDArray[np.float64]:

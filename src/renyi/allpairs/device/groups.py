@@ -1,6 +1,6 @@
 """Columns on a device to groups of one kind and dimension, and what pairwise deletion takes of their rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -11,7 +11,8 @@ from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.device.ranking import DeviceVariable, Ranked, rows_at
 from renyi.allpairs.device.stack import DeviceStack, DeviceValues
 from renyi.allpairs.stack import is_exact
-from renyi.basis.product_moments import Moments
+from renyi.basis.basis import Basis
+from renyi.basis.product_moments import Moments, recipes_of_many
 from renyi.inference.multiscale import CORNER
 from renyi.pair.prepare import Prepared
 
@@ -64,85 +65,114 @@ class _Group:
         self._ranks, self._places = ranks, np.array(places, dtype=np.intp)
         self._variables: tuple[DeviceVariable, ...] = tuple(ranks.variables[k] for k in places)
         own = [variable.prepared for variable in self._variables]
-        self._prepared: list[Prepared] = list({id(one): one for one in own}.values())
-        row = {id(one): k for k, one in enumerate(self._prepared)}
-        # Of every column the one that it shares.
-        self._which = np.array([row[id(one)] for one in own])
-        # After its cells every table has zeros, for missing rows.
-        self._lengths = np.array([len(one.scales.basis.table) + 1 for one in self._prepared])
-        self._first = np.cumsum(self._lengths) - self._lengths
+        needed = {id(one) for one in own}
+        self._batches = [batch for batch in ranks.batches if any(id(one) in needed for one in batch.prepared)]
+        within = {id(one) for batch in self._batches for one in batch.prepared}
+        self._others: list[Prepared] = list({id(one): one for one in own if id(one) not in within}.values())
+        # Where tables begin when they lie one after the other; after its cells each has zeros, for missing rows.
+        start, starts = 0, {}
+        for batch in self._batches:
+            length = batch.nested.shape[1]
+            starts |= {id(one): start + k * length for k, one in enumerate(batch.prepared)}
+            start += length * len(batch.prepared)
+        for one in self._others:
+            starts[id(one)] = start
+            start += one.scales.basis.n_cells + 1
+        self._starts = np.array([starts[id(one)] for one in own])
+        self._sizes = np.array([one.scales.basis.n_cells + 1 for one in own])
 
     def made(self, has_gaps: bool) -> ColumnGroup:
         """The group with its stacks."""
         import torch
 
-        starts = torch.as_tensor(self._first[self._which], dtype=torch.int32)
         codes = rows_at(self._ranks.codes, self._places)
-        places = (codes + starts.to(codes.device)[:, None] if len(self._prepared) > 1 else codes).T.contiguous()
-        bases, nested = ([getattr(one, name) for one in self._prepared] for name in ("basis", "scales"))
-        nested = [one.basis for one in nested]
-        kinds = [self._kind(side) for side in (bases, nested)]
-        edge = CORNER if self._variables[0].scales.kind == "number" else nested[0].rank
-        corner = self._stack([one.table[:, :edge] for one in nested], places, kinds[1])
-        rest = None
-        if nested[0].rank > edge:
-            rest = self._stack([one.table[:, edge:] for one in nested], places, kinds[1])
+        starts = torch.as_tensor(self._starts, dtype=torch.int32, device=codes.device)
+        places = (codes + starts[:, None] if self._starts.any() else codes).T.contiguous()
+        scales, n_rows = self._variables[0].scales, int(codes.shape[1])
+        kinds = [
+            torch.float64 if is_exact([side(v.prepared) for v in self._variables], n_rows) else torch.float32
+            for side in (_basis, _nested)
+        ]
+        edge = CORNER if scales.kind == "number" else scales.basis.rank
+        nested = self._packed(_nested, "nested", scales.basis.rank)
+        basis = self._packed(_basis, "coefficient", self._variables[0].prepared.basis.rank)
         is_complete = all(variable.is_complete for variable in self._variables)
         group = ColumnGroup(
             self._places,
             self._variables,
-            self._stack([one.table for one in bases], places, kinds[0]),
-            corner,
-            rest,
+            self._stack(basis, places, kinds[0]),
+            self._stack(nested[:, :edge], places, kinds[1]),
+            self._stack(nested[:, edge:], places, kinds[1]) if scales.basis.rank > edge else None,
             (),
             DeviceValues.of(rows_at(self._ranks.numbers, self._places), self._ranks.device, has_gaps=not is_complete),
         )
-        return replace(group, gaps=self._gaps(group, places, kinds)) if has_gaps else group
+        if not has_gaps:
+            return group
+        moments = group.moments
+        recipes = None if moments is None else self._recipes(moments)
+        coefficient = None if recipes is not None else self._stack(_with_products(basis), places, kinds[0])
+        if moments is None:
+            return replace(group, gaps=Gaps(self._stack(_with_products(nested), places, kinds[1]), coefficient, None))
+        weights, intercepts = (np.stack([part[k] for part in group.smooth]) for k in (1, 2))
+        made = (torch.as_tensor(part, device=self._ranks.device) for part in (weights, intercepts))
+        functions = self._stack(self._moments(moments), places, kinds[1])
+        return replace(group, gaps=Gaps(functions, coefficient, moments, *made, recipes=recipes))
 
-    def _kind(self, bases: Sequence[Any]) -> Any:
+    def _packed(self, side: Callable[[Prepared], Basis], name: str, rank: int) -> Tensor:
+        """All tables (cells, functions), one after the other, on the device."""
         import torch
 
-        return torch.float64 if is_exact(bases, int(self._ranks.codes.shape[1])) else torch.float32
+        parts = [getattr(batch, name)[:, :, :rank].reshape(-1, rank) for batch in self._batches]
+        tables = [np.vstack((side(one).table, np.zeros((1, rank)))) for one in self._others]
+        if tables:
+            parts.append(torch.as_tensor(np.concatenate(tables), device=self._ranks.device))
+        return torch.cat(parts)
 
-    def _stack(self, tables: Sequence[Array], places: Tensor, kind: Any) -> DeviceStack:
+    def _moments(self, moments: Moments) -> Tensor:
+        """The moments at all cells, 0 where there is none."""
         import torch
 
-        whole = np.concatenate([np.vstack((table, np.zeros((1, table.shape[1])))) for table in tables])
-        return self._of_table(torch.as_tensor(whole, device=self._ranks.device), places, kind)
+        parts = [batch.middles.reshape(-1) for batch in self._batches]
+        for one in self._others:
+            own = np.full(one.scales.basis.n_cells + 1, np.nan)
+            own[:-1] = np.nan if one.scales.smooth is None else one.scales.smooth.middles
+            parts.append(torch.as_tensor(own, device=self._ranks.device))
+        return moments.at(torch.cat(parts))[:, 1:].nan_to_num(0.0)
 
-    def _of_table(self, table: Tensor, places: Tensor, kind: Any) -> DeviceStack:
-        starts, sizes = (values[self._which].tolist() for values in (self._first, self._lengths))
+    def _recipes(self, moments: Moments) -> Tensor | None:
+        """How the bases of the coefficient are made of the moments (columns, sums, 1 + moments), if those of all are."""
+        import torch
+
+        if any(variable.scales.equal_pairs for variable in self._variables):
+            return None
+        distinct = {id(v.prepared): v.prepared.basis for v in self._variables}
+        maps = [basis.feature_map for basis in distinct.values()]
+        if len({id(one.projection) for one in maps if one is not None}) > 1 or None in maps:
+            return None
+        made = recipes_of_many(
+            [one for one in maps if one is not None], [basis.n_samples for basis in distinct.values()], moments
+        )
+        if made is None:
+            return None
+        row = {key: k for k, key in enumerate(distinct)}
+        return torch.as_tensor(made[[row[id(v.prepared)] for v in self._variables]], device=self._ranks.device)
+
+    def _stack(self, table: Tensor, places: Tensor, kind: Any) -> DeviceStack:
+        starts, sizes = self._starts.tolist(), self._sizes.tolist()
         return DeviceStack.of_table(table, places, dtype=kind, starts=starts, sizes=sizes)
 
-    def _gaps(self, group: ColumnGroup, places: Tensor, kinds: Sequence[Any]) -> Gaps:
-        import torch
 
-        device, moments, recipes = self._ranks.device, group.moments, group.recipes
-        coefficient = None
-        if moments is None or recipes is None:
-            coefficient = self._with_products([one.basis.table for one in self._prepared], places, kinds[0])
-        if moments is None:
-            nested = self._with_products([one.scales.basis.table for one in self._prepared], places, kinds[1])
-            return Gaps(nested, coefficient, None)
-        smooth = group.smooth
-        middles = np.zeros(int(self._lengths.sum()))
-        is_there = np.zeros(len(middles), dtype=bool)
-        for k, one in enumerate(self._prepared):
-            own = one.scales.smooth
-            if own is not None:
-                rows = slice(self._first[k], self._first[k] + len(own.middles))
-                middles[rows], is_there[rows] = own.middles, True
-        table = moments.at(torch.as_tensor(middles, device=device))[:, 1:]
-        table *= torch.as_tensor(is_there, device=device)[:, None]
-        return Gaps(
-            self._of_table(table, places, kinds[1]),
-            coefficient,
-            moments,
-            *(torch.as_tensor(np.stack([part[k] for part in smooth]), device=device) for k in (1, 2)),
-            recipes=None if recipes is None else torch.as_tensor(np.stack(recipes), device=device),
-        )
+def _basis(prepared: Prepared) -> Basis:
+    return prepared.basis
 
-    def _with_products(self, tables: Sequence[Array], places: Tensor, kind: Any) -> DeviceStack:
-        """Functions, and their products on and below the diagonal."""
-        i, j = np.tril_indices(tables[0].shape[1])
-        return self._stack([np.hstack((table, table[:, i] * table[:, j])) for table in tables], places, kind)
+
+def _nested(prepared: Prepared) -> Basis:
+    return prepared.scales.basis
+
+
+def _with_products(table: Tensor) -> Tensor:
+    """Functions, and their products on and below the diagonal."""
+    import torch
+
+    i, j = np.tril_indices(table.shape[1])
+    return torch.cat((table, table[:, i] * table[:, j]), dim=1)

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable, ready
+from renyi.allpairs.device.functions import Batch, prepared_cells, tie_free
 from renyi.allpairs.device.reading import OnDevice, reason_against
 from renyi.allpairs.device.stack import less_smallest
 from renyi.allpairs.pearson import standardised
 from renyi.allpairs.stack import codes_of, precision
 from renyi.basis import random_features
-from renyi.basis.basis import copula_basis, grid_cells
-from renyi.basis.nested import number_scales
-from renyi.basis.ranks import Cells, tie_free_cells, tied_cells
+from renyi.basis.basis import grid_cells
+from renyi.basis.ranks import tied_cells
 from renyi.compute.arrays import in_memory
 from renyi.compute.devices import free_bytes, home_of, within_room
 from renyi.compute.threads import in_threads
@@ -77,7 +77,7 @@ class Ranked:
     """Columns that can be compared, the cell of every row (columns, rows), and what is told of them and of others.
 
     The last cell of a column is of missing rows. `numbers` (columns, rows) are its values, NaN where missing, and all
-    NaN where they have no order.
+    NaN where they have no order. Tables of `batches` are on the device already.
     """
 
     variables: tuple[DeviceVariable, ...]
@@ -85,6 +85,7 @@ class Ranked:
     numbers: Tensor
     table: Table
     device: Any
+    batches: list[Batch]
 
 
 def ranked(table: OnDevice, settings: Settings, /) -> Ranked:
@@ -128,7 +129,7 @@ def _with_others(table: OnDevice, there: Ranked, settings: Settings) -> Ranked:
     every = torch.cat((there.codes, torch.stack(codes).to(home)))[order]
     floats = torch.cat((numbers.double(), torch.stack(values).to(home)))[order]
     told = replace(there.table, columns=tuple(variables[k].column for k in order))
-    return Ranked(tuple(variables[k] for k in order), every, floats, told, there.device)
+    return Ranked(tuple(variables[k] for k in order), every, floats, told, there.device, there.batches)
 
 
 class _Ranking:
@@ -137,18 +138,10 @@ class _Ranking:
     def __init__(self, table: OnDevice, settings: Settings, /) -> None:
         self._table, self._settings, self._n = table, settings, int(table.numbers.shape[1])
         self._without_ties: dict[int, Prepared] = {}
+        self._batches: list[Batch] = []
 
     def _cells(self, n: int) -> int | None:
         return grid_cells(n, self._settings.scalar_projection(n, _SEED).roughest)
-
-    def _prepared(self, ranks: Array, counts: Counts, *, has_ties: bool) -> Prepared:
-        n = int(counts.sum())
-        cells = Cells(ranks, counts, has_ties, self._cells(n))
-        basis = copula_basis(cells, self._settings.scalar_projection(n, _SEED))
-        return Prepared(self._settings.of_rows(basis), number_scales(cells))
-
-    def _tie_free(self, n: int) -> Prepared:
-        return self._prepared(*tie_free_cells(n, self._cells(n)), has_ties=False)
 
     def __call__(self, at_once: int, /) -> Ranked:
         import torch
@@ -156,86 +149,87 @@ class _Ranking:
         numbers, table, device = self._table.numbers, self._table.table, self._table.device
         columns = [table.columns[k] for k in self._table.places.tolist()]
         codes = torch.empty(numbers.shape, dtype=torch.int32, device=home_of(4 * numbers.numel(), device))
-        if numbers.device != codes.device and numbers.device.type != "cpu":
-            codes = codes.to(numbers.device)
         prepared: dict[int, Prepared] = {}
         skipped: dict[str, str] = {}
         for start in range(0, len(columns), at_once):
             some = numbers[start : start + at_once].to(device)
             ordered, order = torch.sort(some, dim=1)
-            # Sorted, what is missing comes last.
-            lengths = (~torch.isnan(ordered)).sum(1).cpu().numpy() if some.is_floating_point() else None
-            lengths = np.full(len(some), self._n) if lengths is None else lengths
-            for k, reason in self._reasons(ordered, lengths, start):
-                skipped[columns[k].name] = reason
+            lengths = np.full(len(some), self._n)
+            if some.is_floating_point():  # sorted, what is missing comes last
+                lengths = in_memory((~torch.isnan(ordered)).sum(1))
+            skipped |= {columns[k].name: reason for k, reason in self._reasons(ordered, lengths, start)}
             kept = np.array([columns[start + k].name not in skipped for k in range(len(some))])
-            cells = torch.empty(some.shape, dtype=torch.int32, device=device)
-            self._make_tie_free(np.unique(lengths[kept]))
-            for n in np.unique(lengths[kept]).tolist():
-                which = np.flatnonzero(kept & (lengths == n))
-                prepared |= {start + k: made for k, made in self._rank(ordered, which, n, cells)}
+            cells, made = self._ranked(ordered, np.where(kept, lengths, self._n))
+            prepared |= {start + k: one for k, one in enumerate(made)}
             codes[start : start + at_once].copy_(torch.empty_like(cells).scatter_(1, order, cells))
-        kept_columns = [k for k, column in enumerate(columns) if column.name not in skipped]
-        variables = tuple(DeviceVariable(columns[k], ready(prepared[k]), self._n, self._settings) for k in kept_columns)
+        places = np.array([k for k, column in enumerate(columns) if column.name not in skipped], dtype=np.intp)
+        variables = tuple(
+            DeviceVariable(columns[k], ready(prepared[k]), self._n, self._settings) for k in places.tolist()
+        )
         told = replace(
             table,
             columns=tuple(column for column in table.columns if column.name not in skipped),
             types={name: kind for name, kind in table.types.items() if name not in skipped},
             skipped={**table.skipped, **skipped},
         )
-        places = np.array(kept_columns, dtype=np.intp)
-        return Ranked(variables, rows_at(codes, places), rows_at(numbers, places), told, device)
+        return Ranked(variables, rows_at(codes, places), rows_at(numbers, places), told, device, self._batches)
 
-    def _make_tie_free(self, lengths: Counts) -> None:
-        """Functions of columns without ties, for all numbers of observed rows that there are."""
-        new = [n for n in lengths.tolist() if n not in self._without_ties]
-        self._without_ties |= dict(zip(new, in_threads(self._tie_free, new), strict=True))
-
-    def _rank(self, ordered: Tensor, which: Counts, n: int, cells: Tensor) -> Iterator[tuple[int, Prepared]]:
-        """Cells of sorted columns that have n observed rows each, written where they belong; and their functions."""
+    def _ranked(self, ordered: Tensor, lengths: Counts) -> tuple[Tensor, list[Prepared]]:
+        """Cells of sorted columns, of which so many rows are observed, and their functions."""
         import torch
 
-        rows = ordered if len(which) == len(ordered) else ordered[torch.as_tensor(which, device=ordered.device)]
-        equals_next = rows[:, 1:n] == rows[:, : n - 1]
-        free = self._without_ties[n]
-        counts = tie_free_cells(n, self._cells(n))[1]
-        shared, is_tied = self._shared_cells(equals_next, _cells_of_ranks(counts, ordered.device))
-        place = torch.as_tensor(which, device=ordered.device)
-        whole = torch.full((len(which), self._n), len(counts), dtype=torch.int32, device=ordered.device)
-        whole[:, :n] = shared
+        cells, made = self._tie_free(ordered, lengths)
+        equals_next = ordered[:, 1:] == ordered[:, :-1]
+        is_tied = self._share_cells(equals_next, cells)
         tied = is_tied.nonzero().ravel().tolist()
-        ends = [~equals_next[k].cpu().numpy() for k in tied]
-        made = dict(zip(tied, in_threads(self._tied, ends), strict=True))
-        for k, (_, own) in made.items():
-            whole[k, :n] = _cells_of_ranks(own, ordered.device)
-            whole[k, n:] = len(own)
-        cells[place] = whole
-        yield from ((int(column), made[k][0] if k in made else free) for k, column in enumerate(which.tolist()))
+        ends = [~in_memory(equals_next[k, : lengths[k] - 1]) for k in tied]
+        for k, (one, counts) in zip(tied, in_threads(self._tied, ends), strict=True):
+            made[k] = one
+            cells[k] = len(counts)
+            cells[k, : lengths[k]] = torch.as_tensor(_cells_of_ranks(counts), device=ordered.device)
+        return cells, made
 
-    def _shared_cells(self, equals_next: Tensor, cell_of_rank: Tensor) -> tuple[Tensor, Tensor]:
-        """Cells of sorted values on the grid of all columns without ties, and which columns need one of their own.
+    def _tie_free(self, ordered: Tensor, lengths: Counts) -> tuple[Tensor, list[Prepared]]:
+        """Cells and functions of columns whose values all differ."""
+        import torch
+
+        n, device = self._n, ordered.device
+        lengths_here = np.unique(lengths).tolist()
+        made, batches = tie_free([one for one in lengths_here if one not in self._without_ties], self._settings, device)
+        self._without_ties |= made
+        self._batches += batches
+        cells = torch.empty(ordered.shape, dtype=torch.int32, device=device)
+        for length in lengths_here:
+            counts = torch.as_tensor(self._without_ties[length].basis.counts, device=device)
+            places = torch.arange(len(counts), dtype=torch.int32, device=device)
+            whole = torch.full((n,), len(counts), dtype=torch.int32, device=device)
+            whole[:length] = places.repeat_interleave(counts, output_size=length)
+            cells[torch.as_tensor(np.flatnonzero(lengths == length), device=device)] = whole
+        return cells, [self._without_ties[length] for length in lengths.tolist()]
+
+    def _share_cells(self, equals_next: Tensor, cells: Tensor) -> Tensor:
+        """Which columns need cells of their own.
 
         On many rows a few equal values, as float32 has them by chance, move ranks by less than products are rounded:
         they have the cell of the last of them.
         """
         import torch
 
-        cells = cell_of_rank.expand(len(equals_next), -1)
         is_tied = equals_next.any(1)
         if precision(self._n) == np.float64 or not bool(is_tied.any()):
-            return cells, is_tied
+            return is_tied
         n_pairs = torch.zeros(len(equals_next), dtype=torch.int64, device=equals_next.device)
-        run, cells = equals_next, cells.clone()
+        run = equals_next
         for distance in range(1, _LONGEST_RUN):
             n_pairs += run.sum(1)
             cells[:, :-distance] = torch.where(run, cells[:, distance:], cells[:, :-distance])
             run = run[:, :-1] & equals_next[:, distance:]
-        return cells, run.any(1) | (n_pairs > _MOST_MOVED * self._n**2)
+        return run.any(1) | (n_pairs > _MOST_MOVED * self._n**2)
 
     def _tied(self, differs: NDArray[np.bool_]) -> tuple[Prepared, Counts]:
         """The functions of a column with ties, from where its sorted values differ, and the rows of its cells."""
         ranks, counts = tied_cells(np.flatnonzero(np.append(differs, True)), self._cells(len(differs) + 1))
-        return self._prepared(ranks, counts, has_ties=True), counts
+        return prepared_cells(ranks, counts, self._settings, has_ties=True), counts
 
     def _reasons(self, ordered: Tensor, lengths: Counts, start: int) -> Iterator[tuple[int, str]]:
         """Columns that cannot be compared, and why; what others tell by their ends is noted."""
@@ -264,8 +258,6 @@ def rows_at(tensor: Tensor, places: Counts, /) -> Tensor:
     return tensor[torch.as_tensor(places, device=tensor.device)]
 
 
-def _cells_of_ranks(counts: Counts, device: Any) -> Tensor:
+def _cells_of_ranks(counts: Counts) -> NDArray[np.int32]:
     """The cell of every sorted position."""
-    import torch
-
-    return torch.as_tensor(np.repeat(np.arange(len(counts), dtype=np.int32), counts), device=device)
+    return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
