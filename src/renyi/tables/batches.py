@@ -8,7 +8,7 @@ from renyi.compute.dask import folded_over, is_dask, partitions
 from renyi.compute.memory import give_back
 from renyi.compute.progress import watched_rows
 from renyi.compute.threads import ahead
-from renyi.data.files.batches import as_stream, is_streamed, loaded
+from renyi.data.files.batches import as_stream, is_streamed, opened
 from renyi.errors import InputError
 from renyi.tables.accumulator import Accumulator, bytes_of
 from renyi.tables.dependence_matrix import DependenceMatrix
@@ -28,12 +28,9 @@ def is_out_of_core(table: Any, /) -> bool:
 
 
 def loaded_if_small(table: Any, memory: str | int, /) -> Any:
-    """The table itself, or what a small file holds."""
+    """The table itself; of one that has to be read, the whole if it is small, else its batches."""
     budget = bytes_of(memory)
-    if is_dask(table) or not is_streamed(table):
-        return table
-    whole = loaded(table, budget)
-    return table if whole is None else whole
+    return table if is_dask(table) or not is_streamed(table) else opened(table, budget)
 
 
 def in_batches(table: Any, first: Accumulator, memory: str | int, /, *, progress: bool) -> DependenceMatrix | Screening:
@@ -53,7 +50,7 @@ def in_batches(table: Any, first: Accumulator, memory: str | int, /, *, progress
             if k % _BATCHES_PER_TURN == 0:
                 give_back()
     found = passes[0].result(*passes[1:])
-    return replace(found, notes=(*getattr(rows, "notes", ()), *found.notes))
+    return replace(found, notes=(*rows.notes, *found.notes))
 
 
 def _on_cluster(parts: Sequence[Any], first: Accumulator) -> DependenceMatrix | Screening:
