@@ -1,6 +1,7 @@
 """Tables that are not in memory, twice from the first row to the last: in batches here, or where a cluster has them."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -38,17 +39,20 @@ def in_batches(table: Any, first: Accumulator, memory: str | int, /, *, progress
     if is_dask(table):
         return _on_cluster(partitions(table), first)
     rows = as_stream(table, bytes_of(memory))
-    for batch in watched_rows(ahead(rows.batches()), rows.n_rows, "Counting values", shown=progress):
-        first.update(batch)
+    # Closed in any case, since whoever handles an error may hold on to it, and an engine waits for its reader.
+    with closing(rows.batches()) as batches:
+        for batch in watched_rows(ahead(batches), rows.n_rows, "Counting values", shown=progress):
+            first.update(batch)
     passes, n_rows = first.second_passes(), first.n_rows
     del first  # its counts are not needed any more
     for number, second in enumerate(passes, 1):
         give_back()
         turn = f" ({number} of {len(passes)})" if len(passes) > 1 else ""
-        batches = watched_rows(second.folded(rows.batches()), n_rows, f"Adding products{turn}", shown=progress)
-        for k, _ in enumerate(batches, 1):
-            if k % _BATCHES_PER_TURN == 0:
-                give_back()
+        with closing(rows.batches()) as batches:
+            done = watched_rows(second.folded(batches), n_rows, f"Adding products{turn}", shown=progress)
+            for k, _ in enumerate(done, 1):
+                if k % _BATCHES_PER_TURN == 0:
+                    give_back()
     found = passes[0].result(*passes[1:])
     return replace(found, notes=(*rows.notes, *found.notes))
 

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -123,5 +123,5 @@ class TextFiles(Stream):
     def n_cells(self) -> int:
         return self._parquet.n_cells
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         return self._parquet.batches()

@@ -1,8 +1,10 @@
 """Tables that other engines have, to batches of Arrow: datasets, relations of DuckDB, tables of Ibis, Arrow streams."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
+
+import numpy as np
 
 from renyi.data.files.budget import rows_of_batch
 from renyi.data.files.parquet import pages_of, validated
@@ -34,7 +36,7 @@ def _known(data: Any) -> tuple[str, Callable[[Any, int], Any]] | None:
     """What to call a table of an engine, and what makes a reader of its batches for a budget."""
     for module, kind, name, read in (
         ("pyarrow.dataset", "Dataset", "dataset", _of_dataset),
-        ("pyarrow.dataset", "Scanner", "scanner", lambda scanner, _: scanner.to_reader()),
+        ("pyarrow.dataset", "Scanner", "scanner", _of_scanner),
         ("duckdb", "DuckDBPyRelation", "DuckDB relation", _of_duckdb),
         ("ibis", "Table", "Ibis table", _of_ibis),
     ):
@@ -63,19 +65,23 @@ class _Engine(Stream):
     def n_rows(self) -> int | None:
         return self._n_rows
 
-    def batches(self) -> Iterator[Any]:
+    @property
+    def is_exclusive(self) -> bool:
+        return self._read in (_of_duckdb, _of_ibis)
+
+    def batches(self) -> Generator[Any]:
         n_read = 0
         try:
             # Closed in any case: an engine may take no other query while a result is open.
             with self._read(self._data, self._memory) as reader:
                 rows = rows_of_batch(len(reader.schema), self._memory)
                 for batch in reader:
-                    table = self._pa.Table.from_batches([validated(batch)])
+                    table = _with_durations(self._pa.Table.from_batches([validated(batch)]))
                     n_read += table.num_rows
                     for start in range(0, table.num_rows, rows):
                         yield table.slice(start, rows)
                 if not n_read:
-                    yield reader.schema.empty_table()
+                    yield _with_durations(reader.schema.empty_table())
         except InputError:
             raise
         except Exception as error:
@@ -91,10 +97,31 @@ class _Engine(Stream):
         self._n_rows = n_read
 
 
+def _with_durations(table: Any) -> Any:
+    """Intervals, by which SQL says how far two times are apart, as durations, in which a month has 30 days."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if field.type == pa.month_day_nano_interval():
+            parts = np.dtype([("months", "i4"), ("days", "i4"), ("nanoseconds", "i8")])
+            chunks = []
+            for chunk in table.column(place).chunks:
+                values = np.frombuffer(chunk.buffers()[1] or b"", dtype=parts)[chunk.offset : chunk.offset + len(chunk)]
+                days = 30 * values["months"].astype(np.int64) + values["days"]
+                spans = 86_400_000_000 * days + values["nanoseconds"] // 1000
+                chunks.append(pa.array(spans.view("m8[us]"), mask=chunk.is_null().to_numpy(zero_copy_only=False)))
+            table = table.set_column(place, field.name, pa.chunked_array(chunks, pa.duration("us")))
+    return table
+
+
 def _of_stream(data: Any, _: int) -> Any:
     import pyarrow as pa
 
     return pa.RecordBatchReader.from_stream(data)
+
+
+def _of_scanner(scanner: Any, _: int) -> Any:
+    return scanner.to_reader()
 
 
 def _of_duckdb(relation: Any, memory: int) -> Any:
@@ -110,7 +137,7 @@ def _of_ibis(table: Any, memory: int) -> Any:
         return table.to_pyarrow_batches(chunk_size=rows_of_batch(len(table.columns), memory))
     # Ibis 12 asks DuckDB 2 for a method that it does not have any more, so DuckDB is asked itself, once Ibis has shown
     # it the tables in memory, as it does for any query.
-    table.limit(0).to_pyarrow()
+    table.limit(0).count().to_pyarrow()
     return _of_duckdb(backend.con.sql(backend.compile(table)), memory)
 
 

@@ -1,6 +1,6 @@
 """Parquet files to batches of rows, page after page."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ class Parquet(Stream):
     def n_cells(self) -> int:
         return self.n_rows * len(self.schema)
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         if not self.n_rows:
             yield self._pl.DataFrame(schema=self.schema)
         for file in self._files:

@@ -4,7 +4,7 @@ import pickle
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,15 @@ __all__ = ["Lazy", "Repeated", "Spooled", "Stream", "begun", "first_line"]
 class Stream:
     """Batches of rows, read anew every time they are asked for; `notes` say what was decided on the way.
 
-    All batches together have `n_rows` and `n_cells`, where that is known beforehand.
+    All batches together have `n_rows` and `n_cells`, where that is known beforehand. While one that `is_exclusive` is
+    open, its engine takes no other query.
     """
 
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_exclusive(self) -> bool:
+        return False
 
     @property
     def n_rows(self) -> int | None:
@@ -33,8 +38,8 @@ class Stream:
     def n_cells(self) -> int | None:
         return None
 
-    def batches(self) -> Iterator[Any]:
-        """All batches, from the first row to the last."""
+    def batches(self) -> Generator[Any]:
+        """All batches, from the first row to the last; to be closed by who does not read them to the end."""
         raise NotImplementedError
 
 
@@ -58,7 +63,7 @@ class Lazy(Stream):
     def _failed(self, error: BaseException) -> InputError:
         return InputError(f"the lazy frame cannot be collected ({first_line(error)}): mend the query or its files")
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         try:
             yield from self._frame.collect_batches(chunk_size=self._rows, maintain_order=True)
         except (self._pl.exceptions.PolarsError, self._pl.exceptions.PanicException) as error:
@@ -77,7 +82,7 @@ class Repeated(Stream):
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         yield from self._make()
 
 
@@ -92,7 +97,7 @@ class Spooled(Stream):
     def __del__(self) -> None:
         self._file.close()
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         if self._batches is None:
             self._file.seek(0)
             for _ in range(self._n_batches):
@@ -113,7 +118,8 @@ class Spooled(Stream):
 def begun(stream: Stream, memory: int, /) -> Any:
     """The whole table, if it is small beside the budget and its batches are of one kind; else the same stream.
 
-    What was read to find that out is given again first, so that nothing is read or computed once more for it.
+    What was read to find that out is given again first, so that nothing is read or computed once more for it, unless
+    the user could not ask the engine for anything else meanwhile: a result may be waited for, and never asked for.
     """
     if not is_small((stream.n_cells or 0) * BYTES_OF_CELL, memory):
         return stream
@@ -128,22 +134,25 @@ def begun(stream: Stream, memory: int, /) -> Any:
         whole = _together(list(read))
         if whole is not None:
             return Source(whole, stream.notes) if stream.notes else whole
+    if stream.is_exclusive:
+        rest.close()
+        return stream
     return _Begun(stream, read, rest)
 
 
 class _Begun(Stream):
     """A stream of which some batches were read already: these come first, the first time."""
 
-    def __init__(self, stream: Stream, read: deque[Any], rest: Iterator[Any]) -> None:
+    def __init__(self, stream: Stream, read: deque[Any], rest: Generator[Any]) -> None:
         self._stream, self._read = stream, read
-        self._rest: Iterator[Any] | None = rest
+        self._rest: Generator[Any] | None = rest
         self.notes = stream.notes
 
     @property
     def n_rows(self) -> int | None:
         return self._stream.n_rows
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         rest, self._rest = self._rest, None
         if rest is None:
             yield from self._stream.batches()
@@ -201,13 +210,19 @@ def _together(batches: Sequence[Any]) -> Any:
 
 def _end_to_end(parts: Sequence[Any]) -> Any:
     """Lists or arrays one after the other; None for what else there is, and for arrays that would change their type."""
-    if all(isinstance(part, (list, tuple)) for part in parts):
-        return [cell for part in parts for cell in part]
+    if any(isinstance(part, (list, tuple)) for part in parts):
+        lists = [part.tolist() if _is_plain(part) else part for part in parts]
+        return [cell for part in lists for cell in part] if all(isinstance(p, (list, tuple)) for p in lists) else None
     if any(type(part) is not np.ndarray for part in parts):
         return None
     if len({(part.dtype, part.ndim, part.shape[1:]) for part in parts}) > 1:
         return None
     return np.concatenate(parts)
+
+
+def _is_plain(part: Any) -> bool:
+    """Whether this is an array of numbers or booleans, which are the same in a list."""
+    return type(part) is np.ndarray and part.ndim == 1 and part.dtype.kind in "biuf" and part.itemsize <= 8
 
 
 def _one_frame(batches: Sequence[Any]) -> Any:
