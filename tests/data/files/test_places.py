@@ -28,7 +28,7 @@ def test_partitions_are_columns(partitioned, frame):
     assert len(files_of(partitioned)) == 3
     expected = renyi.matrix(frame.sort("year", maintain_order=True))
     for name in (partitioned, f"file://{partitioned}"):
-        for memory in ("2MB", "1GB"):
+        for memory in ("3MB", "1GB"):
             found = renyi.matrix(name, memory=memory)
             assert (found.n_rows, found.names) == (18_000, ("x", "y", "year"))
             np.testing.assert_allclose(found.values, expected.values, atol=1e-3)
