@@ -1,7 +1,7 @@
 """Tables that are not in memory: time and memory against a pass of Polars over the same file, and growth with rows.
 
-python benchmarks scale file [ROWS] | dask [ROWS] | growth writes benchmarks/results/scale_*.json. A file of 20
-columns takes 150 bytes a row.
+python benchmarks scale file [ROWS] | dask [ROWS] | engines [ROWS] | growth writes benchmarks/results/scale_*.json. A
+file of 20 columns takes 150 bytes a row.
 """
 
 import json
@@ -20,6 +20,13 @@ from harness import record
 N_COLUMNS = 20
 _MEANS = "import polars as pl; pl.scan_parquet({0!r}).select(pl.all().mean()).collect(engine='streaming')"
 _MATRIX = "import renyi; renyi.matrix({0!r}, memory='1GB')"
+# The same file by its name, and as what other engines make of it.
+_ENGINES = {
+    "name": "table = {0!r}",
+    "dataset": "import pyarrow.dataset as ds; table = ds.dataset({0!r})",
+    "duckdb": "import duckdb; table = duckdb.read_parquet({0!r})",
+    "ibis": "import ibis; table = ibis.read_parquet({0!r})",
+}
 _DASK = """
 import dask.dataframe as dd, renyi
 from distributed import Client, LocalCluster
@@ -95,6 +102,31 @@ def study_dask(n_rows: int) -> dict[str, Any]:
     return {"rows": n_rows, "columns": N_COLUMNS, **found, "ratio of seconds": round(ratio, 2)}
 
 
+def study_engines(n_rows: int) -> dict[str, Any]:
+    """One file as a dataset, a relation of DuckDB and a table of Ibis, beside its name, all of them twice."""
+    found: dict[str, Any] = {name: [] for name in _ENGINES}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "big.parquet"
+        write(path, n_rows)
+        for _ in range(2):
+            for name, program in _ENGINES.items():
+                found[name].append(
+                    timed(program.format(str(path)) + "\nimport renyi; renyi.matrix(table, memory='1GB')")
+                )
+                print(name, found[name][-1], flush=True)
+    ratios = {
+        f"ratio of {clock}": {
+            name: round(min(one[clock] for one in runs) / min(one[clock] for one in found["name"]), 2)
+            for name, runs in found.items()
+        }
+        for clock in ("seconds", "cpu_seconds")
+    }
+    # What is allowed is the budget, half a gigabyte, and 2 MB a column.
+    peaks = {name: max(one["peak_mb"] for one in runs) for name, runs in found.items()}
+    allowed = 1024 + 512 + 2 * N_COLUMNS
+    return {"rows": n_rows, "columns": N_COLUMNS, **found, **ratios, "peak_mb": peaks, "allowed_mb": allowed}
+
+
 def study_growth() -> dict[str, Any]:
     """Seconds and memory with more rows, and with more columns."""
     sizes = [(rows, N_COLUMNS) for rows in (10**6, 2 * 10**6, 4 * 10**6, 8 * 10**6)]
@@ -112,10 +144,10 @@ def study_growth() -> dict[str, Any]:
 def main() -> None:
     part, *counts = sys.argv[1:] or ["file"]
     n_rows = int(float(counts[0])) if counts else 20_000_000
-    studies = {"file": lambda: study_file(n_rows), "dask": lambda: study_dask(n_rows), "growth": study_growth}
-    found = studies[part]()
+    studies = {"file": study_file, "dask": study_dask, "engines": study_engines}
+    found = study_growth() if part == "growth" else studies[part](n_rows)
     print(json.dumps(found, indent=1))
-    record(f"scale_{part}", found, "numpy", "polars", "dask")
+    record(f"scale_{part}", found, "numpy", "polars", "dask", *(["duckdb", "pyarrow"] if part == "engines" else []))
 
 
 if __name__ == "__main__":

@@ -109,6 +109,32 @@ def in_batches(table: Table, hold: Callable[[Table], Any]) -> list[Any]:
     return [hold(table.rows(start, stop)) for start, stop in pairwise(edges)]
 
 
+def as_dataset(table: Table, folder: Path) -> Any:
+    """Files of Parquet, some rows each."""
+    import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
+
+    for k, rows in enumerate(in_batches(table, as_arrow)):
+        pq.write_table(rows, folder / f"{k}.parquet")
+    return ds.dataset(folder)
+
+
+def as_relation(table: Table) -> Any:
+    import duckdb
+
+    if not table.columns:
+        pytest.skip("there is no such table in SQL")
+    return duckdb.connect().from_arrow(as_arrow(table))
+
+
+def as_ibis(table: Table) -> Any:
+    import ibis
+
+    if not table.columns:
+        pytest.skip("there is no such table in SQL")
+    return ibis.memtable(as_arrow(table))
+
+
 def as_dask(table: Table) -> Any:
     import dask.dataframe as dd
 
@@ -148,8 +174,14 @@ def asked(data: Any, *, target: str | None = None, **options: Any) -> Any:
 def asked_in_small_batches(path: Path, **options: Any) -> Any:
     """A file in a few batches, as one that does not fit into memory."""
     n_rows = len(pl.read_parquet(path)) if path.suffix == ".parquet" else path.read_bytes().count(b"\n")
-    with lowered(as_if_large(n_rows, path.stat().st_size)):
-        return asked(path, **options)
+    return asked_as_large((n_rows, path), n_bytes=path.stat().st_size, **options)
+
+
+def asked_as_large(held: tuple[int, Any], *, n_bytes: int = 0, **options: Any) -> Any:
+    """A table of so many rows in a few batches, as one that does not fit into memory."""
+    n_rows, data = held
+    with lowered(as_if_large(n_rows, n_bytes)):
+        return asked(data, **options)
 
 
 def asked_by_accumulators(batches: list[Any], **options: Any) -> Any:
@@ -365,12 +397,33 @@ IN_MEMORY = (
     _door("records", as_records, lacks=_RECORDS),
     Door("parquet at once", lambda table, folder: as_file(table, folder, "parquet"), lacks=_WITHOUT_ORDER),
     Door("csv at once", lambda table, folder: as_file(table, folder, "csv"), lacks=_CSV),
+    Door("dataset at once", as_dataset),
+    _door("duckdb at once", as_relation, lacks=_WITHOUT_ORDER, needs="duckdb"),
+    _door("list of polars at once", lambda table: in_batches(table, as_polars), lacks=_WITHOUT_ORDER),
+    _door("iterator of dicts at once", lambda table: iter(in_batches(table, as_dict)), lacks=_WITHOUT_ORDER),
 )
+
+
+def _large_door(name: str, hold: Callable[[Table], Any], **rest: Any) -> Door:
+    """A door that would load a small table, and shows here what it does with a large one."""
+    return _door(name, lambda table: (table.n_rows, hold(table)), asked_as_large, **rest)
+
+
 BATCHES = (
-    _door("iterator of polars", lambda table: iter(in_batches(table, as_polars)), lacks=_WITHOUT_ORDER | _IN_BATCHES),
-    _door("list of pandas", lambda table: in_batches(table, as_pandas), lacks=_IN_BATCHES),
-    _door("function giving arrow", lambda table: lambda: iter(in_batches(table, as_arrow)), lacks=_IN_BATCHES),
-    _door("lazy frame", lambda table: as_polars(table).lazy(), lacks=_WITHOUT_ORDER | _IN_BATCHES),
+    _large_door(
+        "iterator of polars", lambda table: iter(in_batches(table, as_polars)), lacks=_WITHOUT_ORDER | _IN_BATCHES
+    ),
+    _large_door("list of pandas", lambda table: in_batches(table, as_pandas), lacks=_IN_BATCHES),
+    _large_door("function giving arrow", lambda table: lambda: iter(in_batches(table, as_arrow)), lacks=_IN_BATCHES),
+    _large_door("lazy frame", lambda table: as_polars(table).lazy(), lacks=_WITHOUT_ORDER | _IN_BATCHES),
+    Door(
+        "dataset",
+        lambda table, folder: (table.n_rows, as_dataset(table, folder)),
+        asked_as_large,
+        lacks=_IN_BATCHES,
+    ),
+    _large_door("duckdb", as_relation, lacks=_WITHOUT_ORDER | _IN_BATCHES, needs="duckdb"),
+    _large_door("ibis", as_ibis, lacks=_WITHOUT_ORDER | _IN_BATCHES, needs="ibis"),
     *(
         Door(
             f"{kind} in batches",

@@ -53,10 +53,10 @@ def lowered(values: Mapping[str, Any], caches: tuple[str, ...] = ()) -> Iterator
 
 
 def as_if_large(n_rows: int, n_bytes: int) -> dict[str, Any]:
-    """A file of so many rows and bytes is then read in three batches, and not at once."""
+    """A table of so many rows, or a file of so many bytes, is then read in three batches, and not at once."""
     return {
-        "renyi.data.files.batches:_COPIES": 2**40,
-        "renyi.data.files.batches:_FEWEST_ROWS": 1,
-        "renyi.data.files.batches:_MOST_ROWS": n_rows // 3 + 1,
-        "renyi.data.files.batches:_LEAST_BLOCK": n_bytes // 3 + 1,
+        "renyi.data.files.budget:_COPIES": 2**40,
+        "renyi.data.files.budget:_FEWEST_ROWS": 1,
+        "renyi.data.files.budget:_MOST_ROWS": n_rows // 3 + 1,
+        "renyi.data.files.budget:_LEAST_BLOCK": n_bytes // 3 + 1,
     }

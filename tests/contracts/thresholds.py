@@ -11,6 +11,13 @@ from contracts.lowering import Threshold, as_if_large
 THRESHOLDS = (
     # Reading.
     Threshold("a file is read in batches", as_if_large(90, 9000), "csv at once", "complete"),
+    Threshold(
+        "batches that end soon stay batches",
+        as_if_large(90, 9000),
+        "list of polars at once",
+        "complete",
+        seen_in="renyi.data.files.streams",
+    ),
     Threshold("an array is turned some rows at a time", {"renyi.data.table:_ROWS_AT_ONCE": 7}, "array", "complete"),
     Threshold("a column that begins with equal values", {"renyi.data.types:_FIRST_ROWS": 1}, "pandas", "zero_inflated"),
     Threshold(

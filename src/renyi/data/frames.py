@@ -16,12 +16,14 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 
 def as_series(data: Any, /) -> Any:
-    """Arrays of Arrow and pandas as columns of these libraries, which narwhals knows; all else as it is."""
+    """Arrays and batches of Arrow and arrays of pandas as what narwhals knows of these libraries; all else as it is."""
     import narwhals.stable.v2 as nw
 
     arrow, pandas = nw.dependencies.get_pyarrow(), nw.dependencies.get_pandas()
     if arrow is not None and isinstance(data, arrow.Array):
         return arrow.chunked_array([data])
+    if arrow is not None and isinstance(data, arrow.RecordBatch):
+        return arrow.table(data)
     if pandas is not None and isinstance(data, (pandas.api.extensions.ExtensionArray, pandas.Index)):
         return pandas.Series(data)
     return data

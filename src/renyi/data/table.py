@@ -272,7 +272,7 @@ def _as_frame(data: Any, argument: str, notes: Notes) -> Any:
     import narwhals.stable.v2 as nw
 
     try:
-        frame = nw.from_native(with_names_once(data, notes), allow_series=True, pass_through=True)
+        frame = nw.from_native(with_names_once(as_series(data), notes), allow_series=True, pass_through=True)
     except Exception as error:
         raise InputError(f"{argument} cannot be read ({error}): {_PASS}") from error
     if isinstance(frame, nw.LazyFrame):

@@ -1,6 +1,7 @@
 """Tables that are not in memory, twice from the first row to the last: in batches here, or where a cluster has them."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +9,7 @@ from renyi.compute.dask import folded_over, is_dask, partitions
 from renyi.compute.memory import give_back
 from renyi.compute.progress import watched_rows
 from renyi.compute.threads import ahead
-from renyi.data.files.batches import as_stream, is_streamed, loaded
+from renyi.data.files.batches import as_stream, is_streamed, opened
 from renyi.errors import InputError
 from renyi.tables.accumulator import Accumulator, bytes_of
 from renyi.tables.dependence_matrix import DependenceMatrix
@@ -28,12 +29,9 @@ def is_out_of_core(table: Any, /) -> bool:
 
 
 def loaded_if_small(table: Any, memory: str | int, /) -> Any:
-    """The table itself, or what a small file holds."""
+    """The table itself; of one that has to be read, the whole if it is small, else its batches."""
     budget = bytes_of(memory)
-    if is_dask(table) or not is_streamed(table):
-        return table
-    whole = loaded(table, budget)
-    return table if whole is None else whole
+    return table if is_dask(table) or not is_streamed(table) else opened(table, budget)
 
 
 def in_batches(table: Any, first: Accumulator, memory: str | int, /, *, progress: bool) -> DependenceMatrix | Screening:
@@ -41,19 +39,22 @@ def in_batches(table: Any, first: Accumulator, memory: str | int, /, *, progress
     if is_dask(table):
         return _on_cluster(partitions(table), first)
     rows = as_stream(table, bytes_of(memory))
-    for batch in watched_rows(ahead(rows.batches()), rows.n_rows, "Counting values", shown=progress):
-        first.update(batch)
+    # Closed in any case, since whoever handles an error may hold on to it, and an engine waits for its reader.
+    with closing(rows.batches()) as batches:
+        for batch in watched_rows(ahead(batches), rows.n_rows, "Counting values", shown=progress):
+            first.update(batch)
     passes, n_rows = first.second_passes(), first.n_rows
     del first  # its counts are not needed any more
     for number, second in enumerate(passes, 1):
         give_back()
         turn = f" ({number} of {len(passes)})" if len(passes) > 1 else ""
-        batches = watched_rows(second.folded(rows.batches()), n_rows, f"Adding products{turn}", shown=progress)
-        for k, _ in enumerate(batches, 1):
-            if k % _BATCHES_PER_TURN == 0:
-                give_back()
+        with closing(rows.batches()) as batches:
+            done = watched_rows(second.folded(batches), n_rows, f"Adding products{turn}", shown=progress)
+            for k, _ in enumerate(done, 1):
+                if k % _BATCHES_PER_TURN == 0:
+                    give_back()
     found = passes[0].result(*passes[1:])
-    return replace(found, notes=(*getattr(rows, "notes", ()), *found.notes))
+    return replace(found, notes=(*rows.notes, *found.notes))
 
 
 def _on_cluster(parts: Sequence[Any], first: Accumulator) -> DependenceMatrix | Screening:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import renyi
-from renyi.data.files.batches import as_stream, is_large, is_streamed, loaded
+from renyi.data.files.batches import Stream, as_stream, is_large, is_streamed, opened
 
 pl = pytest.importorskip("polars")
 
@@ -65,7 +65,7 @@ def test_both_readers_of_parquet_give_the_same_rows(tmp_path, rng, monkeypatch):
 @pytest.mark.slow
 def test_a_file_is_read_in_batches(frame, tmp_path):
     frame.write_parquet(tmp_path / "big.parquet", row_group_size=5000)
-    assert loaded(tmp_path / "big.parquet", 2**22) is None
+    assert isinstance(opened(tmp_path / "big.parquet", 2**22), Stream)
     check_same(renyi.matrix(tmp_path / "big.parquet", memory=BUDGET), frame)
     found = renyi.screen(str(tmp_path / "big.parquet"), "y", memory=BUDGET)
     assert found.names[0] == "x"
@@ -166,9 +166,9 @@ def test_names_that_stand_for_no_file(tmp_path):
 
 def test_what_needs_rows_at_hand_is_refused(frame):
     with pytest.raises(renyi.InputError, match="vectors is for tables in memory"):
-        renyi.matrix(frame.lazy(), vectors={"v": ["x", "y"]})
+        renyi.matrix(frame.lazy(), vectors={"v": ["x", "y"]}, memory=BUDGET)
     with pytest.raises(renyi.InputError, match="given is for tables in memory"):
-        renyi.screen(frame.lazy(), "y", given="x")
+        renyi.screen(frame.lazy(), "y", given="x", memory=BUDGET)
     with pytest.raises(renyi.InputError, match="target names 'z'"):
         renyi.screen(frame.lazy(), "z")
 
@@ -240,8 +240,8 @@ def test_whole_numbers_and_moments_between_floats_are_exact_in_files(tmp_path, r
             assert dict(found.types) == dict(expected.types)
             np.testing.assert_allclose(found.values, expected.values, atol=2e-3)
             np.testing.assert_allclose(found.pearson, expected.pearson, atol=1e-6)
-    assert loaded(tmp_path / "rows.csv", 5 * 2**20) is None
-    assert loaded(tmp_path / "rows.parquet", 5 * 2**20) is None
+    assert isinstance(opened(tmp_path / "rows.csv", 5 * 2**20), Stream)
+    assert isinstance(opened(tmp_path / "rows.parquet", 5 * 2**20), Stream)
 
 
 @pytest.mark.slow

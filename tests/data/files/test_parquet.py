@@ -1,0 +1,31 @@
+"""Files of Parquet as batches; what is read of them, and refused, is in `test_batches.py`."""
+
+import polars as pl
+import pytest
+
+from renyi.data.files.parquet import Parquet, is_parquet
+from renyi.errors import InputError
+
+
+def test_what_is_parquet_its_first_bytes_tell(tmp_path):
+    pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "a.csv")
+    (tmp_path / "b.parquet").write_text("x\n1\n")
+    assert is_parquet(tmp_path / "a.csv")
+    assert not is_parquet(tmp_path / "b.parquet")
+
+
+def test_files_without_rows_are_one_empty_batch(tmp_path):
+    empty = pl.DataFrame(schema={"x": pl.Float64, "l": pl.String})
+    empty.write_parquet(tmp_path / "a.parquet")
+    rows = Parquet([tmp_path / "a.parquet"], 2**23)
+    assert (rows.n_rows, rows.n_cells) == (0, 0)
+    assert [batch.equals(empty) for batch in rows.batches()] == [True]
+
+
+def test_a_file_that_was_changed_meanwhile_is_refused(tmp_path):
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"x": range(30), "y": range(30)}).write_parquet(path)
+    rows = Parquet([path], 2**23)
+    pl.DataFrame({"x": range(20), "y": range(20)}).write_parquet(path)
+    with pytest.raises(InputError, match="has 20 rows instead of 30: it was changed meanwhile"):
+        list(rows.batches())
