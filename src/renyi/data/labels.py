@@ -55,7 +55,8 @@ def encode_series(text: Any, /) -> Encoded:
 def tidy(codes: NDArray[np.intp], missing: NDArray[np.bool_], levels: tuple[Hashable, ...], /) -> Encoded:
     """The same labels with only the levels that occur, in order."""
     # A dictionary of Arrow may name a level twice: both codes are of one level.
-    named = {code: levels[code] for code in np.unique(codes[~missing]).tolist()}
+    observed = codes[~missing] if missing.any() else codes
+    named = {code: levels[code] for code in np.flatnonzero(np.bincount(observed, minlength=len(levels))).tolist()}
     kept = in_order(list(dict.fromkeys(named.values())))
     place = {level: code for code, level in enumerate(kept)}
     moved = np.zeros(len(levels), dtype=np.intp)

@@ -6,6 +6,7 @@ with ties is made from the rows of its cells.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -63,8 +64,9 @@ class DeviceVariable(Variable):
     def n_rows(self) -> int:
         return self.n_all
 
-    @property
-    def n_samples(self) -> int:
+    @cached_property
+    def n_samples(self) -> int:  # type: ignore[override]
+        """Observed rows."""
         return self.prepared.basis.n_samples
 
     @property
