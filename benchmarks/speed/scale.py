@@ -1,7 +1,7 @@
 """Tables that are not in memory: time and memory against a pass of Polars over the same file, and growth with rows.
 
-python benchmarks scale file [ROWS] | dask [ROWS] | spark [ROWS] | growth writes benchmarks/results/scale_*.json. A file of 20
-columns takes 150 bytes a row.
+python benchmarks scale file [ROWS] | dask [ROWS] | spark [ROWS] | growth writes benchmarks/results/scale_*.json. A
+file of 20 columns takes 150 bytes a row.
 """
 
 import json
@@ -30,11 +30,12 @@ if __name__ == "__main__":
         renyi.matrix(dd.read_parquet({0!r}, split_row_groups=True))
         seen = {{"without_start": round(time.perf_counter() - start, 2)}}
 """
-# A master and two workers of one core each, whose executors are processes of their own. A small table wakes Python on both.
+# A master and two workers of one core each, whose executors are processes of their own; a small table wakes both.
 _SPARK = """
 import os, re, sys, time, pyspark, renyi
 from pyspark.sql import SparkSession
-os.environ.update(SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable, SPARK_HOME=os.path.dirname(pyspark.__file__))
+os.environ.update(SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable)
+os.environ["SPARK_HOME"] = os.path.dirname(pyspark.__file__)
 path = os.pathsep.join(filter(None, sys.path))
 builder = SparkSession.builder.master("local-cluster[2,1,2048]").config("spark.executor.memory", "2g")
 spark = builder.config("spark.ui.enabled", "false").config("spark.executorEnv.PYTHONPATH", path).getOrCreate()

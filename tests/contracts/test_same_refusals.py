@@ -90,7 +90,7 @@ BAD = {
     "one row": Bad("1 row", table([1.0], [2.0])),
 }
 CASES = [
-    pytest.param(door, bad, id=f"{door}-{name}")
+    pytest.param(door, bad, marks=[pytest.mark.slow] if door.only else [], id=f"{door}-{name}")
     for name, bad in BAD.items()
     for door in DOORS
     if door is not PAIR_BY_PAIR and (door.holds(bad.table) or str(door) in bad.own_words)

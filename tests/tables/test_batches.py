@@ -1,11 +1,14 @@
 """Tables that are read in batches, or lie on a cluster; what batches give is in `test_accumulator.py`."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 import renyi
+from renyi.compute import dask
 from renyi.errors import InputError
 from renyi.tables import accumulator, batches
 from renyi.tables.accumulator import Accumulator

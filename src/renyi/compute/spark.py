@@ -13,9 +13,9 @@ __all__ = ["folded_over", "is_spark"]
 
 Outcome = TypeVar("Outcome")
 Shared = TypeVar("Shared")
-# Outcomes that one task adds up. Every level of the tree is a shuffle, a quarter of a second where there is little to do.
+# Outcomes that one task adds up: every level of the tree is a shuffle, a part of a second however little there is.
 _AT_ONCE = 4
-# Rows, and bytes of them, that are one table: batches of 10,000 rows, as Spark sends them, take half as long again.
+# Rows, and bytes of them, that are one table: Spark sends 10,000 rows at a time, and work has its fixed costs.
 _ROWS, _BYTES = 2**17, 2**26
 # An outcome travels in rows of so many bytes, and what one task adds up is one batch of Arrow, which has a limit.
 _PIECE, _LIMIT = 2**25, 2**31
@@ -71,7 +71,7 @@ def _states(data: Any, work: Callable[[Shared, Iterable[Any]], Outcome], shared:
     def of_partition(batches: Iterator[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
 
-        place = TaskContext.get().partitionId()  # type: ignore[union-attr]
+        place = TaskContext.get().partitionId()
         yield from _packed(place, _outcome(task, shared, _tables(batches, names)))
 
     # By their places: Spark finds no column whose name has a dot, or differs from another in its case alone.
@@ -178,6 +178,6 @@ def _failed(error: Exception) -> InputError:
     lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     reason = lines[-1 if "Traceback" in str(error) else 0].strip()
     return InputError(
-        f"the Spark DataFrame cannot be computed ({bounded(reason, _REASON)}): mend the query or its data, and see that "
-        "the session runs and that Python on its executors has renyi"
+        f"the Spark DataFrame cannot be computed ({bounded(reason, _REASON)}): mend the query or its data, see "
+        "that the session runs, and that Python on its executors has renyi"
     )
