@@ -85,7 +85,7 @@ BAD = {
         table(A, [1.0] * 30, [None] * 30),
     ),
     "constants": Bad("0 columns to compare and needs 2", table([1.0] * 30, [2.0] * 30)),
-    "no columns": Bad("no columns", table(), own_words=(*TEXT, "lazy frame", "records")),
+    "no columns": Bad("no columns", table(), own_words=(*TEXT, "lazy frame", "records", "spark")),
     "no rows": Bad("0 rows", table([], []), own_words=TEXT),
     "one row": Bad("1 row", table([1.0], [2.0])),
 }

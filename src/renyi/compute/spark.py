@@ -36,12 +36,13 @@ def folded_over(
     add: Callable[[Outcome, Outcome], Outcome],
     /,
     *,
-    begin: Callable[[Shared, Iterable[Any]], Shared] | None = None,
+    begin: object = None,
 ) -> Outcome | None:
     """What work on something shared and on every partition gives, added up in a tree that their number alone shapes.
 
     A partition is an iterator of Arrow tables. Spark does tasks of executors that die again; a DataFrame that gives the
-    same rows in the same order then gives the same bits. None if there are no partitions.
+    same rows in the same order then gives the same bits. None if there are no partitions. To `begin` with a look at the
+    first partition would take a job of its own, and is left out.
     """
     load("pyspark.sql", extra="spark")
     from pyspark.storagelevel import StorageLevel
