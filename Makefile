@@ -20,7 +20,7 @@ endif
 help:
 	@echo "make demo      a made-up table is scanned, then the paper's fourteen associations as a table and a picture"
 	@echo "make check     format, lint, types, layers and the tests that are not marked slow: meant to take less than 90 s on two cores"
-	@echo "make test      the tests"
+	@echo "make test      the tests, but for those of Spark"
 	@echo "make test-devices  the tests of torch and GPUs, and of all doors, with torch, which may take gigabytes"
 	@echo "make test-spark  the tests of Spark, on a cluster on this machine; needs Java, and brings PySpark, which is large"
 	@echo "make test-all  the tests on every supported Python that is installed, and on the oldest NumPy and SciPy"
@@ -41,7 +41,7 @@ check: $(VENV)/.lint
 	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" tests
 
 test: $(VENV)/.test
-	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests
+	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -k "not spark" tests
 	@cd $(ROOT) && $(BIN)/python -m pytest --doctest-modules src/renyi
 
 test-devices: $(VENV)/.test
