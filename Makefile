@@ -15,13 +15,14 @@ ifneq ($(words $(ROOT)),1)
 $(error make cannot handle a path with spaces: move the project to another folder)
 endif
 
-.PHONY: help demo check test test-devices test-all lint docs pictures bench clean
+.PHONY: help demo check test test-devices test-spark test-all lint docs pictures bench clean
 
 help:
 	@echo "make demo      a made-up table is scanned, then the paper's fourteen associations as a table and a picture"
 	@echo "make check     format, lint, types, layers and the tests that are not marked slow: meant to take less than 90 s on two cores"
-	@echo "make test      the tests"
+	@echo "make test      the tests, but for those of Spark"
 	@echo "make test-devices  the tests of torch and GPUs, and of all doors, with torch, which may take gigabytes"
+	@echo "make test-spark  the tests of Spark, on a cluster on this machine; needs Java, and brings PySpark, which is large"
 	@echo "make test-all  the tests on every supported Python that is installed, and on the oldest NumPy and SciPy"
 	@echo "make lint      format, lint, types, layers"
 	@echo "make docs      the documentation, in docs/_build/html/index.html"
@@ -40,12 +41,17 @@ check: $(VENV)/.lint
 	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" tests
 
 test: $(VENV)/.test
-	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests
+	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -k "not spark" tests
 	@cd $(ROOT) && $(BIN)/python -m pytest --doctest-modules src/renyi
 
 test-devices: $(VENV)/.test
 	@$(PIP) -e "$(ROOT)[all,test,gpu]"
 	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/contracts $$(grep -rl 'importorskip("torch")' tests)
+
+# In one process, since every process would start a cluster of its own.
+test-spark: $(VENV)/.test
+	@$(PIP) -e "$(ROOT)[all,test,spark]"
+	@cd $(ROOT) && RENYI_SPARK=require $(ONE_THREAD) $(BIN)/python -m pytest -k "spark" tests/compute/test_spark.py tests/contracts
 
 test-all: $(VENV)/.test
 	@$(PIP) "nox>=2024.4"

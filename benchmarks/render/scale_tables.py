@@ -54,6 +54,20 @@ def dask() -> str:
     )
 
 
+def spark() -> str:
+    """Spark beside Dask."""
+    found = results("scale_spark")
+    seconds, dask = (min(one["without_start"] for one in found[name]) for name in ("spark", "dask"))
+    largest, few = max(found["spark"], key=lambda one: one["java_peak_mb"]), found["spark, a quarter of the rows"]
+    return filled(
+        f"On a Spark cluster of two workers with one core each, {found['rows']:,} rows take {seconds:.0f} s without "
+        f"its start, {found['ratio of seconds']:.2f} times the {dask:.0f} s of Dask on as many. The driver's memory is "
+        f"{largest['peak_mb']:.0f} MB in Python and {largest['java_peak_mb']:.0f} MB in Java, and "
+        f"{few['peak_mb']:.0f} MB and {few['java_peak_mb']:.0f} MB with a quarter of the rows "
+        "(`python benchmarks scale spark`)."
+    )
+
+
 def gpu() -> str:
     """What one card took, beside what it cannot do without."""
     found = results("gpu")

@@ -1,7 +1,7 @@
 """Tables that are not in memory: time and memory against a pass of Polars over the same file, and growth with rows.
 
-python benchmarks scale file [ROWS] | dask [ROWS] | engines [ROWS] | growth writes benchmarks/results/scale_*.json. A
-file of 20 columns takes 150 bytes a row.
+python benchmarks scale file [ROWS] | dask [ROWS] | spark [ROWS] | engines [ROWS] | growth writes
+benchmarks/results/scale_*.json. A file of 20 columns takes 150 bytes a row.
 """
 
 import json
@@ -28,11 +28,31 @@ _ENGINES = {
     "ibis": "import ibis; table = ibis.read_parquet({0!r})",
 }
 _DASK = """
-import dask.dataframe as dd, renyi
+import time, dask.dataframe as dd, renyi
 from distributed import Client, LocalCluster
 if __name__ == "__main__":
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        client.run(__import__, "renyi.tables.api")
+        start = time.perf_counter()
         renyi.matrix(dd.read_parquet({0!r}, split_row_groups=True))
+        seen = {{"without_start": round(time.perf_counter() - start, 2)}}
+"""
+# A master and two workers of one core each, whose executors are processes of their own; a small table wakes both.
+_SPARK = """
+import os, re, sys, time, pyspark, renyi
+from pyspark.sql import SparkSession
+os.environ.update(SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable)
+os.environ["SPARK_HOME"] = os.path.dirname(pyspark.__file__)
+path = os.pathsep.join(filter(None, sys.path))
+builder = SparkSession.builder.master("local-cluster[2,1,2048]").config("spark.executor.memory", "2g")
+spark = builder.config("spark.ui.enabled", "false").config("spark.executorEnv.PYTHONPATH", path).getOrCreate()
+renyi.matrix(spark.range(0, 1000, 1, 4).selectExpr("id", "id % 7 as x"))
+start = time.perf_counter()
+renyi.matrix(spark.read.parquet({0!r}))
+seen = {{"without_start": round(time.perf_counter() - start, 2)}}
+status = open(f"/proc/{{spark.sparkContext._gateway.proc.pid}}/status").read()
+seen["java_peak_mb"] = round(int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) / 1024, 1)
+spark.stop()
 """
 
 
@@ -55,10 +75,14 @@ def write(path: Path, n_rows: int, n_columns: int = N_COLUMNS) -> None:
 
 
 def timed(program: str) -> dict[str, float]:
-    """Seconds on the clock and of the processor, and peak memory in MB, of a program in a process of its own."""
+    """Seconds on the clock and of the processor, and peak memory in MB, of a program in a process of its own.
+
+    Of what it calls `seen` as well.
+    """
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     # The kernel's peak of this process alone: getrusage would hand down that of the process which started it.
-    report = "\nimport re; print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
+    report = "\nimport json, re; peak = int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1]) / 1024"
+    report += "\nprint(json.dumps({'peak_mb': round(peak, 1), **globals().get('seen', {})}))"
     with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
         file.write(program + report)
         file.flush()
@@ -67,7 +91,7 @@ def timed(program: str) -> dict[str, float]:
     return {
         "seconds": round(time.perf_counter() - start, 2),
         "cpu_seconds": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 2),
-        "peak_mb": round(float(done.stdout.split()[-1]) / 1024, 1),
+        **json.loads(done.stdout.splitlines()[-1]),
     }
 
 
@@ -127,6 +151,22 @@ def study_engines(n_rows: int) -> dict[str, Any]:
     return {"rows": n_rows, "columns": N_COLUMNS, **found, **ratios, "peak_mb": peaks, "allowed_mb": allowed}
 
 
+def study_spark(n_rows: int) -> dict[str, Any]:
+    """Spark beside Dask on two workers of one core each, in turns, without the start of either."""
+    found: dict[str, Any] = {"spark": [], "dask": []}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "big.parquet"
+        write(path, n_rows)
+        for _ in range(2):
+            found["dask"].append(timed(_DASK.format(str(path))))
+            found["spark"].append(timed(_SPARK.format(str(path))))
+        few = Path(folder) / "few.parquet"
+        write(few, n_rows // 4)
+        found["spark, a quarter of the rows"] = timed(_SPARK.format(str(few)))
+    spark, dask = (min(one["without_start"] for one in found[engine]) for engine in ("spark", "dask"))
+    return {"rows": n_rows, "columns": N_COLUMNS, **found, "ratio of seconds": round(spark / dask, 2)}
+
+
 def study_growth() -> dict[str, Any]:
     """Seconds and memory with more rows, and with more columns."""
     sizes = [(rows, N_COLUMNS) for rows in (10**6, 2 * 10**6, 4 * 10**6, 8 * 10**6)]
@@ -144,10 +184,11 @@ def study_growth() -> dict[str, Any]:
 def main() -> None:
     part, *counts = sys.argv[1:] or ["file"]
     n_rows = int(float(counts[0])) if counts else 20_000_000
-    studies = {"file": study_file, "dask": study_dask, "engines": study_engines}
+    studies = {"file": study_file, "dask": study_dask, "spark": study_spark, "engines": study_engines}
     found = study_growth() if part == "growth" else studies[part](n_rows)
     print(json.dumps(found, indent=1))
-    record(f"scale_{part}", found, "numpy", "polars", "dask", *(["duckdb", "pyarrow"] if part == "engines" else []))
+    libraries = {"engines": ("duckdb", "pyarrow"), "spark": ("pyspark",)}
+    record(f"scale_{part}", found, "numpy", "polars", "dask", *libraries.get(part, ()))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,9 @@ SHUFFLES = Shuffles(99, SEED, None)
 
 
 def edges_of(variables):
-    return Edges.of(variables, variables, [compare(*tile, InMemory(), SHUFFLES) for tile in tiles_of(groups(variables))])
+    return Edges.of(
+        variables, variables, [compare(*tile, InMemory(), SHUFFLES) for tile in tiles_of(groups(variables))]
+    )
 
 
 def made_up(coefficient, log_pvalue, *, pearson=0.0, spearman=0.0, n=100, ranks=(5, 5)):

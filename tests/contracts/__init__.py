@@ -9,5 +9,6 @@
 - `test_same_answer`, `test_same_refusals` and `test_thresholds` compare all doors with the first, a frame of pandas.
 - `mutations` is a program: it makes deliberate mistakes, and says whether the suite notices.
 
-Doors on a GPU are there where torch sees one, and on devices that RENYI_DEVICES names.
+The door of Spark needs PySpark and Java, and has a part of the zoo. Doors on a GPU are there where torch sees one, and
+on devices that RENYI_DEVICES names.
 """

@@ -4,6 +4,7 @@ To add a door, write how it holds a table (`build`) and how it is asked, and ent
 """
 
 import pickle
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -25,6 +26,7 @@ import renyi
 from contracts.answers import EXACT, HALVES, SINGLE, Answer, Rounding
 from contracts.lowering import as_if_large, lowered
 from contracts.tables import Column, Table
+from spark_session import spark_session
 
 # How libraries hold a table.
 
@@ -141,12 +143,22 @@ def as_dask(table: Table) -> Any:
     return dd.from_pandas(as_pandas(table), npartitions=3, sort=False)
 
 
+def as_spark(table: Table) -> Any:
+    """A frame of Spark; its executors are other processes, in which no threshold is lowered."""
+    session = spark_session()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return session.createDataFrame(as_arrow(table))
+
+
 def as_tensors(table: Table, device: str) -> dict[str, Any]:
     """Tensors, and what these cannot hold as it is."""
     import torch
 
     return {
-        name: torch.tensor(cells, device=device) if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub" else cells
+        name: torch.tensor(cells, device=device)
+        if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub"
+        else cells
         for name, cells in as_dict(table).items()
     }
 
@@ -211,6 +223,13 @@ def asked_on_device(data: Any, device: str, **options: Any) -> Any:
     import torch
 
     with patch("renyi.tables.api.device_of", lambda *_: torch.device(device)):
+        return asked(data, **options)
+
+
+def asked_of_spark(data: Any, **options: Any) -> Any:
+    with warnings.catch_warnings():
+        # PySpark is behind pandas 3, and says so.
+        warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)
         return asked(data, **options)
 
 
@@ -322,7 +341,7 @@ class Door:
 
     `lacks` says what it cannot do, by what tables need: the message with which it refuses such a table, or None where
     it cannot even hold one, so that there is nothing to ask. One of the doors that compute alike is their key; others
-    differ from it in how they read.
+    differ from it in how they read. A door that takes seconds for every table has `only` some of them, by their names.
     """
 
     name: str
@@ -332,6 +351,7 @@ class Door:
     has_names: bool = True
     is_key: bool = False
     needs: str = ""
+    only: frozenset[str] = frozenset()
     rounding: Rounding = EXACT
     single: Rounding = SINGLE
 
@@ -340,7 +360,8 @@ class Door:
 
     def holds(self, table: Table) -> bool:
         """Whether this door can hold a table at all."""
-        return all(self.lacks.get(need, "") is not None for need in table.needs)
+        is_taken = not self.only or table.name in self.only
+        return is_taken and all(self.lacks.get(need, "") is not None for need in table.needs)
 
     def refusal(self, table: Table) -> str | None:
         """The message with which a table that it holds is refused, if it is: one of several, as a pattern."""
@@ -386,6 +407,10 @@ _ON_DEVICE = {
     "wide numbers beside floats": "whole numbers that floats beside it would round",
 }
 _OWN_DRAWS = Rounding(permuted=0.5)
+# Every type that Arrow brings, gaps, pooled levels, what is decided after the first pass, and all that is refused.
+_FOR_SPARK = {"gaps", "labels_and_gaps", "rare_levels", "infinities", "whole_numbers", "beyond_floats", "dates"} | {
+    *("durations", "constants", "dates_as_text", "typed_by_hand", "vectors", "listwise", "measured", "bad"),
+}
 
 REFERENCE = _door("pandas", as_pandas, is_key=True)
 IN_MEMORY = (
@@ -432,6 +457,14 @@ BATCHES = (
             lacks=lacks | _IN_BATCHES,
         )
         for kind, lacks in (("parquet", _WITHOUT_ORDER), ("csv", _CSV), ("ndjson", _TEXT))
+    ),
+    _door(
+        "spark",
+        as_spark,
+        asked_of_spark,
+        lacks=_IN_BATCHES,
+        needs="pyspark",
+        only=frozenset(_FOR_SPARK),
     ),
     _door(
         "accumulators",

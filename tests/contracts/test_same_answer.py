@@ -47,7 +47,7 @@ def cases(doors, tables, *, reading=True):
     found = []
     for door in doors:
         for table in filter(door.holds, tables):
-            is_slow = table.is_slow or not (door.is_key or (reading and table.is_about_reading))
+            is_slow = table.is_slow or door.only or not (door.is_key or (reading and table.is_about_reading))
             marks = [pytest.mark.slow] if is_slow else []
             if door.needs and find_spec(door.needs) is None:
                 marks.append(pytest.mark.skip(reason=f"needs {door.needs}"))
@@ -132,7 +132,7 @@ def test_a_frame_beside_tensors(door, table, tmp_path):
     check_same(found, wanted, door.rounding)
 
 
-@pytest.mark.parametrize("door", BATCHES, ids=str)
+@pytest.mark.parametrize("door", [door for door in BATCHES if door.holds(TABLES["complete"])], ids=str)
 def test_two_tables_are_not_read_in_batches(door, tmp_path):
     if door.name == "accumulators":
         pytest.skip("an accumulator takes one table")

@@ -85,12 +85,12 @@ BAD = {
         table(A, [1.0] * 30, [None] * 30),
     ),
     "constants": Bad("0 columns to compare and needs 2", table([1.0] * 30, [2.0] * 30)),
-    "no columns": Bad("no columns", table(), own_words=(*TEXT, "lazy frame", "records")),
+    "no columns": Bad("no columns", table(), own_words=(*TEXT, "lazy frame", "records", "spark")),
     "no rows": Bad("0 rows", table([], []), own_words=TEXT),
     "one row": Bad("1 row", table([1.0], [2.0])),
 }
 CASES = [
-    pytest.param(door, bad, id=f"{door}-{name}")
+    pytest.param(door, bad, marks=[pytest.mark.slow] if door.only else [], id=f"{door}-{name}")
     for name, bad in BAD.items()
     for door in DOORS
     if door is not PAIR_BY_PAIR and (door.holds(bad.table) or str(door) in bad.own_words)

@@ -1,11 +1,14 @@
 """Tables that are read in batches, or lie on a cluster; what batches give is in `test_accumulator.py`."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 import renyi
+from renyi.compute import dask
 from renyi.data.files.batches import Stream
 from renyi.errors import InputError
 from renyi.tables import accumulator, batches
@@ -61,13 +64,13 @@ def test_several_passes_are_said_and_find_what_one_finds(rng, monkeypatch):
 def test_an_accumulator_that_tasks_were_given_stays_as_it_is(rng):
     table = parabola(rng)
     first = Accumulator()
-    some, more = (batches._seen(first, part) for part in (table[:100], table[100:]))
+    some, more = (batches._seen(first, [part]) for part in (table[:100], table[100:]))
     total = batches._merged(some, more)
     # A task that is done again has what it was given.
     assert [one.n_rows for one in (first, some, more, total)] == [0, 100, 300, 400]
-    assert batches._glanced(first, table.set_index(np.arange(400)[::-1])).n_rows == 0
+    assert batches._glanced(first, [table.set_index(np.arange(400)[::-1])]).n_rows == 0
 
 
 def test_a_cluster_without_rows_is_told():
-    with pytest.raises(InputError, match="the Dask table has no partition"):
-        batches._on_cluster([], Accumulator())
+    with pytest.raises(InputError, match="the table has 0 rows"):
+        batches._on_cluster(partial(dask.folded_over, []), Accumulator())

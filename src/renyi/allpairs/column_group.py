@@ -266,6 +266,4 @@ class ColumnGroup:
         if self.is_complete or self.moments is None:
             return self
         missing = [variable.column.missing for variable in self.variables]
-        return replace(
-            self, gaps=MaskedMoments.of(self.moments, self.smooth, self.codes, missing, self.n_rows)
-        )
+        return replace(self, gaps=MaskedMoments.of(self.moments, self.smooth, self.codes, missing, self.n_rows))

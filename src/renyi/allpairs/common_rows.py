@@ -222,7 +222,9 @@ class Side:
 
     def heavier(self, white: Pairs, /) -> Array:
         """How many times as much as among all rows of its column a common row weighs in the coefficient, at most."""
-        own = self._of_columns([v.prepared.basis.largest_leverage * v.prepared.basis.n_samples for v in self._variables])
+        own = self._of_columns(
+            [v.prepared.basis.largest_leverage * v.prepared.basis.n_samples for v in self._variables]
+        )
         n = at_least(self.n, 1)
         return cast(Array, leverage_bounds(white, own, n)[-1] * n / own)
 

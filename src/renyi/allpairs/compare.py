@@ -115,9 +115,11 @@ class FoundPairs:
         """One after the other; what waits in one of them waits in all."""
         every = {name: [getattr(part, name) for part in parts] for name in FIELDS}
         return cls(
-            **{name: None if any(v is None for v in values) else np.concatenate(values) for name, values in every.items()}
+            **{
+                name: None if any(v is None for v in values) else np.concatenate(values)
+                for name, values in every.items()
+            }
         )
-
 
     def matrix(self, _: str, /) -> None:
         """Not here."""

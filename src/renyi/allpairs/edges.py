@@ -95,9 +95,7 @@ class Edges:
     pair: Callable[[int, int], tuple[Prepared, Prepared, Crosses | None]] | None = None
 
     @classmethod
-    def of(
-        cls, x: Sequence[Variable], y: Sequence[Variable], parts: Sequence[FoundPairs], /
-    ) -> "Edges":
+    def of(cls, x: Sequence[Variable], y: Sequence[Variable], parts: Sequence[FoundPairs], /) -> "Edges":
         """From what the tiles have found; pairs of one table have their columns in its order."""
         whole = FoundPairs.joined(parts)
         if y is x:
@@ -119,7 +117,9 @@ class Edges:
         looked = [part.looked for part in parts if part.looked is not None]
         if looked:
             rows = np.concatenate([part.rows_carrying for part in parts])
-        return replace(whole, known=known, rows=rows, looked=Looked.joined(looked, is_square=y is x) if looked else None)
+        return replace(
+            whole, known=known, rows=rows, looked=Looked.joined(looked, is_square=y is x) if looked else None
+        )
 
     def settled(self) -> "Edges":
         """The same with all that rows tell found out, so that they can go."""

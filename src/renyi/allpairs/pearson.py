@@ -67,7 +67,9 @@ def _observed(columns: Sequence[Column]) -> Array:
 
 def standardised(column: Column, /) -> Array:
     """Values with mean 0 and variance 1, 0 where missing; all NaN where they have no order."""
-    if column.kind == "vector" or (column.kind == "category" and np.count_nonzero(np.bincount(column.complete().values)) > 2):
+    if column.kind == "vector" or (
+        column.kind == "category" and np.count_nonzero(np.bincount(column.complete().values)) > 2
+    ):
         return np.full(len(column), np.nan)
     numbers = as_floats(column.complete().values)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -176,7 +176,9 @@ class CellStack(_Multiplied):
     def part(self, columns: slice, /) -> "CellStack":
         """Some of the columns."""
         places = None if self.places is None else self.places[:, columns]
-        return CellStack(self.packed, self.starts[columns], self.sizes[columns], self.n_rows, self.codes[columns], places)
+        return CellStack(
+            self.packed, self.starts[columns], self.sizes[columns], self.n_rows, self.codes[columns], places
+        )
 
     def leading(self, size: int, /) -> "CellStack":
         """The first functions of every column."""

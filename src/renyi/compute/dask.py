@@ -1,6 +1,6 @@
 """Work on the partitions of a Dask collection, where they are: only what is small comes back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import Any, TypeVar
 
@@ -8,7 +8,7 @@ from renyi.compute.memory import memory_kept
 from renyi.compute.threads import alone
 from renyi.errors import InputError, load
 
-__all__ = ["folded_over", "is_dask", "partitions"]
+__all__ = ["Task", "folded_over", "is_dask", "partitions"]
 
 Outcome = TypeVar("Outcome")
 Shared = TypeVar("Shared")
@@ -34,16 +34,17 @@ def partitions(data: Any, /) -> list[Any]:
 
 def folded_over(
     parts: list[Any],
-    work: Callable[[Shared, Any], Outcome],
+    work: Callable[[Shared, Iterable[Any]], Outcome],
     shared: Shared,
     add: Callable[[Outcome, Outcome], Outcome],
     /,
     *,
-    begin: Callable[[Shared, Any], Shared] | None = None,
-) -> Outcome:
+    begin: Callable[[Shared, Iterable[Any]], Shared] | None = None,
+) -> Outcome | None:
     """What work on something shared and on every partition gives, added up in a tree that their number alone shapes.
 
-    What is shared may first `begin` with a look at the first partition.
+    A partition is a list of one table. What is shared may first `begin` with a look at the first one. None if there are
+    no partitions.
 
     It runs on the client that is active, or wherever Dask runs without one. Every task can be done again, so that a
     worker that dies takes nothing with it.
@@ -53,11 +54,13 @@ def folded_over(
     def together(outcomes: list[Outcome]) -> Outcome:
         return reduce(add, outcomes)
 
+    if not parts:
+        return None
     once = delayed(shared, pure=False)
     if begin is not None:
-        once = delayed(_Task(begin), pure=False)(once, parts[0])
-    one, several = (delayed(_Task(function), pure=False) for function in (work, together))
-    todo = [one(once, part) for part in parts]
+        once = delayed(Task(begin), pure=False)(once, parts[:1])
+    one, several = (delayed(Task(function), pure=False) for function in (work, together))
+    todo = [one(once, [part]) for part in parts]
     while len(todo) > 1:
         todo = [several(todo[k : k + _AT_ONCE]) for k in range(0, len(todo), _AT_ONCE)]
     client = _client()
@@ -66,8 +69,8 @@ def folded_over(
     return client.compute(todo[0]).result()  # type: ignore[no-any-return]
 
 
-class _Task:
-    """A function that works in one of the threads that a worker has for tasks; it keeps its name on Dask's pages."""
+class Task:
+    """A function that works in the one thread that a task has; it keeps its name on Dask's pages."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function, self.__name__ = function, function.__name__

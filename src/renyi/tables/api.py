@@ -66,7 +66,7 @@ def matrix(
         A frame of pandas, Polars or Arrow, a dict of columns, a list of rows as dicts, or a matrix whose columns are
         the variables. Also what is
         read in batches, and never whole: the name of a file or a pattern such as ``"data/*.parquet"``, a lazy frame of
-        Polars, an iterator of tables, or a Dask DataFrame or array, whose partitions stay where they are. Tensors of
+        Polars, an iterator of tables, or a DataFrame of Dask or Spark, whose partitions stay where they are. Tensors of
         torch (n, d), or a dict of them, are worked on by torch where they are.
     other : the same, optional
         A second table over the same rows: its columns take the place of the table's own as partners.

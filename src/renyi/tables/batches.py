@@ -1,16 +1,20 @@
 """Tables that are not in memory, twice from the first row to the last: in batches here, or where a cluster has them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from typing import Any
 
-from renyi.compute.dask import folded_over, is_dask, partitions
+from renyi.compute import dask, spark
+from renyi.compute.dask import is_dask
 from renyi.compute.memory import give_back
 from renyi.compute.progress import watched_rows
+from renyi.compute.spark import is_spark
 from renyi.compute.threads import ahead
 from renyi.data.files.batches import as_stream, is_streamed, opened
-from renyi.errors import InputError
+from renyi.data.table import NewFrame
 from renyi.tables.accumulator import Accumulator, bytes_of
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
@@ -25,19 +29,22 @@ _BATCHES_PER_TURN = 4
 
 def is_out_of_core(table: Any, /) -> bool:
     """Whether the rows have to be read first, or are on a cluster."""
-    return is_streamed(table) or is_dask(table)
+    return is_streamed(table) or is_dask(table) or is_spark(table)
 
 
 def loaded_if_small(table: Any, memory: str | int, /) -> Any:
     """The table itself; of one that has to be read, the whole if it is small, else its batches."""
     budget = bytes_of(memory)
-    return table if is_dask(table) or not is_streamed(table) else opened(table, budget)
+    return opened(table, budget) if is_streamed(table) else table
 
 
 def in_batches(table: Any, first: Accumulator, memory: str | int, /, *, progress: bool) -> DependenceMatrix | Screening:
     """Two passes over a table that is out of core."""
     if is_dask(table):
-        return _on_cluster(partitions(table), first)
+        return _on_cluster(partial(dask.folded_over, dask.partitions(table)), first)
+    if is_spark(table):
+        # Whoever works with Spark has pandas, in which small frames are at hand.
+        return replace(_on_cluster(partial(spark.folded_over, table), first), new_frame=NewFrame("pandas"))
     rows = as_stream(table, bytes_of(memory))
     # Closed in any case, since whoever handles an error may hold on to it, and an engine waits for its reader.
     with closing(rows.batches()) as batches:
@@ -57,26 +64,26 @@ def in_batches(table: Any, first: Accumulator, memory: str | int, /, *, progress
     return replace(found, notes=(*rows.notes, *found.notes))
 
 
-def _on_cluster(parts: Sequence[Any], first: Accumulator) -> DependenceMatrix | Screening:
-    """Two passes over partitions that stay where they are."""
-    if not parts:
-        raise InputError("the Dask table has no partition: there is nothing to measure")
-    seen = folded_over(list(parts), _seen, first, _merged, begin=_glanced)
+def _on_cluster(folded: Callable[..., Accumulator | None], first: Accumulator) -> DependenceMatrix | Screening:
+    """Two passes over partitions that stay where they are, by what folds work over them."""
+    seen = folded(_seen, first, _merged, begin=_glanced) or first
     # One block of columns after the other: what a task holds and returns is bounded.
-    passes = [folded_over(list(parts), _seen, second, _merged) for second in seen.second_passes()]
+    passes = [folded(_seen, second, _merged) or second for second in seen.second_passes()]
     return passes[0].result(*passes[1:])
 
 
-def _glanced(accumulator: Accumulator, rows: Any) -> Accumulator:
+def _glanced(accumulator: Accumulator, tables: Iterable[Any]) -> Accumulator:
     """One that has seen nothing yet either, but knows from a few rows where values lie, and need not sort them."""
     # An index of pandas may be of numbers, by which slices of a frame would go.
-    return _seen(accumulator, getattr(rows, "iloc", rows)[:_GLANCE]).begun()
+    some = (getattr(rows, "iloc", rows)[:_GLANCE] for rows in islice(tables, 1))
+    return _seen(accumulator, some).begun()
 
 
-def _seen(accumulator: Accumulator, rows: Any) -> Accumulator:
-    """What an accumulator that has seen nothing yet makes of some rows."""
+def _seen(accumulator: Accumulator, tables: Iterable[Any]) -> Accumulator:
+    """What an accumulator that has seen nothing yet makes of the rows of some tables."""
     own = accumulator.empty()
-    own.update(rows)
+    for rows in tables:
+        own.update(rows)
     return own
 
 

@@ -60,7 +60,9 @@ class _Comparison:
         # What a device draws are other permutations than NumPy's, which are used as long as they take no time.
         on_device = int(x.codes.shape[1]) >= _ROWS_TO_DRAW_THERE
         self._shuffles = replace(SHUFFLES, device=self.device) if on_device else SHUFFLES
-        room = max(_NUMBERS_WITH_GAPS if self.has_gaps else _NUMBERS_OF_PAIR, *map(_numbers_of, (*own, *(others or ()))))
+        room = max(
+            _NUMBERS_WITH_GAPS if self.has_gaps else _NUMBERS_OF_PAIR, *map(_numbers_of, (*own, *(others or ())))
+        )
         most = max(1, int(np.sqrt(free_bytes(self.device) / (8 * room))))
         self.tiles = list(tiles_of(own, others, most=_MOST_COLUMNS, room=lambda a, b: most))
 
@@ -99,7 +101,7 @@ class _Comparison:
 
 def _numbers_of(group: ColumnGroup) -> int:
     """Numbers that a pair takes of such columns, which are more than usual where they have many levels."""
-    return int(4 * group.scales.basis.rank ** 2)
+    return int(4 * group.scales.basis.rank**2)
 
 
 def _halves(group: ColumnGroup) -> list[ColumnGroup]:

@@ -140,9 +140,7 @@ class _Making:
             basis = _Later(make, len(maps[k].intercept), maps[k], counts)
             basis.__dict__ |= {"goes_by_rows": settings.k is None, "largest_leverage": float(sizes[k][-1])}
             own = Smooth(middles[k, : len(counts)], *mixing[k])
-            scales = Scales(
-                _Later(partial(_smooth_table, own), len(own.intercept), None, counts), "number", smooth=own
-            )
+            scales = Scales(_Later(partial(_smooth_table, own), len(own.intercept), None, counts), "number", smooth=own)
             scales.__dict__["leverages"] = leverages[k]
             found.append(Prepared(basis, scales))
         pad = torch.nn.functional.pad
@@ -198,9 +196,7 @@ class _Making:
         found: Array = in_memory(torch.linalg.cholesky(gram).transpose(1, 2))
         return found
 
-    def _tables(
-        self, functions: Tensor, mixing: Sequence[tuple[Array, Array]]
-    ) -> tuple[Tensor, list[Array]]:
+    def _tables(self, functions: Tensor, mixing: Sequence[tuple[Array, Array]]) -> tuple[Tensor, list[Array]]:
         """Mixtures of functions at every cell, 0 where there is none, and the largest leverages of the leading ones."""
         import torch
 

@@ -93,9 +93,7 @@ def read_table(
     if missing != "pairwise":  # rows are lost by all columns, wherever these are
         whole = as_table(_all_in_memory(parts), argument, types=types, vectors=vectors, max_levels=max_levels)
         return _uploaded(observed(whole, missing=missing), device)
-    return _mixed(
-        parts, read_here, device, argument, {"types": types, "vectors": vectors, "max_levels": max_levels}
-    )
+    return _mixed(parts, read_here, device, argument, {"types": types, "vectors": vectors, "max_levels": max_levels})
 
 
 def _is_of_numbers(data: Tensor) -> bool:
@@ -117,9 +115,7 @@ def _all_in_memory(parts: Mapping[Any, Any]) -> dict[Any, Any]:
     return {name: in_memory(part) for name, part in parts.items()}
 
 
-def _mixed(
-    parts: Mapping[Any, Any], here: set[Any], device: Any, argument: str, asked: dict[str, Any]
-) -> OnDevice:
+def _mixed(parts: Mapping[Any, Any], here: set[Any], device: Any, argument: str, asked: dict[str, Any]) -> OnDevice:
     """Columns of which some are read in memory."""
     there = {name: part for name, part in parts.items() if name not in here}
     told = as_table({name: in_memory(part) for name, part in parts.items() if name in here}, argument, **asked)
@@ -149,7 +145,9 @@ def _mixed(
     return OnDevice(table, numbers.numbers, np.array([places[k] for k in range(len(numbers.numbers))]), device)
 
 
-def _of_numbers(numbers: Tensor, names: Sequence[str], device: Any, argument: str, notes: Notes | None = None) -> OnDevice:
+def _of_numbers(
+    numbers: Tensor, names: Sequence[str], device: Any, argument: str, notes: Notes | None = None
+) -> OnDevice:
     """Numbers (columns, rows), all of which are ranked on the device."""
     if len(numbers) == 0:
         raise InputError(f"{argument} has no columns: there is nothing to measure")
@@ -176,7 +174,9 @@ def _stacked(parts: Mapping[Any, Tensor], device: Any, argument: str) -> OnDevic
             raise InputError(
                 f"{first!r} has {count(n_rows, 'row')} and {name!r} has {length:,}: pass as many values for each column"
             )
-    columns = [_as_numbers(part, device, f"{name!r} in {argument}") for name, part in zip(names, parts.values(), strict=True)]
+    columns = [
+        _as_numbers(part, device, f"{name!r} in {argument}") for name, part in zip(names, parts.values(), strict=True)
+    ]
     if len({part.dtype for part in columns}) == 1:
         return _of_numbers(torch.stack(columns), names, device, argument, notes)
     reasons = {
@@ -184,7 +184,9 @@ def _stacked(parts: Mapping[Any, Tensor], device: Any, argument: str) -> OnDevic
         for k, part in enumerate(columns)
         if not part.is_floating_point() and bool((part == part[:1]).all())
     }
-    floats = torch.stack([_as_floats(part, f"{name!r} in {argument}") for name, part in zip(names, columns, strict=True)])
+    floats = torch.stack(
+        [_as_floats(part, f"{name!r} in {argument}") for name, part in zip(names, columns, strict=True)]
+    )
     return _without(_of_numbers(floats, names, device, argument, notes), reasons)
 
 

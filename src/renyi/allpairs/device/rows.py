@@ -62,9 +62,7 @@ def _summed(x: ColumnGroup, y: ColumnGroup) -> Sums:
     if x.is_complete and y.is_complete:
         return sums
     values = cast(tuple[DeviceValues, DeviceValues], (x.values, y.values))
-    moments = [
-        _stacked(own, _observed(other)) for own, other in ((values[0], y), (values[1], x))
-    ]
+    moments = [_stacked(own, _observed(other)) for own, other in ((values[0], y), (values[1], x))]
     return replace(sums, moments=(moments[0], moments[1]))
 
 

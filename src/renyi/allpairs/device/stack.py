@@ -180,9 +180,7 @@ class DeviceStack(DeviceFunctions):
         return self.tables[0].device
 
     def part(self, columns: slice, /) -> "DeviceStack":
-        return replace(
-            self, places=self.places[:, columns], starts=self.starts[columns], sizes=self.sizes[columns]
-        )
+        return replace(self, places=self.places[:, columns], starts=self.starts[columns], sizes=self.sizes[columns])
 
     def leading(self, size: int, /) -> "DeviceStack":
         """The first columns of every basis."""

@@ -134,8 +134,8 @@ def _groups(variables: Sequence[_BatchVariable]) -> list[ColumnGroup]:
 
 def _changed(name: str) -> InputError:
     return InputError(
-        f"{name!r} does not hold the values of the first pass any more: pass the same rows both times, and do not "
-        "change files meanwhile"
+        f"{name!r} does not hold the values of the first pass any more: pass the same rows both times, with "
+        ".cache() where a query draws them anew, and do not change files meanwhile"
     )
 
 
