@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,7 +223,7 @@ class ColumnGroup:
     def moments(self) -> Moments | None:
         """What means of products of functions are made of, if anything serves."""
         if self.gaps is not None:
-            return self.gaps.moments
+            return cast("Moments | None", self.gaps.moments)
         feature_map = self.variables[0].prepared.basis.feature_map
         return moments_of(feature_map.projection) if self.smooth and feature_map is not None else None
 

@@ -1,6 +1,6 @@
 """What chance alone would show, taken off a coefficient, and how sure the rest is."""
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +94,7 @@ def strengths(debiased: Array, log_pvalues: Array, n: NDArray[np.intp], /, *, mo
     return found
 
 
-def most_of_categories(coefficients: Array, debiased: Array, ranks: NDArray[np.int32], /) -> Array:
+def most_of_categories(coefficients: Array, debiased: Array, ranks: NDArray[np.integer[Any]], /) -> Array:
     """What the strength of two categories is at most: their coefficient sees all that the test does.
 
     The test of many levels (ranks (pairs, 2)) adds up thousands of cells, of which the coefficient is one direction:

@@ -90,14 +90,18 @@ def log_sf_of_many(roots: Array, rank_x: int, rank_y: int, n_samples: int | Coun
     Each root may have its own number of rows: tables stand for some numbers of rows, and those between are interpolated
     from the four nearest. Worth it from `MANY_ROOTS` roots on.
     """
-    smallest, largest = (n_samples,) * 2 if isinstance(n_samples, int) else (int(n_samples.min()), int(n_samples.max()))
+    if isinstance(n_samples, int):
+        smallest = largest = n_samples
+    else:
+        smallest, largest = int(n_samples.min()), int(n_samples.max())
     a, b = _checked_ranks(rank_x, rank_y, smallest)
     if b > _LARGEST_INTERPOLATED:
         found: Array = like(_one_by_one(in_memory(roots), a, b, in_memory(n_samples)), roots)
         return found
-    if smallest == largest:
+    if smallest == largest or isinstance(n_samples, int):
         return _interpolated(a, b, smallest)(roots)
-    log_p, nodes = namespace(roots).empty_like(roots), _nodes_at(n_samples)
+    log_p: Array = namespace(roots).empty_like(roots)
+    nodes = _nodes_at(n_samples)
     for first in namespace(nodes).unique(nodes).tolist():
         here = nodes == first
         log_p[here] = _between(roots[here], a, b, n_samples[here], first)

@@ -65,7 +65,7 @@ class DeviceVariable(Variable):
         return self.n_all
 
     @cached_property
-    def n_samples(self) -> int:  # type: ignore[override]
+    def n_samples(self) -> int:
         """Observed rows."""
         return self.prepared.basis.n_samples
 
