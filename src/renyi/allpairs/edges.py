@@ -280,7 +280,7 @@ class Edges:
         if not 0.0 <= carrying < FEW_ROWS or np.isnan(self.found.coefficient[edge]):
             return ""
         x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
-        if x.why_no_rows or y.why_no_rows:
+        if not (len(x.column) and len(y.column)):
             return remark_on(x.prepared.basis, y.prepared.basis, carrying, None)
         pair = together((x.column, y.column), (x.with_rows, y.with_rows))
         common, places = common_rows(x.column, y.column), x.column.places

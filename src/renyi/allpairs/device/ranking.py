@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup, Variable, ready
 from renyi.allpairs.device.stack import DeviceStack, DeviceValues
+from renyi.allpairs.row_sample import sampled_rows
 from renyi.allpairs.stack import is_exact, precision
 from renyi.basis import random_features
 from renyi.basis.basis import copula_basis, grid_cells
@@ -204,15 +205,10 @@ class _DeviceVariable(Variable):
     """A column whose rows are on a device, and in memory too if they come from there."""
 
     n_all: int
-    settings: Settings
 
     @property
     def with_rows(self) -> Prepared:
         return prepare(self.column, _SEED, self.settings)
-
-    @property
-    def why_no_rows(self) -> str:
-        return "" if len(self.column) else "stayed on a device: pass them in memory (.cpu().numpy())"
 
     @property
     def n_rows(self) -> int:
@@ -278,12 +274,12 @@ def _rows_at(tensor: Tensor, places: NDArray[np.intp]) -> Tensor:
     return tensor[torch.as_tensor(places, device=tensor.device)]
 
 
-def ranked(table: OnDevice, settings: Settings, /, *, missing: Missing) -> Ranked:
-    """Rank all columns where they are; columns that say nothing are left out."""
+def ranked(table: OnDevice, settings: Settings, /, *, missing: Missing, sample: int = 0) -> Ranked:
+    """Rank all columns where they are, and fetch a sample of their rows; columns that say nothing are left out."""
     table = without_gaps(table, missing)
     device, (n_columns, n_rows) = table.numbers.device, table.numbers.shape
     most = max(1, int(free_bytes(device) / (_BYTES_OF_SORTING * n_rows)))
-    ranking = _Ranking(table, settings)
+    ranking = _Ranking(table, settings, sample)
     return within_room(ranking, min(n_columns, most), device, f"sorting a column of {n_rows:,} rows")
 
 
@@ -345,10 +341,11 @@ def _reason(values: Tensor) -> str:
 class _Ranking:
     """All columns to their cells, some at a time."""
 
-    def __init__(self, table: OnDevice, settings: Settings, /) -> None:
+    def __init__(self, table: OnDevice, settings: Settings, sample: int, /) -> None:
         if settings.s == "median":
             raise InputError(f"s='median' is not found on a device yet: pass a number, or {_ARRAYS}")
         self._table, self._settings, self._n = table, settings, int(table.numbers.shape[1])
+        self._sample = sampled_rows(self._n, sample)
         self._projection = settings.scalar_projection(self._n, _SEED)
         self._n_cells = grid_cells(self._n, self._projection.roughest)
         self._without_ties = self._prepared(*tie_free_cells(self._n, self._n_cells), has_ties=False)
@@ -381,7 +378,10 @@ class _Ranking:
                 prepared[start + k] = made
                 codes[start + k].scatter_(0, order[k], _cells_of_ranks(own, numbers.device))
         kept = [k for k, name in enumerate(names) if name not in skipped]
-        variables = tuple(self._variable(table.columns[k], prepared.get(k, self._without_ties)) for k in kept)
+        fetched = in_memory(numbers[:, torch.as_tensor(self._sample, device=numbers.device)])
+        variables = tuple(
+            self._variable(table.columns[k], prepared.get(k, self._without_ties), fetched[k]) for k in kept
+        )
         told = replace(
             table,
             columns=tuple(variable.column for variable in variables),
@@ -411,8 +411,9 @@ class _Ranking:
             run = run[:, :-1] & equals_next[:, distance:]
         return cells, run.any(1) | (n_pairs > _MOST_MOVED * self._n**2)
 
-    def _variable(self, column: Column, prepared: Prepared) -> _DeviceVariable:
-        return _DeviceVariable(column, ready(prepared), self._n, self._settings)
+    def _variable(self, column: Column, prepared: Prepared, fetched: NDArray[Any]) -> _DeviceVariable:
+        sample = None if len(column) else replace(column, values=fetched)
+        return _DeviceVariable(column, ready(prepared), self._n, settings=self._settings, sample=sample)
 
     def _tied(self, differs: NDArray[np.bool_]) -> tuple[Prepared, NDArray[np.intp]]:
         """The functions of a column with ties, from where its sorted values differ, and the rows of its cells."""

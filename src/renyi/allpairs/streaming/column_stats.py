@@ -341,6 +341,7 @@ class ColumnStats:
             smallest=smallest,
             tails=tails,
             origin=sketch.origin,
+            levels=self.levels,
         )
 
     def _category(self, kind: Type, times: Mapping[Hashable, int]) -> "Counted":
