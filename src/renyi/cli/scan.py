@@ -47,7 +47,7 @@ def scan(
     missing: Annotated[str, typer.Option(help="pairwise, listwise or raise.")] = "pairwise",
     memory: Annotated[str, typer.Option(help="A file that takes more is read in batches.")] = "1GB",
     sample: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Rows to draw pictures from in such a case.")
+        int, typer.Option(metavar="N", min=0, help="Rows that --html draws of a file read in batches.")
     ] = 10_000,
     max_levels: Annotated[int, typer.Option(metavar="N", help="Levels of a category to tell apart at most.")] = 2000,
     sep: Separator = None,

@@ -39,6 +39,7 @@ function remarks(k) {
   if (report.has_tests && !pairs.found[k]) said.push(`No finding at a false discovery rate of ${compact(100 * report.fdr)} %: what is seen here may well be chance.`);
   if (report.given.length) said.push("The numbers hold other columns fixed; the pictures do not.");
   if (detail?.reached !== undefined && detail?.reached !== null) said.push(`f and g correlate by ${fixed(detail.reached)}${isSample ? " on the rows drawn" : report.measure === "rdc" && !report.given.length ? ", which is the coefficient" : ""}.`);
+  else if (detail && isSample) said.push("A dependence as weak as this shows its functions f and g in more rows than those drawn.");
   else said.push("f and g are in this file for the strongest pairs and those asked for (pairs=[...] in Python); renyi.transformations has those of any pair.");
   const nShown = detail?.data ? report.drawn : report.sampled;
   if (nShown && nShown < report.rows && (detail?.data || (x.sample && y.sample))) said.push(`The pictures show ${grouped(nShown)} rows, drawn at random from ${grouped(report.rows)}; the numbers above are from all.`);
