@@ -370,8 +370,8 @@ class Counted:
     """A column whose values were counted, with what is needed to tell the cell of every row of a batch.
 
     A number has cells and the smallest value of each, and its levels if it is ordered; a category its levels after
-    pooling, and the place among them of every level that occurs. Location and scale standardise the values less their origin, nearly; NaN where these have
-    no order.
+    pooling, and the place among them of every level that occurs. Location and scale standardise the values less their
+    origin, nearly; NaN where these have no order.
     """
 
     name: str
