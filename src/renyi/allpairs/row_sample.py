@@ -18,7 +18,7 @@ __all__ = ["SAMPLE", "RowSample", "check_sample", "drawn_rows", "sampled_rows"]
 
 Index: TypeAlias = NDArray[np.intp]
 
-# What pictures of 40 x 40 cells, boxes and smooth functions need: of 1,000,000 rows and 13 columns all took 37 s.
+# Enough for pictures of 40 x 40 cells, boxes and smooth functions.
 SAMPLE = 10_000
 _SEED = 0
 # Of so many priorities below a bound the expected number deviates by a standard deviation of less than its root.
