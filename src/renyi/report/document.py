@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from renyi import __version__
 from renyi.allpairs.column_group import Variable
+from renyi.allpairs.row_sample import sampled_rows
 from renyi.errors import InputError, brief
 from renyi.report.clusters import orders
 from renyi.report.network import network_of
-from renyi.report.sentences import missed, sentences
+from renyi.report.sentences import drawn_from, missed, sentences
 from renyi.report.summary import LONGEST_NOTE, Result, called, short
-from renyi.report.variables import label_of, plain, sampled_rows, variable_record
+from renyi.report.variables import label_of, plain, variable_record
 from renyi.report.views import Axis, view_of
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
@@ -24,7 +25,7 @@ __all__ = ["SCHEMA", "ReportOptions", "document_of"]
 
 Index: TypeAlias = NDArray[np.intp]
 
-SCHEMA = 1
+SCHEMA = 2
 # What a page still opens quickly with: all pairs of 500 columns.
 _MOST_PAIRS, _MOST_DRAWN = 125_000, 500
 _MOST_CELLS = 400_000
@@ -93,10 +94,11 @@ class _Summary:
             "tests": result.n_tests,
             "found": result.n_found(options.q),
             "missed": int(np.count_nonzero(is_missed)),
-            "summary": sentences(result, q=options.q),
+            "summary": [*sentences(result, q=options.q), *drawn_from(result)],
             "left_out": [{"name": label_of(name), "reason": reason} for name, reason in result.skipped.items()],
             "pooled": [{"name": label_of(name), "levels": n} for name, n in result.pooled.items()],
             "notes": [short(note, LONGEST_NOTE) for note in result.notes],
+            "drawn": self.n_drawn,
             "sampled": len(self.rows),
             "columns": [self._column(k) for k in range(len(self.variables))],
             "n_pairs": len(edges),
@@ -130,7 +132,12 @@ class _Summary:
     def rows(self) -> Index:
         """Rows whose values are shown, fewer where there are many columns."""
         most = min(int(self.options.rows), _MOST_CELLS // min(len(self.variables), _MOST_DRAWN))
-        return sampled_rows(len(self.variables[0].column), most)
+        return sampled_rows(self.n_drawn, most)
+
+    @property
+    def n_drawn(self) -> int:
+        """Rows that pictures are drawn of."""
+        return len(self.variables[0].shown)
 
     @cached_property
     def drawn(self) -> list[int]:
@@ -224,7 +231,7 @@ class _Summary:
         def axis(k: int) -> Axis:
             return axes.setdefault(k, Axis(self.variables[k]))
 
-        is_whole = len(self.rows) == len(self.variables[0].column)
+        is_whole = len(self.rows) == self.n_drawn
         places: Iterable[int] = dict.fromkeys([*strongest, *(place_of[edge] for edge in self.asked)])
         strength = self.edges.strength[self.kept]
         linear = np.full(len(strength), np.nan)

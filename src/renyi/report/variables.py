@@ -11,7 +11,7 @@ from renyi.allpairs.column_group import Variable
 from renyi.data.column import Column
 from renyi.report.summary import short
 
-__all__ = ["cells_of", "drawable", "label_of", "limits_of", "plain", "sampled_rows", "significant", "variable_record"]
+__all__ = ["cells_of", "drawable", "label_of", "limits_of", "plain", "significant", "variable_record"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
@@ -36,13 +36,13 @@ def label_of(name: str, /) -> str:
 
 def variable_record(variable: Variable, kind: str, side: str, rows: Index | None, /) -> dict[str, Any]:
     """One column: what it is, and its values on the rows that were drawn, if any."""
-    column = variable.column
+    column = variable.shown
     record: dict[str, Any] = {
         "name": column.name,
         "label": label_of(column.name),
         "type": kind,
         "side": side,
-        "missing": len(column) - variable.n_samples,
+        "missing": variable.n_rows - variable.n_samples,
         "is_number": column.kind == "number",
         "levels": [label_of(str(level)) for level in column.levels] or None,
         "limits": None,
@@ -56,13 +56,6 @@ def variable_record(variable: Variable, kind: str, side: str, rows: Index | None
         values, gaps = drawable(column)[rows], None if column.missing is None else column.missing[rows]
         record["sample"] = _sample(values, gaps, is_coded=bool(column.levels))
     return record
-
-
-def sampled_rows(n_rows: int, wanted: int, /) -> Index:
-    """Rows whose values go into a report: all, or as many as wanted, the same at every call."""
-    if n_rows <= wanted:
-        return np.arange(n_rows)
-    return np.sort(np.random.default_rng(0).choice(n_rows, wanted, replace=False))
 
 
 def drawable(column: Column, /) -> Array:
@@ -79,6 +72,8 @@ def drawable(column: Column, /) -> Array:
 def limits_of(column: Column, /) -> tuple[float, float, bool]:
     """Where the axis of a number ends, and whether a few far values lie beyond."""
     values = drawable(column.complete())
+    if not len(values):
+        return 0.0, 1.0, False
     low, inner_low, inner_high, high = np.quantile(values, [0.0, _OUTER, 1.0 - _OUTER, 1.0])
     if inner_high > inner_low and high - low > _MUCH_SHORTER * (inner_high - inner_low):
         room = 0.05 * (inner_high - inner_low)

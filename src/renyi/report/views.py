@@ -29,13 +29,24 @@ _CELLS, _CLOUD_CELLS = 40, 32
 _KNOTS = 80
 _MOST_COORDINATES = 12
 _BOX = (0.05, 0.25, 0.5, 0.75, 0.95)
+# A sample shows of which kind a dependence is, and by which functions, where its rows times the squared strength are at
+# least so many: of 40 samples of 10,000 rows with a strength of 0.07 all were told right for a rise, a wave and groups,
+# and 30 for a valley; with 0.03 it was 26, 35, 37 and 12. Below, f and g are those of chance. A spread that changes was
+# told in none to one of 40 at strengths up to 0.1, with this rule or without it.
+_SHOWS_KIND = 49.0
+_NO_FUNCTIONS: dict[str, Any] = {"f": None, "g": None, "reached": None, "cloud": None}
 
 
 class Axis:
     """A column as an axis of pictures; what several pairs need of it is computed once."""
 
     def __init__(self, variable: Variable) -> None:
-        self.variable, self.column = variable, variable.column
+        self.variable, self.column = variable, variable.shown
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether the rows are some of many."""
+        return len(self.column) < self.variable.n_rows
 
     @property
     def has_levels(self) -> bool:
@@ -77,13 +88,16 @@ def view_of(x: Axis, y: Axis, /, *, is_whole: bool, strength: float = np.nan, li
     kinds = x.column.kind, y.column.kind
     has_counts = not is_whole and "vector" not in kinds
     has_ranks = has_counts and kinds != ("category", "category")
+    n_common = len(x.column) if rows is None else int(np.count_nonzero(rows))
+    is_seen = not x.is_sample or not n_common * strength**2 < _SHOWS_KIND
     return {
         "data": _counts(x.by_value, y.by_value, rows) if has_counts else None,
         "ranks": _counts(x.by_rank, y.by_rank, rows) if has_ranks else None,
         "boxes": _boxes(x, y, rows) if x.has_levels != y.has_levels and "vector" not in kinds else None,
-        "spearman": plain(np.array([correlation_of(Spearman(), *pair)]), 4)[0],
-        "words": _words(*pair, strength, linear),
-        **_functions(x, y, has_cloud=not is_whole or "vector" in kinds),
+        # Numbers are from all rows, or are not told.
+        "spearman": None if x.is_sample else plain(np.array([correlation_of(Spearman(), *pair)]), 4)[0],
+        "words": _words(*pair, strength, linear) if is_seen else None,
+        **(_functions(x, y, has_cloud=not is_whole or "vector" in kinds) if is_seen else _NO_FUNCTIONS),
     }
 
 
@@ -119,11 +133,11 @@ def _functions(x: Axis, y: Axis, *, has_cloud: bool) -> dict[str, Any]:
     """The two functions, how far they correlate, and where rows fall under them; nothing if there are too few rows."""
     pair = x.column, y.column
     try:
-        both = together(pair, (x.variable.with_rows, y.variable.with_rows))
+        both = together(pair, (x.variable.shown_prepared, y.variable.shown_prepared))
         bases = both[0].basis, both[1].basis
         found = transformations_of(pair, bases)
     except InputError:
-        return {"f": None, "g": None, "reached": None, "cloud": None}
+        return _NO_FUNCTIONS
     sides = [(found.x, found.f, bases[0]), (found.y, found.g, bases[1])]
     scores = [_along(*side) for side in sides]
     return {

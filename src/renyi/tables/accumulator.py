@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from renyi.allpairs.edges import Edges
+from renyi.allpairs.row_sample import SAMPLE, check_sample
 from renyi.allpairs.streaming.column_stats import ColumnStats, Counted
 from renyi.allpairs.streaming.plan import BatchSums, Plan
 from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY, Layout
@@ -88,14 +89,14 @@ class Accumulator:
     """Dependence of all columns of a table whose rows come in batches, from wherever they are.
 
     Two passes over the rows: the first counts values, from which types and grids are decided; the second adds up
-    products on these grids. Neither keeps rows, and memory does not grow with them. Accumulators of different rows
-    merge, in any order, and can be pickled, so that any engine can drive them.
+    products on these grids. Neither keeps rows, but for a small sample, and memory does not grow with them.
+    Accumulators of different rows merge, in any order, and can be pickled, so that any engine can drive them.
 
     Parameters
     ----------
     target : str, optional
         A column that all others are compared with; by default all are compared with one another.
-    measure, missing, types, max_levels, correction
+    measure, missing, types, max_levels, correction, sample
         As in `renyi.matrix`. The measure is the RDC, with a scale s that is a number; missing is "pairwise" or
         "raise".
     memory : str or int, default "1GB"
@@ -134,6 +135,7 @@ class Accumulator:
         max_levels: int = MAX_LEVELS,
         correction: Correction = "bh",
         memory: str | int = DEFAULT_MEMORY,
+        sample: int = SAMPLE,
     ) -> None:
         check_choice(correction, Correction, "correction")
         check_choice(missing, Missing, "missing")
@@ -150,7 +152,7 @@ class Accumulator:
         self._target, self._missing, self._correction = target, missing, correction
         self._overrides = checked_types(types)
         self._max_levels = check_max_levels(max_levels)
-        self._memory = bytes_of(memory)
+        self._memory, self._sample = bytes_of(memory), check_sample(sample)
         self._n_rows = 0
         # In the second pass names alone: the plan has what was counted.
         self._columns: dict[str, Any] | None = None
@@ -381,7 +383,7 @@ class Accumulator:
         table = replace(table, columns=stubs)
         if len(others) < at_least:
             raise too_few_columns(table, at_least)
-        return table, Plan(others, targets, self._settings, self._n_rows, self._memory // _SHARES)
+        return table, Plan(others, targets, self._settings, self._n_rows, self._memory // _SHARES, sample=self._sample)
 
     def _grid(self, n: int) -> int | None:
         return grid_cells(n, self._settings.scalar_projection(n, _SEED).roughest)
