@@ -11,7 +11,7 @@ Ties share their mean rank here: with it the first function of two columns witho
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from renyi.basis.cosine import Smooth
 from renyi.basis.cosine import functions as smooth_functions
 from renyi.basis.orthonormal import ordered_whitening, own_features, triangular_factor
 from renyi.basis.ranks import Cells, Copula, middles, quantise, tie_free_cells
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Kind
 
 __all__ = [
@@ -36,8 +37,6 @@ __all__ = [
     "number_scales",
     "vector_scales",
 ]
-
-Array: TypeAlias = NDArray[np.float64]
 
 # Of a vector each coordinate has its first functions to itself, and products with the others while these are few.
 _WAVES = (3, 4, 5, 6)
@@ -112,11 +111,11 @@ class Scales:
         repeated = 0.0 if counts is None else float(np.sum(gammaln(counts + 1.0)))
         return float(gammaln(self.basis.n_samples + 1.0)) - repeated
 
-    def on(self, rows: NDArray[np.bool_], /) -> "Scales":
+    def on(self, rows: Mask, /) -> "Scales":
         """The same on some of the rows, orthonormal there, still nested."""
         return self._with(restrict(self.basis, rows, whiten=ordered_whitening))
 
-    def on_cells(self, left: NDArray[np.intp], /) -> tuple["Scales", Array]:
+    def on_cells(self, left: Index, /) -> tuple["Scales", Array]:
         """The same where so many rows of every cell are left; and how the functions were mixed."""
         basis, mixing = restrict_cells(self.basis, left, whiten=ordered_whitening)
         return self._with(basis), mixing
@@ -153,11 +152,11 @@ def leverages_without_ties(n: int, /) -> Array:
     return _tie_free_scales(n, None).leverages
 
 
-def _equal_pairs(counts: NDArray[np.intp]) -> int:
+def _equal_pairs(counts: Index) -> int:
     return int(np.sum(counts.astype(np.int64) * (counts - 1)))
 
 
-def _smooth_table(counts: NDArray[np.intp]) -> tuple[Array, Smooth]:
+def _smooth_table(counts: Index) -> tuple[Array, Smooth]:
     """Smooth functions on cells that hold so many rows each, centred and orthonormal over the rows, in their order."""
     u = middles(counts)
     functions = smooth_functions(u)
@@ -191,25 +190,25 @@ def category_scales(codes: NDArray[np.integer[Any]], /) -> Scales:
     return _of_levels(category_basis(codes), np.bincount(codes))
 
 
-def levels_scales(rows: NDArray[np.intp], /) -> Scales:
+def levels_scales(rows: Index, /) -> Scales:
     """The same for a category of which every level has so many rows."""
     return _of_levels(levels_basis(rows), rows)
 
 
-def _of_levels(basis: Basis, rows: NDArray[np.intp]) -> Scales:
+def _of_levels(basis: Basis, rows: Index) -> Scales:
     counts = np.sort(rows)[::-1]
     sizes = [frequent(counts, share * np.sqrt(counts.sum())) for share in _FREQUENT]
     distinct = tuple(size for size in dict.fromkeys((*sizes, basis.rank)) if size)
     return Scales(basis, "category", distinct, equal_pairs=_equal_pairs(counts))
 
 
-def frequent(counts: NDArray[np.intp], fewest: float, /) -> int:
+def frequent(counts: Index, fewest: float, /) -> int:
     """How many leading levels have at least so many rows, as have those that follow them, together."""
     following = counts.sum() - np.cumsum(counts)
     return int(np.count_nonzero((counts >= fewest) & (following >= fewest)))
 
 
-def _orthonormalising(functions: Array, counts: NDArray[np.intp]) -> tuple[Array, Array]:
+def _orthonormalising(functions: Array, counts: Index) -> tuple[Array, Array]:
     factor = triangular_factor([(functions, np.sqrt(counts / counts.sum()))])
     # However rare a value is, whether a row has it is a function.
     return ordered_whitening(factor, cut=_CUT, first=LEAST_SIZE)

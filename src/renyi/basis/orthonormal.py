@@ -1,16 +1,14 @@
 """Features to the weights that make them centred and orthonormal over the rows."""
 
 from collections.abc import Iterable
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array, Index
 from renyi.compute.linalg import svd
 
 __all__ = ["Whitening", "ordered_whitening", "own_features", "principal_whitening", "triangular_factor"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 # Rows of which a factor is taken at once.
 _BLOCK_ROWS = 256
@@ -88,6 +86,6 @@ def ordered_whitening(factor: Array, /, *, cut: float, first: float | None = Non
     return weights, -means @ weights
 
 
-def own_features(weights: Array, /) -> NDArray[np.intp]:
+def own_features(weights: Array, /) -> Index:
     """For every column of an ordered basis the feature that made it: the last one it is made of."""
     return np.array([np.flatnonzero(column)[-1] for column in weights.T], dtype=np.intp)

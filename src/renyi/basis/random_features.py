@@ -7,12 +7,12 @@ scale s is a standard deviation: in d coordinates w ~ N(0, s² I/d), whatever th
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaincinv, ndtri
 
+from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError, brief, is_integer
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "sines_and_cosines",
 ]
 
-Array: TypeAlias = NDArray[np.float64]
 Frequencies = Literal["auto", "normal", "orthogonal", "fastfood"]
 
 # Chosen in benchmarks/studies/defaults.py; docs/defaults.md has the table.
@@ -132,11 +131,11 @@ class Fastfood:
 
     n_coordinates: int
     signs: Array
-    permutations: NDArray[np.intp]
+    permutations: Index
     normals: Array
     lengths: Array
     phases: Array
-    order: NDArray[np.intp]
+    order: Index
 
     @property
     def n_projections(self) -> int:

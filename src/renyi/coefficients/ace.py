@@ -2,20 +2,16 @@
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure, Statement
 from renyi.coefficients.supersmoother import Scratch, Smoother, smoother
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.errors import ConvergenceWarning, InputError, is_integer, is_number
 
 __all__ = ["Ace"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
-Flags: TypeAlias = NDArray[np.bool_]
 
 # Iteration ends when R² has moved by no more than the tolerance over as many iterations.
 _STILL = 3
@@ -134,7 +130,7 @@ class Ace(Measure[Side]):
     def undirected(self) -> "Ace":
         return replace(self, symmetric=True)
 
-    def _squares(self, x: Side, y: Side, places: Index) -> tuple[Array, Flags]:
+    def _squares(self, x: Side, y: Side, places: Index) -> tuple[Array, Mask]:
         """R² of pairs, the sorted y of each in its own `places` (m, n) by sorted x; and whether it stood still."""
         places = _ties_in_order(x, y, places)
         squared, is_still = self._alternated(x, y, places)
@@ -143,7 +139,7 @@ class Ace(Measure[Side]):
             squared, is_still = np.maximum(squared, swapped), is_still & is_swapped_still
         return np.clip(squared, 0.0, 1.0), is_still
 
-    def _alternated(self, x: Side, y: Side, places: Index) -> tuple[Array, Flags]:
+    def _alternated(self, x: Side, y: Side, places: Index) -> tuple[Array, Mask]:
         """Smooth the response over x and the fit over y, in turn; rows leave as they come to stand."""
         m, n = places.shape
         squared, is_still = np.zeros(m), np.zeros(m, dtype=np.bool_)
@@ -229,7 +225,7 @@ def _size(rows: Array, scratch: Scratch) -> Array:
     return np.sqrt(_mean(np.multiply(rows, rows, out=scratch.spans)))
 
 
-def _standardise(rows: Array, least: Array, scratch: Scratch) -> Flags:
+def _standardise(rows: Array, least: Array, scratch: Scratch) -> Mask:
     """Divide centred rows by their sizes, but for those no larger than `least`, which are told."""
     size = _size(rows, scratch)
     is_flat = size <= least

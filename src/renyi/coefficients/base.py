@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from renyi.basis import random_features
 from renyi.basis.nested import FEW_TIES
 from renyi.basis.random_features import Seed
 from renyi.coefficients.rows import Rows, log_pvalue_of_flags
+from renyi.compute.arrays import Array, Index
 from renyi.data.align import Missing, as_pair
 from renyi.data.column import Column, as_floats
 from renyi.data.exact import EXACT
@@ -23,8 +24,6 @@ from renyi.pair.settings import Rng
 
 __all__ = ["MOST_BYTES", "N_RESAMPLES", "SHUFFLES", "Law", "Measure", "Side", "Statement", "entropy_of"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Prepared = TypeVar("Prepared")
 
 # What a measure without a law says of its p-values.

@@ -1,10 +1,9 @@
 """Linear canonical correlation: the largest correlation of a linear function of x and one of y."""
 
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis.basis import RANK_CUT, Basis
 from renyi.basis.canonical import cross_products, largest_correlation
@@ -12,15 +11,13 @@ from renyi.basis.orthonormal import principal_whitening, triangular_factor
 from renyi.basis.random_features import Seed
 from renyi.coefficients.base import Law, Measure, Side, Statement
 from renyi.coefficients.pearson import Scores, log_pvalue_of_correlation, shuffled_roots, standardised
+from renyi.compute.arrays import Array, Index
 from renyi.inference.multiscale import is_trusted, largest_root, share_of_levels
 from renyi.inference.permutation import Shuffled
 from renyi.inference.roy import LARGEST_RANK, log_sf
 from renyi.pair.bases import check_ranks
 
 __all__ = ["CCA"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 _BATCH_NUMBERS = 2**20
 # Rows that hold no more than so many times √n different values are levels, as those of categories.

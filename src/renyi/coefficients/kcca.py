@@ -2,19 +2,16 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
 from renyi.coefficients.base import Measure, Statement
+from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError, is_number
 
 __all__ = ["Kcca"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 # Rows from which the width is taken: half a million distances.
 _ROWS_FOR_WIDTH = 1000

@@ -19,13 +19,12 @@ from renyi.coefficients.pearson import (
     shuffled_roots,
     standardised,
 )
+from renyi.compute.arrays import Array, Index
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import Shuffled
 
 __all__ = ["Kendall"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Counts: TypeAlias = NDArray[np.int64]
 
 # Kendall's with ties needs more rows for its law.

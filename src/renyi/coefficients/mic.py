@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure, Statement
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.errors import InputError, is_integer
 
 __all__ = ["Mic"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Estimator: TypeAlias = Literal["mic_approx", "mic_e"]
 Statistic: TypeAlias = Literal["mic", "tic"]
 # The matrix of so many rows as overflow this would take more memory than `bytes_needed` lets through.
@@ -282,7 +281,7 @@ def clump_edges(rows: Rows, starts: Index, tasks: list[Task]) -> Iterator[Index]
         yield edges[EqualParts(edges).into(task.most_clumps)] if is_many else edges
 
 
-def around_mixed_ties(rows: Rows, starts: Index) -> NDArray[np.bool_]:
+def around_mixed_ties(rows: Rows, starts: Index) -> Mask:
     """Which starts touch points that are tied but not in one row, which are a clump of their own; not of the first."""
     changes = np.zeros(rows.shape, dtype=np.bool_)
     np.not_equal(rows[:, 1:], rows[:, :-1], out=changes[:, 1:])

@@ -2,19 +2,17 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure, Statement
+from renyi.compute.arrays import Array, Index
 from renyi.data.column import Column
 from renyi.errors import InputError, is_integer, load
 
 __all__ = ["MutualInfo"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 # Of the tiny noise by which scikit-learn parts equal values.
 _SEED = 0

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import frexp, ldexp, sqrt
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from renyi.basis.canonical import cross_products
@@ -17,6 +16,7 @@ from renyi.basis.random_features import Seed
 from renyi.basis.ranks import quantise
 from renyi.coefficients.base import Law, Measure, Side, Statement, entropy_of
 from renyi.coefficients.rows import Rows
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.threads import stream
 from renyi.data.align import as_pair
 from renyi.data.column import Column
@@ -37,9 +37,6 @@ __all__ = [
     "shuffled_roots",
     "standardised",
 ]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 # Where laws of many rows hold (docs/measures.md, "How often independent columns are found"). The heaviest rows of both
 # sides, once they meet, make at most this much of what is critical at 5 %; the skewness over all orders of the rows is
@@ -240,8 +237,8 @@ class _Traits(NamedTuple):
     cubes: Array
     fourths: Array
     log_arrangements: Array
-    is_flag: NDArray[np.bool_]
-    has_levels: NDArray[np.bool_]
+    is_flag: Mask
+    has_levels: Mask
 
     @classmethod
     def of(cls, sides: Sequence[Side[Scores]]) -> "_Traits":

@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis import random_features
 from renyi.basis.basis import Basis, scalar_basis, vector_basis
 from renyi.basis.canonical import cross_products, largest_correlation
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
 from renyi.coefficients.base import N_RESAMPLES, Measure, Statement
+from renyi.compute.arrays import Array, Index
 from renyi.data.align import Missing, as_pair
 from renyi.data.column import Column
 from renyi.errors import InputError
@@ -23,8 +23,6 @@ from renyi.pair.settings import Rng, Scale, Settings, check_draws
 
 __all__ = ["Rdc"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Bases: TypeAlias = tuple[Basis, ...]
 
 

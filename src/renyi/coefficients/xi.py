@@ -2,20 +2,17 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from renyi.coefficients.base import Law, Measure, Statement
+from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError
 from renyi.inference.multiscale import FEW_ROWS
 
 __all__ = ["Xi"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 # The normal law is used from so many rows on, if there are no ties; where the rows that do not have the most frequent
 # y, squared, are so many times those that do; and where ties in x leave so much of the variance. What it is worth there

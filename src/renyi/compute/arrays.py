@@ -1,4 +1,6 @@
-"""The few operations that NumPy and torch spell differently; all others are taken from `namespace`.
+"""Types of arrays by short names, and the few operations that NumPy and torch spell differently.
+
+All other operations are taken from `namespace`.
 
 Tensors of many pairs keep every plane (one number of each pair) together in memory, whatever the order of their axes:
 that is how a device reads fast.
@@ -6,12 +8,16 @@ that is how a device reads fast.
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Array",
+    "Counts",
+    "Index",
+    "Mask",
     "as_floats",
     "as_places",
     "at_least",
@@ -24,6 +30,11 @@ __all__ = [
     "namespace",
     "stacked",
 ]
+
+Array: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.intp]
+Index: TypeAlias = NDArray[np.intp]
+Mask: TypeAlias = NDArray[np.bool_]
 
 
 def is_tensor(data: Any, /) -> bool:
@@ -92,7 +103,7 @@ def at_least(array: Any, bound: Any, /) -> Any:
     return np.maximum(array, bound)
 
 
-def interpolated(array: Any, knots: NDArray[np.float64], values: NDArray[np.float64], /) -> Any:
+def interpolated(array: Any, knots: Array, values: Array, /) -> Any:
     """The line through values at rising knots, continued by its ends."""
     if not is_tensor(array):
         return np.interp(array, knots, values)

@@ -1,11 +1,11 @@
 """Columns over the same rows: pairs, and what is held fixed beside them."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from renyi.compute.arrays import Index, Mask
 from renyi.data.categories import encode_labels
 from renyi.data.column import Column, labels_of
 from renyi.data.reader import as_column, as_columns
@@ -14,7 +14,6 @@ from renyi.errors import InputError, check_choice, count
 __all__ = ["Missing", "as_blocks", "as_conditional", "as_pair", "check_indexes", "common_rows"]
 
 Missing = Literal["raise", "pairwise", "listwise"]
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 def as_pair(x: Any, y: Any, /, *, missing: Missing) -> tuple[Column, Column]:
@@ -51,7 +50,7 @@ def common_rows(*columns: Column) -> Mask | None:
     return ~np.logical_or.reduce(masks) if masks else None
 
 
-def as_blocks(blocks: Any, x: Any, y: Any, /) -> tuple[NDArray[np.intp], Mask | None]:
+def as_blocks(blocks: Any, x: Any, y: Any, /) -> tuple[Index, Mask | None]:
     """Codes of the blocks of all rows, and the rows that x and y both have (None: all)."""
     check_indexes(x, y, blocks)
     pair = as_pair(x, y, missing="pairwise")
@@ -76,9 +75,7 @@ def check_indexes(*data: Any) -> None:
         )
 
 
-def as_conditional(
-    x: Any, y: Any, z: Any, /, *, missing: Missing
-) -> tuple[tuple[Column, Column], list[Column], NDArray[np.intp]]:
+def as_conditional(x: Any, y: Any, z: Any, /, *, missing: Missing) -> tuple[tuple[Column, Column], list[Column], Index]:
     """Two columns and those that are held fixed, complete and over the same rows, checked, and which rows these are."""
     if missing == "pairwise":
         raise InputError("missing='pairwise' has no meaning given z: pass 'raise' or 'listwise'")

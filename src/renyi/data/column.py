@@ -2,17 +2,16 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.exact import is_wide
 from renyi.errors import InputError, brief
 
 __all__ = ["Column", "Kind", "as_floats", "as_floats_apart", "labels_of"]
-
-Mask: TypeAlias = NDArray[np.bool_]
 
 Kind = Literal["number", "vector", "category"]
 
@@ -37,7 +36,7 @@ class Column:
     argument: str = ""
     index: Any = None
     is_rounded: bool = False
-    places: NDArray[np.intp] | None = None
+    places: Index | None = None
 
     @property
     def label(self) -> str:
@@ -77,7 +76,7 @@ def labels_of(columns: Sequence[Column], /) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def as_floats(values: NDArray[Any], /) -> NDArray[np.float64]:
+def as_floats(values: NDArray[Any], /) -> Array:
     """Values as floats, up to a shift of every coordinate: what has more digits keeps them without its smallest.
 
     Large whole numbers and times are exact where they are less than 2⁵³ apart. Floats of more than 64 bits may leave
@@ -97,7 +96,7 @@ def as_floats(values: NDArray[Any], /) -> NDArray[np.float64]:
             return np.asarray(values, dtype=np.float64)
 
 
-def as_floats_apart(column: Column, /) -> NDArray[np.float64]:
+def as_floats_apart(column: Column, /) -> Array:
     """Values as floats, up to a shift, to be ranked on a device; refused if different ones would be the same."""
     values = column.values
     numbers = as_floats(values)

@@ -4,12 +4,12 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.compute.arrays import in_memory
+from renyi.compute.arrays import Mask, in_memory
 from renyi.data.categories import from_categories
 from renyi.data.column import Column, Kind
 from renyi.data.exact import EXACT, RoundingError, is_rounded_by_floats, is_wide
@@ -17,8 +17,6 @@ from renyi.data.frames import as_narwhals, period_starts, read_cells, with_gaps
 from renyi.errors import InputError, brief
 
 __all__ = ["as_array", "as_column", "as_columns", "in_one_array"]
-
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 def as_column(data: Any, argument: str, /) -> Column:

@@ -10,7 +10,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.data.column import Column, Mask
+from renyi.compute.arrays import Index, Mask
+from renyi.data.column import Column
 from renyi.data.exact import EXACT, RoundingError, exact_array
 from renyi.data.frames import period_starts, read_categories, read_cells
 from renyi.data.labels import encode, encode_array, encode_series, is_missing, tidy
@@ -116,7 +117,7 @@ def read(data: Any, name: str, override: Override | Spelling | None) -> Raw:
     return column, "time" if isinstance(dtype, nw.Time) else kind
 
 
-def _category(codes: NDArray[np.intp], missing: Mask, levels: tuple[Hashable, ...], name: str) -> Column:
+def _category(codes: Index, missing: Mask, levels: tuple[Hashable, ...], name: str) -> Column:
     return Column(name, "category", codes, missing if missing.any() else None, levels)
 
 
@@ -407,8 +408,8 @@ def pool(column: Column, *, requested: bool, max_levels: int = MAX_LEVELS) -> tu
 
 
 def pool_levels(
-    levels: tuple[Hashable, ...], rows: NDArray[np.intp], /, *, requested: bool, max_levels: int = MAX_LEVELS
-) -> tuple[NDArray[np.intp], tuple[Hashable, ...], int]:
+    levels: tuple[Hashable, ...], rows: Index, /, *, requested: bool, max_levels: int = MAX_LEVELS
+) -> tuple[Index, tuple[Hashable, ...], int]:
     """Where every level goes, given the rows that each has; the levels that are then left, and how many were pooled."""
     if not requested:
         _refuse_identifier(levels, int(rows.sum()))
@@ -425,7 +426,7 @@ def pool_levels(
     return moved, pooled, int(np.count_nonzero(rare & ~other))
 
 
-def _rare(rows: NDArray[np.intp], other: Mask, max_levels: int) -> Mask:
+def _rare(rows: Index, other: Mask, max_levels: int) -> Mask:
     """The levels to pool, by their rows alone; levels as frequent as each other in their order."""
     if len(rows) <= 2:
         return other

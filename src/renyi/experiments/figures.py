@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from renyi.compute.arrays import Array
 from renyi.errors import load
 from renyi.experiments.curves import looks
-from renyi.experiments.gallery import GALLERY, Array, Scored, gallery_samples
+from renyi.experiments.gallery import GALLERY, Scored, gallery_samples
 from renyi.experiments.runs import Record
 from renyi.experiments.summary import number
 from renyi.report.figures.style import BLUE, GREY, STYLE, shown_once

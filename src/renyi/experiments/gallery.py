@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis.ranks import joint_ranks
+from renyi.compute.arrays import Array
 from renyi.experiments.entries import Coefficient
 from renyi.experiments.runs import Record, Say, Task, open_record, run
 from renyi.experiments.summary import Summary, number
@@ -29,7 +29,6 @@ __all__ = [
     "summarise",
 ]
 
-Array: TypeAlias = NDArray[np.float64]
 Generator: TypeAlias = np.random.Generator
 Sampler: TypeAlias = Callable[[int, Generator], tuple[Array, Array]]
 

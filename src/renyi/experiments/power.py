@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from renyi.compute.arrays import Array
 from renyi.experiments.entries import AUTO, Entry
 from renyi.experiments.patterns import EXTRA_PATTERNS, N_LEVELS, PATTERNS
 from renyi.experiments.runs import Record, Say, Task, open_record, run
@@ -29,8 +29,6 @@ __all__ = [
     "repetition",
     "summarise",
 ]
-
-Array: TypeAlias = NDArray[np.float64]
 
 ALL_PATTERNS = {pattern.name: pattern for pattern in (*PATTERNS, *EXTRA_PATTERNS)}
 LEVEL = 0.05

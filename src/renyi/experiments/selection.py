@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure
 from renyi.coefficients.registry import measure, measures
+from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError, load
 from renyi.experiments.panels import DataSet
 from renyi.experiments.runs import Record, Say, Task, open_record, run
@@ -28,9 +29,6 @@ __all__ = [
     "split",
     "summarise",
 ]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 # Those of the paper, RDC as it is there and as it is here; all rows are for RDC alone, whose cost grows with n log n.
 _BY_DEFAULT = ("rdc", "dcor", "hsic", "chsic")

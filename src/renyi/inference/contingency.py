@@ -9,16 +9,14 @@ distribution with these moments has the right size from 50 × 50 levels of 5 row
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaincc, gammaln
 
 from renyi.basis.basis import Basis
 from renyi.basis.nested import MANY_LEVELS, frequent
+from renyi.compute.arrays import Array, Counts
 
 __all__ = ["largest_step", "log_pvalue", "widest_block"]
 
-Array: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.intp]
 Block: TypeAlias = tuple[int, int]
 
 # The distribution is trusted while two rows that meet in the rarest cell move χ² by at most so many standard

@@ -3,12 +3,11 @@
 import operator
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from renyi.compute.arrays import is_tensor, like, namespace, stacked
+from renyi.compute.arrays import Array, Counts, Mask, is_tensor, like, namespace, stacked
 from renyi.inference.multiscale import (
     FEW_ROWS,
     LARGEST_ROOT,
@@ -23,10 +22,6 @@ from renyi.inference.multiscale import (
 from renyi.inference.roy import are_many, log_sf, log_sf_of_many
 
 __all__ = ["log_pvalues"]
-
-Array: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.intp]
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 def log_pvalues(

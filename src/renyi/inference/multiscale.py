@@ -12,11 +12,10 @@ from functools import lru_cache
 from typing import TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis.canonical import corner_and_edges, cross_products
 from renyi.basis.nested import MANY_LEVELS, Scales, leverages_without_ties
-from renyi.compute.arrays import as_floats, at_least, interpolated, is_tensor, like, namespace, stacked
+from renyi.compute.arrays import Array, Counts, as_floats, at_least, interpolated, is_tensor, like, namespace, stacked
 from renyi.compute.eigenvalues import largest_eigenvalue, products_of_rows
 from renyi.compute.linalg import is_large, largest_square
 from renyi.compute.memory import workspace
@@ -56,8 +55,6 @@ __all__ = [
     "within_reach",
 ]
 
-Array: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.intp]
 Block: TypeAlias = tuple[int, int]
 # Roots, ranks and rows to logarithms of p-values.
 Law: TypeAlias = Callable[[Array, int, int, int], Array]

@@ -12,11 +12,11 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import cross_products
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.devices import free_bytes, within_room
 from renyi.compute.threads import ahead
 from renyi.errors import InputError
@@ -36,8 +36,6 @@ __all__ = [
     "until_resolved",
 ]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Exchange = Literal["within", "whole"]
 # What random numbers are made from.
 Entropy: TypeAlias = tuple[int, ...]
@@ -171,7 +169,7 @@ def until_resolved(batches: Iterable[Array], observed: float, /, *, rounding: fl
     return Shuffled(n_drawn, n_reached)
 
 
-def reaches(permuted: Array, observed: float, /, *, rounding: float) -> NDArray[np.bool_]:
+def reaches(permuted: Array, observed: float, /, *, rounding: float) -> Mask:
     """Which statistics of permuted rows are at least the observed one, or below it by rounding alone.
 
     Every permutation test compares here. Rounding depends on the order of the rows: without a tolerance it would decide

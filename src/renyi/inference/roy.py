@@ -1,21 +1,18 @@
 """The law of the largest canonical correlation of independent data: Roy's largest root."""
 
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc
 
-from renyi.compute.arrays import as_places, is_tensor, like, namespace
+from renyi.compute.arrays import Array, Counts, as_places, is_tensor, like, namespace
 from renyi.compute.roots import root_between
 from renyi.errors import InputError
 from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_beta, log_tail
 
 __all__ = ["LARGEST_RANK", "MANY_ROOTS", "are_many", "critical_root", "log_sf", "log_sf_of_many", "null_median"]
-
-Array: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.intp]
 
 # The table of the law takes 0.6 s at this smaller rank, and the cube of it beyond.
 LARGEST_RANK = 200

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations
 from renyi.basis.orthonormal import ordered_whitening, own_features, triangular_factor
 from renyi.basis.ranks import quantise
+from renyi.compute.arrays import Array, Index
 from renyi.data.align import Missing, as_conditional
 from renyi.data.column import Column, labels_of
 from renyi.errors import InputError, check_choice
@@ -21,7 +21,6 @@ from renyi.pair.result import TestResult
 
 __all__ = ["conditional_test"]
 
-Array: TypeAlias = NDArray[np.float64]
 Method = Literal["auto"]
 
 # Levels of roughness of x and y that are looked at together; a scalar has one function a level.
@@ -197,7 +196,7 @@ def _ranked(numbers: Array, target: Array, explained: Explained) -> Array:
     return ranks
 
 
-def _smooth_to_rough(u: Array) -> tuple[Array, NDArray[np.intp]]:
+def _smooth_to_rough(u: Array) -> tuple[Array, Index]:
     """Functions of ranks, level by level, and where the levels end."""
     linear = 2 * u - 1
     products = [linear[:, [i]] * linear[:, i + 1 :] for i in range(u.shape[1] - 1)]

@@ -10,19 +10,16 @@ is a rough function that x and y share, and no smooth feature takes it away.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from renyi.basis.ranks import quantise
+from renyi.compute.arrays import Array
 from renyi.data.column import Column, labels_of
 from renyi.errors import InputError
 
 __all__ = ["Explained", "explain", "matrix_of", "soften", "targets_of"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 # Features of z: a quarter of the rows, within reason.
 _ROWS_PER_FEATURE, _MOST_FEATURES = 4, 400

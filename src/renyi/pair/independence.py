@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from renyi.basis import random_features
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products, largest_correlation
 from renyi.basis.random_features import Seed
-from renyi.compute.arrays import is_tensor, namespace
+from renyi.compute.arrays import Array, is_tensor, namespace
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing, as_blocks, as_pair, common_rows
 from renyi.data.column import Column, as_floats_apart
@@ -36,8 +36,6 @@ from renyi.pair.result import TestResult
 from renyi.pair.settings import Rng
 
 __all__ = ["independence_test"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 Method = Literal["auto", "roy", "bartlett", "spectral", "permutation"]
 _MOST_RESAMPLES = 10**8

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi import __version__
 from renyi.allpairs.column_group import Variable
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.errors import InputError, brief
 from renyi.report.clusters import orders
 from renyi.report.network import network_of
@@ -21,8 +21,6 @@ from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
 __all__ = ["SCHEMA", "ReportOptions", "document_of"]
-
-Index: TypeAlias = NDArray[np.intp]
 
 SCHEMA = 1
 # What a page still opens quickly with: all pairs of 500 columns.
@@ -144,7 +142,7 @@ class _Summary:
         return sorted(list(seen)[:_MOST_DRAWN])
 
     @cached_property
-    def _is_drawn(self) -> NDArray[np.bool_]:
+    def _is_drawn(self) -> Mask:
         return np.isin(np.arange(len(self.variables)), self.drawn)
 
     def _column(self, k: int) -> dict[str, Any]:
@@ -158,7 +156,7 @@ class _Summary:
 
     # The pairs.
 
-    def _pairs(self, is_missed: NDArray[np.bool_]) -> dict[str, Any]:
+    def _pairs(self, is_missed: Mask) -> dict[str, Any]:
         kept, edges, is_rdc = self.kept, self.edges, self.edges.measure == "rdc"
         with np.errstate(divide="ignore"):
             log_q = np.log10(self.result.edge_qvalues[kept])
@@ -195,7 +193,7 @@ class _Summary:
         unbounded = np.isnan(self.edges.largest) and len(known)
         return {"rows": first, "columns": second, "scale": round(float(known.max()), 4) if unbounded else 1.0}
 
-    def _strength_between(self, drawn: Index) -> NDArray[np.float64]:
+    def _strength_between(self, drawn: Index) -> Array:
         """Strengths of the kept pairs between the columns that are drawn."""
         place = np.full(len(self.variables), -1)
         place[drawn] = np.arange(len(drawn))

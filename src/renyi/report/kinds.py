@@ -5,23 +5,20 @@ they explain beside Spearman's correlation, says whether there is a rise, a curv
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.allpairs.edges import MISSED
 from renyi.basis.canonical import canonical_correlations, cross_products
 from renyi.basis.nested import Scales, category_scales, number_scales
 from renyi.basis.ranks import quantise
+from renyi.compute.arrays import Array
 from renyi.data.align import as_pair
 from renyi.data.column import Column
 from renyi.inference.roy import null_median
 from renyi.report.summary import short, trend_of
 
 __all__ = ["kind_of"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 # A shape needs no finer ranks.
 _CELLS = 1024

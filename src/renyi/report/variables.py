@@ -2,19 +2,17 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Column
 from renyi.report.summary import short
 
 __all__ = ["cells_of", "drawable", "label_of", "limits_of", "plain", "sampled_rows", "significant", "variable_record"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 _LONGEST_LABEL = 60
 # Beyond these a browser's axis has no room left for differences.
@@ -119,7 +117,7 @@ def _shortest(value: float) -> float:
     return int(value) if value.is_integer() and abs(value) < 1e15 else value
 
 
-def _sample(values: Array, gaps: NDArray[np.bool_] | None, *, is_coded: bool) -> Sequence[float | None]:
+def _sample(values: Array, gaps: Mask | None, *, is_coded: bool) -> Sequence[float | None]:
     observed = values if gaps is None else values[~gaps]
     known: list[float] = observed.astype(int).tolist() if is_coded else significant(observed)
     if gaps is None:

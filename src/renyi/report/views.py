@@ -4,12 +4,12 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
 from renyi.basis.basis import Basis
 from renyi.basis.ranks import empirical_cdf, joint_ranks
 from renyi.coefficients.pearson import Spearman, correlation_of
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.align import common_rows
 from renyi.data.column import Column
 from renyi.errors import InputError
@@ -21,8 +21,6 @@ from renyi.report.variables import cells_of, drawable, label_of, limits_of, plai
 
 __all__ = ["Axis", "view_of"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Function: TypeAlias = RankTransformation | CategoryTransformation
 
 _CELLS, _CLOUD_CELLS = 40, 32
@@ -94,7 +92,7 @@ def _words(x: Column, y: Column, strength: float, linear: float) -> str | None:
         return None
 
 
-def _counts(x: tuple[Index, int], y: tuple[Index, int], rows: NDArray[np.bool_] | None) -> dict[str, Any]:
+def _counts(x: tuple[Index, int], y: tuple[Index, int], rows: Mask | None) -> dict[str, Any]:
     """How many rows fall into each cell of a grid."""
     (i, n_x), (j, n_y) = x, y
     cells = i * n_y + j
@@ -102,7 +100,7 @@ def _counts(x: tuple[Index, int], y: tuple[Index, int], rows: NDArray[np.bool_] 
     return {"shape": [n_x, n_y], "counts": counts.tolist()}
 
 
-def _boxes(x: Axis, y: Axis, rows: NDArray[np.bool_] | None) -> list[list[float] | None]:
+def _boxes(x: Axis, y: Axis, rows: Mask | None) -> list[list[float] | None]:
     """Quantiles of the number in every group: 5, 25, 50, 75 and 95 %."""
     groups, numbers = (x, y) if x.has_levels else (y, x)
     codes, values = groups.column.values, numbers.values

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.allpairs.device.ranking import on_device, ranked
 from renyi.basis import random_features
 from renyi.basis.nested import Scales
-from renyi.compute.arrays import in_memory, is_tensor
+from renyi.compute.arrays import Array, Mask, in_memory, is_tensor
 from renyi.compute.devices import free_bytes
 from renyi.compute.threads import map_in_threads
 from renyi.data.column import Column
@@ -18,9 +17,6 @@ from renyi.pair.prepare import prepare
 from renyi.pair.settings import Settings
 
 __all__ = ["Candidate", "as_candidates", "scales_of"]
-
-Array: TypeAlias = NDArray[np.float64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 # Leading functions of a number, and the sizes of the blocks that are looked at.
 _SIZES = (1, 3, 6)

@@ -13,12 +13,11 @@ the span, and nothing is ranked or projected twice.
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from renyi.compute.arrays import in_memory, like, namespace
+from renyi.compute.arrays import Array, Index, Mask, in_memory, like, namespace
 from renyi.data.column import Column
 from renyi.inference import multiscale
 from renyi.inference.multiscale import Block
@@ -28,10 +27,6 @@ from renyi.selection.candidates import Candidate, scales_of
 from renyi.selection.products import Products, ProductsInMemory, ProductsOnDevice, Rows
 
 __all__ = ["Gains"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
-Mask: TypeAlias = NDArray[np.bool_]
 
 # Sizes of the blocks of functions of a target that is a number.
 _TARGET_SIZES = (1, 2, 6)

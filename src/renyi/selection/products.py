@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.device.stack import DeviceRows, DeviceStack, Weighted
-from renyi.compute.arrays import in_memory, is_tensor
+from renyi.compute.arrays import Array, in_memory, is_tensor
 from renyi.compute.devices import free_bytes, within_room
 from renyi.compute.threads import map_in_threads
 from renyi.selection.candidates import Candidate
 
 __all__ = ["Products", "ProductsInMemory", "ProductsOnDevice", "Rows"]
 
-Array: TypeAlias = NDArray[np.float64]
 # Functions (functions, rows) in float64, where a search keeps them.
 Rows: TypeAlias = Any
 

@@ -1,12 +1,12 @@
 """The chosen columns together as a vector against the target, by any measure of vectors (paper, section 4.2)."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure
+from renyi.compute.arrays import Array, Index
 from renyi.compute.threads import map_in_threads
 from renyi.data.column import Column
 from renyi.errors import InputError
@@ -14,10 +14,6 @@ from renyi.inference.permutation import reaches
 from renyi.selection.forward import Proposal
 
 __all__ = ["Setwise"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
-Mask: TypeAlias = NDArray[np.bool_]
 
 # With fewer the smallest p-value would be above the default error rate.
 _N_RESAMPLES = 199

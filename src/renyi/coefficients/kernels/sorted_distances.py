@@ -8,15 +8,15 @@ ties may be broken at will.
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array, Index
+
 __all__ = ["SortedScalars", "distance_products", "sort_scalars"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Number = TypeVar("Number", np.float64, np.int32)
 
 # Groups of so few rows are compared one by one, which is faster than to split them further.

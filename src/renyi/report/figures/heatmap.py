@@ -1,10 +1,10 @@
 """A matrix of dependences as a picture, similar columns beside one another."""
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array, Mask
 from renyi.errors import count, load
 from renyi.report.clusters import orders
 from renyi.report.figures.style import GREY, ORANGE, STYLE, shown_once
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["plot_matrix"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 _COLOURS = "Blues"
 _UNKNOWN, _SELF = "#b8b8b8", "#ececec"
@@ -83,7 +81,7 @@ def _write(ax: "Axes", values: Array, qvalues: Array, *, is_square: bool) -> Non
         ax.text(j, i, f"{value:.2f}".replace("-", "−"), ha="center", va="center", fontsize=size, color=ink)
 
 
-def _nonlinear(matrix: DependenceMatrix) -> NDArray[np.bool_]:
+def _nonlinear(matrix: DependenceMatrix) -> Mask:
     edges = matrix.edges
     i, j = edges.found.i, edges.found.j
     marks = np.zeros(matrix.values.shape, dtype=bool)
@@ -91,7 +89,7 @@ def _nonlinear(matrix: DependenceMatrix) -> NDArray[np.bool_]:
     return marks | marks.T if matrix.other_names is None else marks
 
 
-def _dot(ax: "Axes", marks: NDArray[np.bool_], *, in_corner: bool) -> None:
+def _dot(ax: "Axes", marks: Mask, *, in_corner: bool) -> None:
     """Dots where linear coefficients see less than half."""
     i, j = np.nonzero(marks)
     shift = 0.34 if in_corner else 0.0

@@ -1,12 +1,13 @@
 """The data of a pair, its copula, and the transformations behind its coefficient, as a figure."""
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis.ranks import joint_ranks
 from renyi.coefficients.pearson import Spearman, correlation_of
+from renyi.compute.arrays import Array
 from renyi.data.column import Column
 from renyi.errors import load
 from renyi.pair.result import CategoryTransformation, RankTransformation, Transformations
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["plot_transformations"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 _MOST_POINTS = 5000
 _MOST_BARS = 20
