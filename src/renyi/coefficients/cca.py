@@ -12,7 +12,8 @@ from renyi.basis.random_features import Seed
 from renyi.coefficients.base import Law, Measure, Side, Statement
 from renyi.coefficients.pearson import Scores, log_pvalue_of_correlation, shuffled_roots, standardised
 from renyi.compute.arrays import Array, Index
-from renyi.inference.multiscale import is_trusted, largest_root, share_of_levels
+from renyi.compute.eigenvalues import largest_root
+from renyi.inference.multiscale import is_trusted, share_of_levels
 from renyi.inference.permutation import Shuffled
 from renyi.inference.roy import LARGEST_RANK, log_sf
 from renyi.pair.bases import check_ranks
@@ -75,7 +76,7 @@ class CCA(Measure[Basis]):
         rows = np.ascontiguousarray(x.table.T) / x.n_samples
         parts = (orders[start : start + step] for start in range(0, len(orders), step))
         roots = [largest_root(rows @ np.take(y.table, part, axis=0)) for part in parts]
-        return np.sqrt(np.clip(np.concatenate(roots), 0.0, 1.0))
+        return np.asarray(np.sqrt(np.clip(np.concatenate(roots), 0.0, 1.0)))
 
     def law(self, x: Basis, y: Basis, value: float, /) -> Law | None:
         n, ranks = x.n_samples, (x.rank, y.rank)

@@ -17,12 +17,13 @@ from renyi.basis.ranks import quantise
 from renyi.coefficients.base import Law, Measure, Side, Statement, entropy_of
 from renyi.coefficients.rows import Rows
 from renyi.compute.arrays import Array, Index, Mask
+from renyi.compute.eigenvalues import largest_root
 from renyi.compute.threads import stream
 from renyi.data.align import as_pair
 from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.inference.correlation_null import log_heavier, log_skewed, shape_of_correlation
-from renyi.inference.multiscale import FEW_ROWS, LARGEST_ROOT, is_trusted, largest_root
+from renyi.inference.multiscale import FEW_ROWS, LARGEST_ROOT, is_trusted
 from renyi.inference.permutation import ROUNDING, Shuffled, shuffled_pvalue
 from renyi.inference.roy import are_many, log_sf, log_sf_of_many
 
@@ -304,7 +305,7 @@ def shuffled_roots(x: tuple[Rows, Array], y: tuple[Rows, Array], /, *, n_resampl
 
 def _largest_correlations(cross: Array) -> Array:
     """Not their squares, whose rounding vanishes next to 0."""
-    return np.sqrt(np.maximum(largest_root(cross), 0.0))
+    return np.asarray(np.sqrt(np.maximum(largest_root(cross), 0.0)))
 
 
 def log_smallest(n: int) -> float:

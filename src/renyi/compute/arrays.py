@@ -17,13 +17,18 @@ __all__ = [
     "Array",
     "Counts",
     "Index",
+    "Lookup",
     "Mask",
     "as_floats",
     "as_places",
     "at_least",
+    "by_value",
+    "columns_of_tensor",
     "gathered",
+    "has_floats",
     "in_memory",
     "interpolated",
+    "is_matrix_of_floats",
     "is_tensor",
     "joined",
     "like",
@@ -41,6 +46,29 @@ def is_tensor(data: Any, /) -> bool:
     """Whether this is a tensor of torch, which nobody loads to find out."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(data, torch.Tensor)
+
+
+def is_matrix_of_floats(data: Any, /) -> bool:
+    """Whether this is a dense tensor of floats (rows, columns)."""
+    return is_tensor(data) and data.is_floating_point() and data.ndim == 2 and data.layout == namespace(data).strided
+
+
+def has_floats(array: Any, /) -> bool:
+    """Whether the numbers of an array or a tensor are floats of 32 or 64 bits."""
+    return str(array.dtype).removeprefix("torch.") in ("float32", "float64")
+
+
+def columns_of_tensor(data: Any, /) -> tuple[Any, Mask] | None:
+    """The columns of a tensor of floats, each in one piece (columns, rows), and which are complete and vary.
+
+    None for what is no tensor.
+    """
+    if not is_tensor(data):
+        return None
+    numbers = data.T.contiguous()
+    lowest, highest = namespace(data).aminmax(numbers, dim=1)
+    # One that is not a number makes both so.
+    return numbers, in_memory((highest - lowest > 0) & (highest - lowest < np.inf))
 
 
 def namespace(array: Any, /) -> Any:
@@ -112,3 +140,35 @@ def interpolated(array: Any, knots: Array, values: Array, /) -> Any:
     step = torch.searchsorted(at, array.contiguous()).clamp(1, len(knots) - 1)
     share = ((array - at[step - 1]) / (at[step] - at[step - 1])).clamp(0.0, 1.0)
     return torch.lerp(known[step - 1], known[step], share)
+
+
+def by_value(values: Any, /) -> list[tuple[Any, int]]:
+    """Positions of every distinct value."""
+    if len(values) == 0:
+        return []
+    if bool((values == values[0]).all()):
+        return [(slice(None), int(values[0]))]
+    if is_tensor(values):
+        return [(values == value, value) for value in values.unique().tolist()]
+    order = np.argsort(values, kind="stable")
+    starts = np.flatnonzero(np.diff(values[order], prepend=values[order[0]] - 1))
+    return [(rows, int(values[rows[0]])) for rows in np.split(order, starts[1:])]
+
+
+class Lookup:
+    """A small table that is read at very many of its rows at once, a column of the table at a time."""
+
+    def __init__(self, table: Array, /) -> None:
+        # NumPy reads the numbers of a row together; a device reads each column by itself, and keeps them.
+        self._table = np.ascontiguousarray(table)
+        self._on_devices: dict[Any, list[Any]] = {}
+
+    def at(self, rows: Any, /) -> Any:
+        """Every column at these rows."""
+        if not is_tensor(rows):
+            return self._table[rows].T
+        kept = self._on_devices.get(rows.device)
+        if kept is None:
+            kept = [column.contiguous() for column in like(self._table, rows).T]
+            self._on_devices[rows.device] = kept
+        return [column[rows] for column in kept]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.compute.arrays import is_tensor
+from renyi.compute.arrays import namespace
 from renyi.data.align import Missing, check_indexes, common_rows
 from renyi.data.column import Column
 from renyi.data.exact import is_rounded_by_floats, is_wide
@@ -233,7 +233,7 @@ def names_of(data: Any, argument: str = "the table", notes: Notes | None = None,
 
 
 def _parts(data: Any, argument: str, notes: Notes) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
-    if is_tensor(data):
+    if namespace(data) is not np:
         data = as_array(data, argument)
     if isinstance(data, np.ndarray):
         return _array_parts(data, argument, notes), as_dict

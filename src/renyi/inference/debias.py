@@ -8,9 +8,9 @@ from renyi.basis.basis import Basis, restrict
 from renyi.basis.canonical import canonical_directions, cross_products, largest_correlation
 from renyi.basis.nested import MANY_LEVELS
 from renyi.compute.arrays import Array, Index
+from renyi.compute.eigenvalues import largest_root
 from renyi.compute.roots import root_between
 from renyi.inference import contingency
-from renyi.inference.multiscale import largest_root
 from renyi.inference.roy import log_sf, null_median
 
 __all__ = [

@@ -9,16 +9,14 @@ mean, and the law of that mean depends on them through one number.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 
 from renyi.basis.canonical import corner_and_edges, cross_products
 from renyi.basis.nested import MANY_LEVELS, Scales, leverages_without_ties
-from renyi.compute.arrays import Array, Counts, as_floats, at_least, interpolated, is_tensor, like, namespace, stacked
-from renyi.compute.eigenvalues import largest_eigenvalue, products_of_rows
-from renyi.compute.linalg import is_large, largest_square
-from renyi.compute.memory import workspace
+from renyi.compute.arrays import Array, Counts, as_floats, at_least, interpolated, like, namespace, stacked
+from renyi.compute.eigenvalues import largest_root
 from renyi.inference.correlation_null import log_heavier
 from renyi.inference.roy import LARGEST_RANK, log_sf
 
@@ -91,9 +89,6 @@ FEW_ROWS = 50
 # A block that leaves fewer rows free than a fifth of these few can fit rows that are tied in both columns.
 MOST_FITTED = 0.8
 LEVEL = 0.05
-
-# From so many matrices on planes of their entries take half the time of LAPACK, while these stay in the cache.
-_PAIRS_BY_PLANES, _MOST_BY_PLANES = 1024, 8192
 
 # Law of the weighted harmonic mean H of p-values: H = p/M^φ(p) with φ = c·p^a·(1 − p)^b, M the effective number of
 # blocks; fitted in benchmarks/studies/calibration.py.
@@ -235,44 +230,6 @@ class NestedProducts:
 def block_roots(cross: Array, blocks: Sequence[Block], /) -> Array:
     """Largest squared canonical correlation of every block, as the last axis; `cross` may be a batch of products."""
     return NestedProducts(cross, cross[..., :, 0], cross[..., 0, :]).roots(blocks)
-
-
-def largest_root(block: Array, /) -> Array:
-    """Largest squared singular value of every matrix of a batch."""
-    if block.shape[-2] > block.shape[-1]:
-        block = block.swapaxes(-1, -2)
-    if is_tensor(block):
-        planes = block.movedim((-2, -1), (0, 1))  # type: ignore[attr-defined]  # of torch
-        return _largest_root_of(products_of_rows(planes))
-    if is_large(block.shape[-2:]):
-        found = [largest_square(matrix) for matrix in block.reshape(-1, *block.shape[-2:])]
-        return np.array(found).reshape(block.shape[:-2])
-    if block.ndim == 3 and block.shape[1] > 2 and len(block) >= _PAIRS_BY_PLANES:
-        parts = np.array_split(block, -(-len(block) // _MOST_BY_PLANES))
-        return np.concatenate([_largest_root_of(products_of_rows(_planes(part))) for part in parts])
-    block = np.ascontiguousarray(block)
-    gram = block @ block.swapaxes(-1, -2)
-    if len(gram.T) <= 2:
-        return _largest_root_of(np.moveaxis(gram, (-2, -1), (0, 1)))
-    return np.asarray(np.linalg.eigvalsh(gram)[..., -1])
-
-
-def _planes(matrices: Array) -> Array:
-    """Matrices (m, a, b) as planes (a, b, m), until the next call in this thread."""
-    moved = np.moveaxis(matrices, 0, -1)
-    planes = workspace("planes", moved.shape)
-    planes[:] = moved
-    return planes
-
-
-def _largest_root_of(gram: Array) -> Array:
-    """Largest eigenvalue of symmetric matrices (m, m, …)."""
-    if len(gram) == 1:
-        return np.asarray(gram[0, 0]) if gram.ndim == 2 else gram[0, 0]
-    if len(gram) > 2:
-        return cast(Array, largest_eigenvalue(gram))
-    half = (gram[0, 0] - gram[1, 1]) / 2
-    return cast(Array, (gram[0, 0] + gram[1, 1]) / 2 + namespace(gram).hypot(half, gram[0, 1]))
 
 
 def log_evidence(roots: Array, blocks: Sequence[Block], n: int, /, *, law: Law = log_sf) -> Array:

@@ -12,7 +12,7 @@ from renyi.basis import random_features
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products, largest_correlation
 from renyi.basis.random_features import Seed
-from renyi.compute.arrays import Array, is_tensor, namespace
+from renyi.compute.arrays import Array, namespace
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing, as_blocks, as_pair, common_rows
 from renyi.data.column import Column, as_floats_apart
@@ -197,7 +197,7 @@ def _on_device(data: Any, argument: str, place: Any) -> Column:
     """A column of numbers on a device."""
     import torch
 
-    if not is_tensor(data):
+    if namespace(data) is np:
         column = as_column(data, argument)
         if column.kind != "number":
             raise InputError(

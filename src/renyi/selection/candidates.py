@@ -9,7 +9,7 @@ import numpy as np
 from renyi.allpairs.device.ranking import on_device, ranked
 from renyi.basis import random_features
 from renyi.basis.nested import Scales
-from renyi.compute.arrays import Array, Mask, in_memory, is_tensor
+from renyi.compute.arrays import Array, Mask, has_floats, in_memory
 from renyi.compute.devices import free_bytes
 from renyi.compute.threads import map_in_threads
 from renyi.data.column import Column
@@ -113,8 +113,7 @@ def as_candidates(columns: Sequence[Column], /, *, n_threads: int = 1, device: A
 
 def _is_for_device(column: Column) -> bool:
     """Whether this is a complete column of floats; whole numbers may have more digits than these."""
-    is_float = is_tensor(column.values) or column.values.dtype in (np.float32, np.float64)
-    return column.kind == "number" and column.missing is None and is_float
+    return column.kind == "number" and column.missing is None and has_floats(column.values)
 
 
 def _ranked_on_device(columns: Sequence[Column], making: _Making, device: Any) -> Iterator[Candidate]:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from renyi.compute.arrays import Array, Index, Mask, in_memory, like, namespace
+from renyi.compute.eigenvalues import largest_root
 from renyi.data.column import Column
 from renyi.inference import multiscale
 from renyi.inference.multiscale import Block
@@ -346,7 +347,7 @@ def _eliminate(gram: Array, cross: Array, least: Array) -> Mask:
 
 def _by_rank(cross: Array, kept: Mask, freedom: Index, leverages: Array, *, share: float, most: float) -> Array:
     """Logarithms of Roy's p-values, by the ranks that were kept; 0 where single rows weigh too much."""
-    roots = np.clip(multiscale.largest_root(np.ascontiguousarray(cross)), 0.0, multiscale.LARGEST_ROOT)
+    roots = np.clip(largest_root(np.ascontiguousarray(cross)), 0.0, multiscale.LARGEST_ROOT)
     heaviest = np.minimum(leverages / share**2, multiscale.LARGEST_ROOT)
     ranks, size = np.count_nonzero(kept, axis=1), cross.shape[2]
     log_p = np.zeros(len(roots))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.device.stack import DeviceRows, DeviceStack, Weighted
-from renyi.compute.arrays import Array, in_memory, is_tensor
+from renyi.compute.arrays import Array, in_memory, namespace
 from renyi.compute.devices import free_bytes, within_room
 from renyi.compute.threads import map_in_threads
 from renyi.selection.candidates import Candidate
@@ -137,7 +137,7 @@ class ProductsOnDevice:
 
         codes = self._candidates[which].codes
         # Of NumPy's whole numbers torch adds up but few.
-        return codes if is_tensor(codes) else torch.as_tensor(codes.astype(np.int32), device=self._device)
+        return torch.as_tensor(codes.astype(np.int32), device=self._device) if namespace(codes) is np else codes
 
     def products(self, members: Sequence[int], others: Rows, /) -> Array:
         one, wanted = self._candidates[members[0]], set(members)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import (
 
 from renyi.coefficients.base import Measure
 from renyi.coefficients.registry import measure as named
-from renyi.compute.arrays import Array, Index, Mask, is_tensor
+from renyi.compute.arrays import Array, Index, Mask, namespace
 from renyi.compute.devices import device_of, relieved
 from renyi.data.column import Column
 from renyi.errors import InputError, count, is_integer, is_number
@@ -203,7 +203,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         -------
         ndarray, tensor or frame of shape (n_samples, n_selected_features)
         """
-        if not is_tensor(X):
+        if namespace(X) is np:
             return super().transform(X)
         check_is_fitted(self)
         if X.ndim != 2 or X.shape[1] != self.n_features_in_:
