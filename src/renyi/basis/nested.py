@@ -10,7 +10,7 @@ Ties share their mean rank here: with it the first function of two columns witho
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from scipy.special import gammaln
 from renyi.basis.basis import LEAST_SIZE, Basis, category_basis, levels_basis, restrict, restrict_cells
 from renyi.basis.cosine import Smooth
 from renyi.basis.cosine import functions as smooth_functions
-from renyi.basis.orthonormal import ordered_whitening, own_features, triangular_factor
+from renyi.basis.orthonormal import ordered_whitening, orthonormalised, own_features
 from renyi.basis.ranks import Cells, Copula, middles, quantise, tie_free_cells
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Kind
@@ -53,6 +53,8 @@ _FREQUENT = (3.0, 0.5)
 MANY_LEVELS = 40
 # A function of which the smoother ones leave less than this says nothing new, or speaks of a row or two.
 _CUT = 1e-2
+# However rare a value is, whether a row has it is a function.
+_WHITEN = partial(ordered_whitening, first=LEAST_SIZE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +162,8 @@ def _smooth_table(counts: Index) -> tuple[Array, Smooth]:
     """Smooth functions on cells that hold so many rows each, centred and orthonormal over the rows, in their order."""
     u = middles(counts)
     functions = smooth_functions(u)
-    weights, intercept = _orthonormalising(functions, counts)
-    return functions @ weights + intercept, Smooth(u, weights, intercept)
+    table, weights, intercept = orthonormalised(functions, cut=_CUT, whiten=_WHITEN, counts=counts)
+    return table, Smooth(u, weights, intercept)
 
 
 def vector_scales(values: NDArray[Any], basis: Basis, /) -> Scales:
@@ -174,10 +176,11 @@ def vector_scales(values: NDArray[Any], basis: Basis, /) -> Scales:
     parts = [[linear], quadratic, waves, [basis.table]]
     functions = np.concatenate([function for part in parts for function in part], axis=1)
     ends = np.cumsum([sum(function.shape[1] for function in part) for part in parts])
-    weights, intercept = _orthonormalising(functions, np.ones(len(functions), dtype=np.intp))
+    counts = np.ones(len(functions), dtype=np.intp)
+    table, weights, _ = orthonormalised(functions, cut=_CUT, whiten=_WHITEN, counts=counts)
     # Functions that were passed over do not count.
     sizes = tuple(int(np.count_nonzero(own_features(weights) < end)) for end in ends)
-    return Scales(Basis(functions @ weights + intercept, None, None, key=basis.key), "vector", sizes)
+    return Scales(Basis(table, None, None, key=basis.key), "vector", sizes)
 
 
 def _mean_ranks(values: NDArray[Any]) -> Array:
@@ -206,9 +209,3 @@ def frequent(counts: Index, fewest: float, /) -> int:
     """How many leading levels have at least so many rows, as have those that follow them, together."""
     following = counts.sum() - np.cumsum(counts)
     return int(np.count_nonzero((counts >= fewest) & (following >= fewest)))
-
-
-def _orthonormalising(functions: Array, counts: Index) -> tuple[Array, Array]:
-    factor = triangular_factor([(functions, np.sqrt(counts / counts.sum()))])
-    # However rare a value is, whether a row has it is a function.
-    return ordered_whitening(factor, cut=_CUT, first=LEAST_SIZE)

@@ -7,7 +7,7 @@ import numpy as np
 
 from renyi.basis.basis import RANK_CUT, Basis
 from renyi.basis.canonical import cross_products, largest_correlation
-from renyi.basis.orthonormal import principal_whitening, triangular_factor
+from renyi.basis.orthonormal import orthonormalised, principal_whitening
 from renyi.basis.random_features import Seed
 from renyi.coefficients.base import Law, Measure, Side, Statement
 from renyi.coefficients.pearson import Scores, log_pvalue_of_correlation, shuffled_roots, standardised
@@ -59,9 +59,8 @@ class CCA(Measure[Basis]):
         coordinates = values.reshape(len(values), -1).T
         varying = [standardised(column) for column in coordinates if (column != column[0]).any()]
         scaled = np.column_stack(varying) * np.sqrt(len(values))
-        factor = triangular_factor([(scaled, np.full(len(scaled), len(scaled) ** -0.5))])
-        weights, shift = principal_whitening(factor, cut=RANK_CUT)
-        return Basis(scaled @ weights + shift, None, None)
+        table, *_ = orthonormalised(scaled, cut=RANK_CUT, whiten=principal_whitening)
+        return Basis(table, None, None)
 
     def combine(self, x: Basis, y: Basis, /) -> float:
         check_ranks(x.rank, y.rank, x.n_samples)

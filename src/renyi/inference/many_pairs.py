@@ -21,7 +21,7 @@ from renyi.inference.multiscale import (
 )
 from renyi.inference.roy import are_many, log_sf, log_sf_of_many
 
-__all__ = ["log_pvalues"]
+__all__ = ["log_pvalues", "within_critical"]
 
 
 def log_pvalues(
@@ -118,13 +118,18 @@ def _within_reach(roots: Array, bounds: Array, block: Block, n: Counts | int) ->
 
 def _law_and_trust(roots: Array, bounds: Array, block: Block, n: Counts | int) -> tuple[Array, Mask]:
     """Logarithm of the p-value of a block, and whether its leverages are within Roy's critical correlation."""
+    return _log_sf(roots, block, n), within_critical(bounds, block, n)
+
+
+def within_critical(bounds: Array, block: Block, n: Counts | int, /) -> Mask:
+    """`multiscale.is_trusted` over arrays; bounds are products of leverages over the squared share."""
     # The critical root is above the mean of a beta law with as many degrees of freedom as the longer side has.
     is_trusted = bounds <= max(block) / (n - 1)
     near = ~is_trusted & (bounds < 1.0)
     if bool(near.any()):
         highest = namespace(bounds).clip(bounds[near], None, LARGEST_ROOT)
         is_trusted[near] = _log_sf(highest, block, _some(n, near)) >= np.log(LEVEL)
-    return _log_sf(roots, block, n), is_trusted
+    return is_trusted
 
 
 def _log_sf(roots: Array, block: Block, n: Counts | int) -> Array:

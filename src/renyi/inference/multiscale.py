@@ -40,6 +40,7 @@ __all__ = [
     "largest_leverages",
     "largest_root",
     "leverages_on_few_rows",
+    "light",
     "log_evidence",
     "log_harmonic_mean",
     "log_pvalue",
@@ -132,11 +133,7 @@ def trusted(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ..
             return ()
         blocks = [(a, b) for a, b in blocks if a + b <= MOST_FITTED * n]
     of_x, of_y = (leverages_on_few_rows(scales.leverages, n) for scales in (x, y))
-    share, most = share_of(x, y), largest_leverages(x, y, n)
-    leverages = {(a, b): of_x[a - 1] * of_y[b - 1] for a, b in blocks}
-    return tuple(
-        block for block, product in leverages.items() if product <= most and is_trusted(product, block, n, share=share)
-    )
+    return light(blocks, (of_x, of_y), n, share=share_of(x, y), most=largest_leverages(x, y, n))
 
 
 def bearable(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ...]:
@@ -145,11 +142,18 @@ def bearable(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, .
     Shuffles are valid for any blocks. But if such a meeting reaches Roy's critical correlation it happens among the
     shuffles as well, and hides what the other blocks would show. If it does in every block, all of them are left.
     """
-    n = x.basis.n_samples
-    kept = (
-        (a, b) for a, b in blocks if is_trusted(x.leverages[a - 1] * y.leverages[b - 1], (a, b), n, share=_BEARABLE)
+    return light(blocks, (x.leverages, y.leverages), x.basis.n_samples, share=_BEARABLE) or tuple(blocks)
+
+
+def light(
+    blocks: Iterable[Block], leverages: tuple[Array, Array], n: int, /, *, share: float, most: Array | float = np.inf
+) -> tuple[Block, ...]:
+    """Blocks of which the largest leverages, by the number of leading functions of either side, are trusted."""
+    of_x, of_y = leverages
+    products = {(a, b): of_x[a - 1] * of_y[b - 1] for a, b in blocks}
+    return tuple(
+        block for block, product in products.items() if product <= most and is_trusted(product, block, n, share=share)
     )
-    return tuple(kept) or tuple(blocks)
 
 
 def leverages_on_few_rows(leverages: Array, n: int, /) -> Array:

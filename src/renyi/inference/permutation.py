@@ -3,7 +3,8 @@
 Nothing is ranked or projected again. The p-value is (1 + b)/(1 + m) for b of m shuffles that reach the observed
 statistic, never 0 (Phipson and Smyth 2010). Once enough shuffles have reached it the answer cannot become small any
 more and the rest is not drawn: the p-value is then h/l for the h-th such shuffle in l draws (Besag and Clifford 1991),
-which is as valid.
+which is as valid. Where the question is whether the best of many is beyond chance at a level, drawing stops as soon as
+the answer is clearly no (`until_above`).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -33,6 +34,7 @@ __all__ = [
     "random_orders",
     "reaches",
     "shuffled_pvalue",
+    "until_above",
     "until_resolved",
 ]
 
@@ -167,6 +169,22 @@ def until_resolved(batches: Iterable[Array], observed: float, /, *, rounding: fl
             return Shuffled(n_drawn + int(np.argmax(reached >= _ENOUGH)) + 1, _ENOUGH)
         n_drawn, n_reached = n_drawn + len(values), int(reached[-1])
     return Shuffled(n_drawn, n_reached)
+
+
+def until_above(
+    batches: Iterable[Array], observed: float, /, *, level: float, n_resamples: int, rounding: float
+) -> float:
+    """A p-value by at most so many statistics of permuted rows, of which no more are drawn once it is above a level.
+
+    That is so when as many reach the observed one as would make twice the level of all of them, and 5 to spare.
+    """
+    n_drawn = n_reached = 0
+    for values in batches:
+        n_drawn += len(values)
+        n_reached += int(np.count_nonzero(reaches(values, observed, rounding=rounding)))
+        if 1 + n_reached > 2 * level * (1 + n_resamples) + 5:
+            break
+    return (1 + n_reached) / (1 + n_drawn)
 
 
 def reaches(permuted: Array, observed: float, /, *, rounding: float) -> Mask:

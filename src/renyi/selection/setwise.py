@@ -10,7 +10,7 @@ from renyi.compute.arrays import Array, Index
 from renyi.compute.threads import map_in_threads
 from renyi.data.column import Column
 from renyi.errors import InputError
-from renyi.inference.permutation import reaches
+from renyi.inference.permutation import until_above
 from renyi.selection.forward import Proposal
 
 __all__ = ["Setwise"]
@@ -65,13 +65,9 @@ class Setwise:
         observed = float(strengths[best])
         rounding = self._rounding([*self._chosen, which[best]], observed)
         rng = np.random.default_rng([self._seed, len(self._chosen), len(self._values)])
-        n_reached = 0
-        for n_drawn in range(1, _N_RESAMPLES + 1):
-            order = rng.permutation(len(self._values))
-            n_reached += bool(reaches(self._strengths(which, order).max(), observed, rounding=rounding))
-            if 1 + n_reached > 2 * alpha * (1 + _N_RESAMPLES) + 5:
-                return (1 + n_reached) / (1 + n_drawn)
-        return (1 + n_reached) / (1 + _N_RESAMPLES)
+        orders = (rng.permutation(len(self._values)) for _ in range(_N_RESAMPLES))
+        best_of_each = (self._strengths(which, order).max(keepdims=True) for order in orders)
+        return until_above(best_of_each, observed, level=alpha, n_resamples=_N_RESAMPLES, rounding=rounding)
 
     def _strengths(self, which: Sequence[int], order: Index | None) -> Array:
         return np.array(

@@ -11,11 +11,10 @@ from renyi.compute.arrays import Array
 from renyi.data.column import Column
 from renyi.errors import load
 from renyi.pair.result import CategoryTransformation, RankTransformation, Transformations
-from renyi.report.figures.style import BLUE, GREY, ORANGE, STYLE, shown_once
+from renyi.report.figures.style import BLUE, GREY, ORANGE, in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = ["plot_transformations"]
 
@@ -25,30 +24,29 @@ _MOST_TICKS = 12
 _LONGEST_NAME = 32
 
 
-def plot_transformations(found: Transformations, /) -> "Figure":
+@in_style
+def plot_transformations(pyplot: Any, found: Transformations, /) -> Any:
     """The data, its copula, f, g, and f(x) against g(y)."""
-    pyplot = load("matplotlib.pyplot", extra="report")
     left, right = _Side(found.x, found.f, "f", seed=0), _Side(found.y, found.g, "g", seed=1)
-    with pyplot.rc_context(STYLE):
-        figure, (data, copula, f, g, both) = pyplot.subplots(1, 5, figsize=(16.5, 3.6), layout="constrained")
-        _cloud(data, left.values, right.values, BLUE)
-        left.label(data.xaxis, left.name)
-        right.label(data.yaxis, right.name)
-        data.set_title("data" if left.has_axis and right.has_axis else "data, vectors by their function")
-        _cloud(copula, left.ranks, right.ranks, BLUE)
-        left.label(copula.xaxis, left.rank_name)
-        right.label(copula.yaxis, right.rank_name)
-        copula.set_title("copula")
-        left.draw(f)
-        right.draw(g)
-        _cloud(both, left.spread, right.spread, ORANGE)
-        both.set(title="f against g", xlabel=left.function_name, ylabel=right.function_name)
-        figure.suptitle(
-            f"{_short(found.x.name)} and {_short(found.y.name)}: f and g correlate by {found.correlation:.3f} "
-            f"(debiased {max(found.debiased, 0.0):.3f}{_monotone(found)}), {found.n_samples:,} rows",
-            fontsize=13,
-        )
-    return shown_once(pyplot, figure)
+    figure, (data, copula, f, g, both) = pyplot.subplots(1, 5, figsize=(16.5, 3.6), layout="constrained")
+    _cloud(data, left.values, right.values, BLUE)
+    left.label(data.xaxis, left.name)
+    right.label(data.yaxis, right.name)
+    data.set_title("data" if left.has_axis and right.has_axis else "data, vectors by their function")
+    _cloud(copula, left.ranks, right.ranks, BLUE)
+    left.label(copula.xaxis, left.rank_name)
+    right.label(copula.yaxis, right.rank_name)
+    copula.set_title("copula")
+    left.draw(f)
+    right.draw(g)
+    _cloud(both, left.spread, right.spread, ORANGE)
+    both.set(title="f against g", xlabel=left.function_name, ylabel=right.function_name)
+    figure.suptitle(
+        f"{_short(found.x.name)} and {_short(found.y.name)}: f and g correlate by {found.correlation:.3f} "
+        f"(debiased {max(found.debiased, 0.0):.3f}{_monotone(found)}), {found.n_samples:,} rows",
+        fontsize=13,
+    )
+    return figure
 
 
 def _short(name: str) -> str:
