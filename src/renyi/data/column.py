@@ -45,6 +45,16 @@ class Column:
             return self.name or "the column"
         return f"column {brief(self.name)}"
 
+    @property
+    def gaps(self) -> Mask:
+        """Where values are missing."""
+        return np.zeros(len(self), dtype=bool) if self.missing is None else self.missing
+
+    @property
+    def known(self) -> NDArray[Any]:
+        """Values that are not missing."""
+        return self.values if self.missing is None else self.values[~self.missing]
+
     def __len__(self) -> int:
         return len(self.values)
 

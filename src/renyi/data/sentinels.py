@@ -66,7 +66,7 @@ class Extremes:
 
 def tell_sentinels(column: Column, notes: Notes, /) -> None:
     """Say what may stand for "missing" in a column of numbers."""
-    values = column.values if column.missing is None else column.values[~column.missing]
+    values = column.known
     # Hardly any column has one.
     if values.dtype.kind in "iuf" and len(values) and _KNOWN & {float(values.min()), float(values.max())}:
         extremes = Extremes()

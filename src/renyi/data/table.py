@@ -20,6 +20,7 @@ from renyi.data.records import are_records, by_column
 from renyi.data.sentinels import tell_sentinels
 from renyi.data.types import (
     MAX_LEVELS,
+    Cause,
     Override,
     SkipError,
     as_vector,
@@ -55,9 +56,10 @@ _ROWS_AT_ONCE = 1024
 class Table:
     """The columns of a table that can be measured, in its order, and what was decided about each.
 
-    `types` has the type of every kept column, `skipped` the reason for every other one, `pooled` the number of levels
-    that were merged into one in a category, if any. `new_frame` turns named columns into the kind of frame that came
-    in; for dicts and arrays that is a dict of arrays. `notes` say what reading had to decide.
+    `types` has the type of every kept column, `skipped` the reason for every other one, which `causes` name for
+    programs, `pooled` the number of levels that were merged into one in a category, if any. `new_frame` turns named
+    columns into the kind of frame that came in; for dicts and arrays that is a dict of arrays. `notes` say what reading
+    had to decide.
     """
 
     columns: tuple[Column, ...]
@@ -68,6 +70,7 @@ class Table:
     new_frame: Callable[[dict[str, Any]], Any]
     notes: Notes = field(default_factory=Notes)
     max_levels: int = MAX_LEVELS
+    causes: dict[str, Cause] = field(default_factory=dict)
 
 
 def as_table(
@@ -138,7 +141,7 @@ def as_table(
                 if n_pooled:
                     table.pooled[name] = n_pooled
         except SkipError as error:
-            table.skipped[name] = str(error)
+            table.skipped[name], table.causes[name] = str(error), error.cause
         else:
             kept.append(column)
             table.types[name] = kind

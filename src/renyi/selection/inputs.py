@@ -11,7 +11,7 @@ from renyi.compute.arrays import Mask, columns_of_tensor, in_memory
 from renyi.data.column import Column
 from renyi.data.exact import RoundingError, exact_array, is_wide
 from renyi.data.table import as_table, names_of
-from renyi.data.types import Override, SkipError, pool
+from renyi.data.types import Cause, Override, SkipError, pool
 from renyi.errors import InputError, check_choice, count
 
 __all__ = ["Categorical", "TargetKind", "is_frame", "read_features", "read_target", "with_labels"]
@@ -48,7 +48,7 @@ def _read(data: Any, types: dict[str, Override]) -> tuple[Sequence[Column], dict
     """Columns that can be measured, and why others cannot; infinities are refused."""
     table = as_table(data, "X", types=types, max_levels=_MAX_LEVELS)
     for name, reason in table.skipped.items():
-        if "infinite value" in reason:
+        if table.causes[name] is Cause.INFINITE:
             raise InputError(f"X contains infinity: column {name!r} {reason}")
     return table.columns, table.skipped
 

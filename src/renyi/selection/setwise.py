@@ -9,6 +9,7 @@ from renyi.coefficients.base import Measure
 from renyi.compute.arrays import Array, Index
 from renyi.compute.threads import map_in_threads
 from renyi.data.column import Column
+from renyi.data.frames import with_gaps
 from renyi.errors import InputError
 from renyi.inference.permutation import until_above
 from renyi.selection.forward import Proposal
@@ -113,8 +114,4 @@ def _spread(measure: Measure[Any], column: Column) -> Array:
     """The numbers of a column (rows, coordinates), 0 where it is missing."""
     observed = measure.numbers_of(column.complete())
     observed = observed.reshape(len(observed), -1)
-    if column.missing is None:
-        return observed
-    values = np.zeros((len(column), observed.shape[1]))
-    values[~column.missing] = observed
-    return values
+    return observed if column.missing is None else with_gaps(observed, column.missing)
