@@ -23,7 +23,7 @@ from renyi.basis.cosine import functions as smooth_functions
 from renyi.basis.orthonormal import ordered_whitening, orthonormalised, own_features
 from renyi.basis.ranks import Cells, Copula, middles, quantise, tie_free_cells
 from renyi.compute.arrays import Array, Index, Mask
-from renyi.data.column import Kind
+from renyi.data.column import Kind, Kinded
 
 __all__ = [
     "FEW_TIES",
@@ -58,7 +58,7 @@ _WHITEN = partial(ordered_whitening, first=LEAST_SIZE)
 
 
 @dataclass(frozen=True, eq=False)
-class Scales:
+class Scales(Kinded):
     """A nested basis, with the sizes of its leading parts that are looked at (a number's are given by its family).
 
     `equal_pairs` counts the pairs (i, j) of different rows that are equal, among all rows that the column has; a part
@@ -81,17 +81,17 @@ class Scales:
     @property
     def has_many_levels(self) -> bool:
         """Whether this is a category that has a table with another one."""
-        return self.kind == "category" and self.basis.rank > MANY_LEVELS
+        return self.is_category and self.basis.rank > MANY_LEVELS
 
     @property
     def has_few_ties(self) -> bool:
         """Whether this is a number of which hardly any two rows are equal."""
-        return self.kind == "number" and not self._has_more_ties_than(FEW_TIES)
+        return self.is_number and not self._has_more_ties_than(FEW_TIES)
 
     @property
     def has_levels(self) -> bool:
         """Whether this is a category, or a number that hardly ever leaves one value."""
-        return self.kind == "category" or self._has_more_ties_than(TIES_OF_LEVELS)
+        return self.is_category or self._has_more_ties_than(TIES_OF_LEVELS)
 
     def _has_more_ties_than(self, share: float) -> bool:
         n = self.basis.n_samples

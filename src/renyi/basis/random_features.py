@@ -17,6 +17,7 @@ from renyi.errors import InputError, brief, is_integer
 
 __all__ = [
     "DEFAULT_SCALE",
+    "FIXED_DRAW",
     "Dense",
     "Fastfood",
     "Frequencies",
@@ -55,6 +56,10 @@ class Seed:
     number: int
     is_default: bool = False
 
+    def for_rows(self, n: int, /) -> tuple[int, int, int]:
+        """What permutations of n rows are drawn from."""
+        return n, self.entropy, self.number
+
     def bits(self, n_coordinates: int) -> np.random.PCG64:
         """The stream of bits for columns of this dimension."""
         return np.random.PCG64(np.random.SeedSequence([self.is_default, self.entropy, self.number, n_coordinates]))
@@ -73,6 +78,9 @@ def seeds(rng: int | np.random.Generator | None, /, *, n_draws: int) -> list[See
             f"rng={brief(rng)} is no source of randomness: pass None, an integer ≥ 0, or a numpy Generator"
         )
     return [Seed(entropy, number) for number in range(n_draws)]
+
+
+(FIXED_DRAW,) = seeds(None, n_draws=1)
 
 
 class Projection(Hashable, Protocol):

@@ -8,7 +8,8 @@ import numpy as np
 
 from renyi.coefficients.base import Measure, Statement
 from renyi.coefficients.supersmoother import Scratch, Smoother, smoother
-from renyi.compute.arrays import Array, Index, Mask
+from renyi.compute.arrays import Array, Index, Mask, in_parts
+from renyi.compute.sorting import inverse
 from renyi.errors import ConvergenceWarning, InputError, is_integer, is_number
 
 __all__ = ["Ace"]
@@ -103,7 +104,7 @@ class Ace(Measure[Side]):
         order = np.argsort(values, kind="stable")
         ordered = _scaled(values[order])
         centred = ordered - ordered.mean()
-        return Side(smoother(ordered), centred / np.sqrt(np.mean(centred**2)), order, _inverse(order))
+        return Side(smoother(ordered), centred / np.sqrt(np.mean(centred**2)), order, inverse(order))
 
     def combine(self, x: Side, y: Side, /) -> float:
         squared, is_still = self._squares(x, y, y.places[x.order][None])
@@ -118,12 +119,12 @@ class Ace(Measure[Side]):
 
     def reordered(self, side: Side, order: Index, /) -> Side:
         places = side.places[order]
-        return replace(side, order=_inverse(places), places=places)
+        return replace(side, order=inverse(places), places=places)
 
     def shuffled(self, x: Side, y: Side, orders: Index, /) -> Array:
         step = max(1, _BATCH_VALUES // len(x.order))
         # `take` leaves every shuffle in one piece, to be summed as alone; an index would not.
-        batches = (np.take(orders[start : start + step], x.order, axis=1) for start in range(0, len(orders), step))
+        batches = (np.take(some, x.order, axis=1) for some in in_parts(orders, step))
         found = [self._squares(x, y, y.places[batch])[0] for batch in batches]
         return np.asarray(np.sqrt(np.concatenate(found)))
 
@@ -135,7 +136,7 @@ class Ace(Measure[Side]):
         places = _ties_in_order(x, y, places)
         squared, is_still = self._alternated(x, y, places)
         if self.symmetric:
-            swapped, is_swapped_still = self._alternated(y, x, _inverse(places))
+            swapped, is_swapped_still = self._alternated(y, x, inverse(places))
             squared, is_still = np.maximum(squared, swapped), is_still & is_swapped_still
         return np.clip(squared, 0.0, 1.0), is_still
 
@@ -148,7 +149,7 @@ class Ace(Measure[Side]):
         fit = x.values * _mean(response * x.values)[:, None]
         explained = np.empty_like(fit)
         rows, share, past = np.arange(m), np.zeros(m), np.full((_STILL, m), np.inf)
-        to_x, to_y = _flat(places), _flat(_inverse(places))
+        to_x, to_y = _flat(places), _flat(inverse(places))
         scratch = whole = Scratch(m, n)
         for iteration in range(self.max_iterations):
             smooth = _centred(x.smoother(response, scratch, bass=self.bass))
@@ -170,7 +171,7 @@ class Ace(Measure[Side]):
                 stays = ~ends
                 rows, share, past, places = rows[stays], share[stays], past[:, stays], places[stays]
                 response, fit, explained = response[stays], fit[stays], explained[stays]
-                to_x, to_y = _flat(places), _flat(_inverse(places))
+                to_x, to_y = _flat(places), _flat(inverse(places))
                 scratch = whole.first(len(rows))
         return squared, is_still
 
@@ -191,17 +192,10 @@ def _ties_in_order(x: Side, y: Side, places: Index) -> Index:
     Means of ties do not depend on their order but by rounding, which may decide between spans that predict as well.
     """
     if x.smoother.ties is not None:
-        places = np.argsort(x.smoother.ties[_inverse(places)], axis=1, kind="stable")
+        places = np.argsort(x.smoother.ties[inverse(places)], axis=1, kind="stable")
     if y.smoother.ties is not None:
-        places = _inverse(np.argsort(y.smoother.ties[places], axis=1, kind="stable"))
+        places = inverse(np.argsort(y.smoother.ties[places], axis=1, kind="stable"))
     return places
-
-
-def _inverse(orders: Index) -> Index:
-    """The inverse of permutations along the last axis."""
-    inverse = np.empty_like(orders)
-    np.put_along_axis(inverse, orders, np.broadcast_to(np.arange(orders.shape[-1]), orders.shape), axis=-1)
-    return inverse
 
 
 def _flat(places: Index) -> Index:

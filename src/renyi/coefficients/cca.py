@@ -8,10 +8,10 @@ import numpy as np
 from renyi.basis.basis import RANK_CUT, Basis
 from renyi.basis.canonical import cross_products, largest_correlation
 from renyi.basis.orthonormal import orthonormalised, principal_whitening
-from renyi.basis.random_features import Seed
+from renyi.basis.random_features import FIXED_DRAW, Seed
 from renyi.coefficients.base import Law, Measure, Side, Statement
 from renyi.coefficients.pearson import Scores, log_pvalue_of_correlation, shuffled_roots, standardised
-from renyi.compute.arrays import Array, Index
+from renyi.compute.arrays import Array, Index, in_parts
 from renyi.compute.eigenvalues import largest_root
 from renyi.inference.multiscale import is_trusted, share_of_levels
 from renyi.inference.permutation import Shuffled
@@ -73,8 +73,7 @@ class CCA(Measure[Basis]):
         check_ranks(x.rank, y.rank, x.n_samples)
         step = max(1, _BATCH_NUMBERS // y.table.size)
         rows = np.ascontiguousarray(x.table.T) / x.n_samples
-        parts = (orders[start : start + step] for start in range(0, len(orders), step))
-        roots = [largest_root(rows @ np.take(y.table, part, axis=0)) for part in parts]
+        roots = [largest_root(rows @ np.take(y.table, part, axis=0)) for part in in_parts(orders, step)]
         return np.asarray(np.sqrt(np.clip(np.concatenate(roots), 0.0, 1.0)))
 
     def law(self, x: Basis, y: Basis, value: float, /) -> Law | None:
@@ -100,7 +99,7 @@ class CCA(Measure[Basis]):
         return super().by_theory(x, y, value)
 
     def by_shuffles(
-        self, x: Side[Basis], y: Side[Basis], value: float, /, *, n_resamples: int, seed: Seed | None = None
+        self, x: Side[Basis], y: Side[Basis], value: float, /, *, n_resamples: int, seed: Seed = FIXED_DRAW
     ) -> Shuffled:
         scores = ((side.rows, side.prepared.table) for side in (x, y))
         return shuffled_roots(*scores, n_resamples=n_resamples, seed=seed)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure, Statement
 from renyi.compute.arrays import Array, Index, Mask
+from renyi.compute.sorting import inverse
 from renyi.errors import InputError, is_integer
 
 __all__ = ["Mic"]
@@ -126,14 +127,12 @@ class Mic(Measure[Side]):
         n = len(values)
         self._check_effort(n)
         order = np.argsort(values, kind="stable")
-        place = np.empty_like(order)
-        place[order] = np.arange(n)
         in_order = values[order]
         starts = np.flatnonzero(np.concatenate(([True], in_order[1:] != in_order[:-1])))
         edges = np.append(starts, n)
         parts = EqualParts(edges)
         cuts = (edges[parts.into(task.n_rows)[1:-1]] for task in self._tasks(n))
-        return Side(order, place, starts, tuple(cuts))
+        return Side(order, inverse(order), starts, tuple(cuts))
 
     def combine(self, x: Side, y: Side, /) -> float:
         tasks = self._tasks(len(x.order))
@@ -149,9 +148,7 @@ class Mic(Measure[Side]):
         return float(np.clip(largest if self.statistic == "mic" else total / n_entries, 0.0, 1.0))
 
     def reordered(self, side: Side, order: Index, /) -> Side:
-        where = np.empty_like(order)
-        where[order] = np.arange(len(order))
-        return side._replace(order=where[side.order], place=side.place[order])
+        return side._replace(order=inverse(order)[side.order], place=side.place[order])
 
     def bytes_needed(self, n: int, n_coordinates: int, /) -> int:
         space = Space.most(self._tasks(n), n)

@@ -93,11 +93,11 @@ class MutualInfo(Measure[Side]):
 
     def refusal(self, column: Column, /) -> str:
         """Why this measure cannot take a column; categories may have any number of levels."""
-        return "" if column.kind == "category" else super().refusal(column)
+        return "" if column.is_category else super().refusal(column)
 
     def numbers_of(self, column: Column, /) -> Array:
         """A complete column; codes of a category stay whole numbers, which says that they are labels."""
-        return cast(Array, column.values) if column.kind == "category" else super().numbers_of(column)
+        return cast(Array, column.values) if column.is_category else super().numbers_of(column)
 
     def prepare(self, values: Array, /) -> Side:
         _estimators()

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import frexp, ldexp, sqrt
 from typing import ClassVar, NamedTuple
@@ -12,9 +12,9 @@ from scipy.special import gammaln
 
 from renyi.basis.canonical import cross_products
 from renyi.basis.nested import TIES_OF_LEVELS
-from renyi.basis.random_features import Seed
+from renyi.basis.random_features import FIXED_DRAW, Seed
 from renyi.basis.ranks import quantise
-from renyi.coefficients.base import Law, Measure, Side, Statement, entropy_of
+from renyi.coefficients.base import Law, Measure, Side, Statement
 from renyi.coefficients.rows import Rows
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.eigenvalues import largest_root
@@ -165,7 +165,7 @@ class Pearson(Measure[Scores]):
         return None if log_pvalue is None else Law(abs(value), log_pvalue)
 
     def by_shuffles(
-        self, x: Side[Scores], y: Side[Scores], value: float, /, *, n_resamples: int, seed: Seed | None = None
+        self, x: Side[Scores], y: Side[Scores], value: float, /, *, n_resamples: int, seed: Seed = FIXED_DRAW
     ) -> Shuffled:
         scores = ((side.rows, side.prepared.values[:, np.newaxis] * np.sqrt(len(side))) for side in (x, y))
         return shuffled_roots(*scores, n_resamples=n_resamples, seed=seed)
@@ -181,17 +181,12 @@ class Spearman(Pearson):
 
     name: ClassVar[str] = "spearman"
     cells_at_once: ClassVar[int] = Measure.cells_at_once
-    statement: ClassVar[Statement] = Statement(
+    statement: ClassVar[Statement] = replace(
+        Pearson.statement,
         title="Spearman's rank correlation",
-        is_nonlinear=False,
-        takes_vectors=False,
         is_invariant=True,
-        range=(-1.0, 1.0),
-        parameters="none",
         cost="n log n",
-        law="Student's t, skewed as shuffles are",
         reference="C. Spearman 1904, https://doi.org/10.2307/1412159",
-        has_sign=True,
     )
 
     def prepare(self, values: Array, /) -> Scores:
@@ -289,7 +284,7 @@ def log_pvalue_of_correlation(x: Scores, y: Scores, log_pvalue: float, /) -> flo
     return float(log_heavier(skewed, max(excess, 0.0) / 6.0)) if n < FEW_ROWS else skewed
 
 
-def shuffled_roots(x: tuple[Rows, Array], y: tuple[Rows, Array], /, *, n_resamples: int, seed: Seed | None) -> Shuffled:
+def shuffled_roots(x: tuple[Rows, Array], y: tuple[Rows, Array], /, *, n_resamples: int, seed: Seed) -> Shuffled:
     """The p-value of the largest correlation of two sets of scores, orthonormal over the rows, by shuffling these."""
     bases = [rows.basis(scores) for rows, scores in (x, y)]
     return shuffled_pvalue(
@@ -299,7 +294,7 @@ def shuffled_roots(x: tuple[Rows, Array], y: tuple[Rows, Array], /, *, n_resampl
         observed=float(_largest_correlations(cross_products(bases[0], bases[1]))),
         rounding=ROUNDING,
         n_resamples=n_resamples,
-        seed=entropy_of(len(x[0]), seed),
+        seed=seed.for_rows(len(x[0])),
     )
 
 

@@ -9,6 +9,7 @@ from scipy.special import log_ndtr
 
 from renyi.coefficients.base import Law, Measure, Statement
 from renyi.compute.arrays import Array, Index
+from renyi.compute.sorting import inverse
 from renyi.errors import InputError
 from renyi.inference.multiscale import FEW_ROWS
 
@@ -175,9 +176,7 @@ class Xi(Measure[Ranked]):
         there = _coefficients(x, y, y.ranks[orders[:, x.order]])
         if not self.symmetric:
             return there
-        positions = np.empty_like(orders)
-        np.put_along_axis(positions, orders, np.arange(orders.shape[1])[np.newaxis], axis=1)
-        return np.maximum(there, _coefficients(y, x, x.ranks[positions[:, y.order]]))
+        return np.maximum(there, _coefficients(y, x, x.ranks[inverse(orders)[:, y.order]]))
 
     def law(self, x: Ranked, y: Ranked, value: float, /) -> Law | None:
         if not _law_holds(x, y) or (self.symmetric and not _law_holds(y, x)):

@@ -7,7 +7,7 @@ that is how a device reads fast.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,6 +27,7 @@ __all__ = [
     "gathered",
     "has_floats",
     "in_memory",
+    "in_parts",
     "interpolated",
     "is_matrix_of_floats",
     "is_tensor",
@@ -140,6 +141,11 @@ def interpolated(array: Any, knots: Array, values: Array, /) -> Any:
     step = torch.searchsorted(at, array.contiguous()).clamp(1, len(knots) - 1)
     share = ((array - at[step - 1]) / (at[step] - at[step - 1])).clamp(0.0, 1.0)
     return torch.lerp(known[step - 1], known[step], share)
+
+
+def in_parts(items: Any, size: int, /) -> Iterator[Any]:
+    """So many items at a time, of an array or a list."""
+    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 def by_value(values: Any, /) -> list[tuple[Any, int]]:

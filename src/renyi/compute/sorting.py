@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from renyi.compute.arrays import Index, Mask, in_memory, is_tensor
 
-__all__ = ["ends_of_ties", "order_and_ties", "sorted_values"]
+__all__ = ["ends_of_ties", "inverse", "order_and_ties", "sorted_values"]
 
 Sorted: TypeAlias = tuple[Index, NDArray[Any]]
 
@@ -25,6 +25,16 @@ def order_and_ties(values: Any) -> tuple[Index, Mask]:
         return in_memory(order), np.append(in_memory(ordered[1:] != ordered[:-1]), True)
     order, ordered = sorted_values(values.view(np.int64) if values.dtype.kind in "Mm" else values)
     return order, ends_of_ties(ordered)
+
+
+def inverse(orders: Index, /) -> Index:
+    """The place of every row in an order, or in each of several (…, n)."""
+    places = np.empty_like(orders)
+    if orders.ndim == 1:
+        places[orders] = np.arange(len(orders))
+    else:
+        np.put_along_axis(places, orders, np.broadcast_to(np.arange(orders.shape[-1]), orders.shape), axis=-1)
+    return places
 
 
 def ends_of_ties(ordered: NDArray[Any]) -> Mask:

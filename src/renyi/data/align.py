@@ -11,7 +11,7 @@ from renyi.data.column import Column, labels_of
 from renyi.data.reader import as_column, as_columns
 from renyi.errors import InputError, check_choice, count
 
-__all__ = ["Missing", "as_blocks", "as_conditional", "as_pair", "check_indexes", "common_rows"]
+__all__ = ["Missing", "as_blocks", "as_conditional", "as_pair", "check_indexes", "checked_rows", "common_rows"]
 
 Missing = Literal["raise", "pairwise", "listwise"]
 
@@ -30,17 +30,11 @@ def as_pair(x: Any, y: Any, /, *, missing: Missing) -> tuple[Column, Column]:
     if missing == "raise":
         _refuse_missing(a)
         _refuse_missing(b)
-    rows = common_rows(a, b)
-    if rows is not None and np.count_nonzero(rows) < 2:
-        raise InputError(
-            f"{a.label} and {b.label} have {count(int(np.count_nonzero(rows)), 'row')} in common: pass at least 2"
-        )
+    rows = checked_rows(a, b)
     for column in (a, b):
         _refuse_constant(column.complete(), "")
     if rows is not None and missing == "listwise":
-        a, b = a.take(rows).complete(), b.take(rows).complete()
-        for column in (a, b):
-            _refuse_constant(column, " on the rows where nothing is missing")
+        a, b = _on_rows((a, b), rows)
     return a, b
 
 
@@ -48,6 +42,22 @@ def common_rows(*columns: Column) -> Mask | None:
     """Rows where nothing is missing, or None for all of them."""
     masks = [column.missing for column in columns if column.missing is not None]
     return ~np.logical_or.reduce(masks) if masks else None
+
+
+def checked_rows(*columns: Column) -> Mask | None:
+    """The same, if there are two of them at least."""
+    rows = common_rows(*columns)
+    if rows is not None and (n := int(np.count_nonzero(rows))) < 2:
+        raise InputError(f"{labels_of(columns)} have {count(n, 'row')} in common: pass at least 2")
+    return rows
+
+
+def _on_rows(pair: tuple[Column, Column], rows: Mask) -> tuple[Column, Column]:
+    """Two columns on rows where nothing is missing, if they vary there."""
+    a, b = (column.take(rows).complete() for column in pair)
+    for column in (a, b):
+        _refuse_constant(column, " on the rows where nothing is missing")
+    return a, b
 
 
 def as_blocks(blocks: Any, x: Any, y: Any, /) -> tuple[Index, Mask | None]:
@@ -92,17 +102,10 @@ def as_conditional(x: Any, y: Any, z: Any, /, *, missing: Missing) -> tuple[tupl
     if missing == "raise":
         for column in (*pair, *given):
             _refuse_missing(column, "missing='listwise'")
-    rows = common_rows(*pair, *given)
+    rows = checked_rows(*pair, *given)
     if rows is None:
         return pair, given, np.arange(len(pair[0]))
-    if np.count_nonzero(rows) < 2:
-        raise InputError(
-            f"{labels_of([*pair, *given])} have {count(int(np.count_nonzero(rows)), 'row')} in common: pass at least 2"
-        )
-    a, b, *rest = (column.take(rows).complete() for column in (*pair, *given))
-    for column in (a, b):
-        _refuse_constant(column, " on the rows where nothing is missing")
-    return (a, b), rest, np.flatnonzero(rows)
+    return _on_rows(pair, rows), [column.take(rows).complete() for column in given], np.flatnonzero(rows)
 
 
 def _refuse_missing(column: Column, remedy: str = "missing='pairwise' or missing='listwise'") -> None:

@@ -49,7 +49,7 @@ def categorical(x: Any, /, *, name: str = "") -> Column:
     ('cat', 'dog', 'owl')
     """
     if isinstance(x, Column):
-        if x.kind != "category":
+        if not x.is_category:
             raise InputError(f"{x!r} is no column of labels: pass the labels themselves")
         return replace(x, name=name or x.name)
     encoded, own_name = encode_labels(x)

@@ -11,13 +11,34 @@ from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.exact import is_wide
 from renyi.errors import InputError, brief
 
-__all__ = ["Column", "Kind", "as_floats", "as_floats_apart", "labels_of"]
+__all__ = ["Column", "Kind", "Kinded", "as_floats", "as_floats_apart", "labels_of"]
 
 Kind = Literal["number", "vector", "category"]
 
 
+class Kinded:
+    """What has a kind, and says what that means: numbers have an order, levels of a category none, vectors no axis."""
+
+    kind: Kind
+
+    @property
+    def is_number(self) -> bool:
+        """Whether values have an order: numbers, dates, durations and ordered levels."""
+        return self.kind == "number"
+
+    @property
+    def is_category(self) -> bool:
+        """Whether values are labels without order or distance."""
+        return self.kind == "category"
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether values have several coordinates."""
+        return self.kind == "vector"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Column:
+class Column(Kinded):
     """One variable: numbers (n,), vectors (n, d), or the codes (n,) of a category with its levels.
 
     Dates and durations are numbers; so are ordered categories, as codes that rise with their levels. `name` is the

@@ -108,7 +108,7 @@ def _from_frame(frame: Any, argument: str) -> Column:
     if len(parts) == 1:
         return parts[0]
     for part in parts:
-        if part.kind == "vector" or (part.kind == "category" and part.levels != (False, True)):
+        if part.is_vector or (part.is_category and part.levels != (False, True)):
             raise InputError(
                 f"{part.label} is a {part.kind}, and a vector takes only numbers: encode it or leave it out"
             )

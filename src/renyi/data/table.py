@@ -72,6 +72,16 @@ class Table:
     max_levels: int = MAX_LEVELS
     causes: dict[str, Cause] = field(default_factory=dict)
 
+    def keep(self, column: Column, kind: str, /, *, requested: bool) -> Column:
+        """A column that varies, its rare levels pooled, as one more of the table."""
+        check_varies(column)
+        if kind == "category":
+            column, n_pooled = pool(column, requested=requested, max_levels=self.max_levels)
+            if n_pooled:
+                self.pooled[column.name] = self.pooled.get(column.name, 0) + n_pooled
+        self.types[column.name] = kind
+        return column
+
 
 def as_table(
     data: Any,
@@ -133,18 +143,12 @@ def as_table(
                 column, kind = as_vector(name, members, overrides, notes)
             else:
                 column, kind = convert(*read(cells, name, override), override, notes)
-            check_varies(column)
-            if kind == "number" and override is None:
-                tell_sentinels(column, notes)
-            if kind == "category":
-                column, n_pooled = pool(column, requested=override is not None, max_levels=table.max_levels)
-                if n_pooled:
-                    table.pooled[name] = n_pooled
+            kept.append(table.keep(column, kind, requested=override is not None))
         except SkipError as error:
             table.skipped[name], table.causes[name] = str(error), error.cause
         else:
-            kept.append(column)
-            table.types[name] = kind
+            if kind == "number" and override is None:
+                tell_sentinels(column, notes)
     return replace(table, columns=tuple(kept))
 
 
@@ -172,17 +176,9 @@ def observed(table: Table, /, *, missing: Missing) -> Table:
     kept = []
     for column in table.columns:
         try:
-            rest = column.take(rows).complete()
-            check_varies(rest)
-            if table.types[column.name] == "category":
-                rest, n_pooled = pool(rest, requested=True, max_levels=table.max_levels)
-                if n_pooled:
-                    left.pooled[column.name] = left.pooled.get(column.name, 0) + n_pooled
+            kept.append(left.keep(column.take(rows).complete(), table.types[column.name], requested=True))
         except SkipError as error:
             left.skipped[column.name] = f"{error} on the {n_rows:,} rows where nothing is missing"
-        else:
-            kept.append(rest)
-            left.types[column.name] = table.types[column.name]
     return replace(left, columns=tuple(kept))
 
 

@@ -95,7 +95,7 @@ def read(data: Any, name: str, override: Override | Spelling | None) -> Raw:
     if override == "skip":
         raise SkipError("left out by types", Cause.ASKED)
     if isinstance(data, Column):
-        kind: Type | Literal["text"] = "ordered" if data.kind == "number" and data.levels else data.kind
+        kind: Type | Literal["text"] = "ordered" if data.is_number and data.levels else data.kind
         return replace(data, name=name, argument=""), kind
     if isinstance(data, np.ndarray):
         masked = isinstance(data, np.ma.MaskedArray)
@@ -157,7 +157,7 @@ def _from_rows(array: NDArray[Any], missing: Mask | None, name: str) -> Typed:
         column = as_column(array if missing is None else np.ma.array(array, mask=missing), name)
     except InputError as error:
         raise SkipError(f"cannot be read: {error}") from error
-    return column, "vector" if column.kind == "vector" else "boolean" if column.levels else "number"
+    return column, "vector" if column.is_vector else "boolean" if column.levels else "number"
 
 
 def _infinite(infinite: Mask) -> "SkipError":
@@ -361,7 +361,7 @@ def check_varies(column: Column) -> None:
 def shown(column: Column, value: Any) -> str:
     """One of the values of a column, as messages show it."""
     value = column.levels[int(value)] if column.levels else value
-    if column.kind == "vector" or (isinstance(value, np.generic) and value.dtype.kind in "Mm"):
+    if column.is_vector or (isinstance(value, np.generic) and value.dtype.kind in "Mm"):
         return str(value)
     return repr(value.item() if isinstance(value, np.generic) else value)
 

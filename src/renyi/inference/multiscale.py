@@ -103,9 +103,9 @@ _LOG_P = -np.concatenate((np.linspace(40.0, 4.0, 400), 4.0 * np.linspace(1.0, 0.
 def family(x: Scales, y: Scales, /, *, n: int | None = None) -> tuple[Block, ...]:
     """The blocks to look at: a function of kinds, ranks and n (by default the rows of x) alone."""
     ranks = x.basis.rank, y.basis.rank
-    are_numbers = x.kind == y.kind == "number"
+    are_numbers = x.is_number and y.is_number
     blocks = OF_NUMBERS if are_numbers else [(a, b) for a in _sizes(x, y) for b in _sizes(y, x)]
-    reach = MANY_LEVELS if x.kind == y.kind == "category" else LARGEST_RANK
+    reach = MANY_LEVELS if x.is_category and y.is_category else LARGEST_RANK
     return within_reach(((min(a, ranks[0]), min(b, ranks[1])) for a, b in blocks), n or x.basis.n_samples, reach=reach)
 
 
@@ -120,8 +120,8 @@ def within_reach(blocks: Iterable[Block], n: int, /, *, reach: int = LARGEST_RAN
 
 
 def _sizes(scales: Scales, other: Scales) -> Sequence[int]:
-    if scales.kind == "number":
-        return _AGAINST_CATEGORY if other.kind == "category" else _AGAINST_VECTOR
+    if scales.is_number:
+        return _AGAINST_CATEGORY if other.is_category else _AGAINST_VECTOR
     return scales.sizes
 
 
@@ -179,7 +179,7 @@ def share_of_levels(has_levels: bool, /) -> float:
 
 def largest_leverages(x: Scales, y: Scales, n: Counts | int, /) -> Array | float:
     """What the product of two leverages may be at most, whatever the critical correlation."""
-    return _MOST_OF_ONE_ROW**2 / n if x.kind == y.kind == "category" else np.inf
+    return _MOST_OF_ONE_ROW**2 / n if x.is_category and y.is_category else np.inf
 
 
 def is_trusted(leverages: float, block: Block, n: int, /, *, share: float) -> bool:
@@ -196,7 +196,7 @@ def _within_critical(root: float, block: Block, n: int) -> bool:
 
 def products(x: Scales, y: Scales, /) -> Array:
     """Products of two nested bases, as far as the blocks of their family reach."""
-    if x.kind == y.kind == "number":
+    if x.is_number and y.is_number:
         return corner_and_edges(x.basis, y.basis, corner=CORNER)
     return cross_products(x.basis, y.basis)
 
@@ -275,7 +275,7 @@ def log_pvalue_of_pair(log_mean: Array | float, blocks: Sequence[Block], x: Scal
         log_mean,
         blocks,
         n=x.basis.n_samples,
-        are_numbers=x.kind == y.kind == "number",
+        are_numbers=x.is_number and y.is_number,
         log_arrangements=min(x.log_arrangements, y.log_arrangements),
     )
 

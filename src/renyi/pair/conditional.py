@@ -161,8 +161,8 @@ class _Left:
 
 
 def _left_of(column: Column, target: Array, given: Sequence[Column], explained: Explained) -> _Left:
-    numbers = matrix_of(column) if column.kind != "category" else target
-    if column.kind != "category":
+    numbers = matrix_of(column) if not column.is_category else target
+    if not column.is_category:
         target = explained.best_scale(numbers)
     shares = explained.share_left(target)
     left = shares >= _NOTHING_LEFT
@@ -171,7 +171,7 @@ def _left_of(column: Column, target: Array, given: Sequence[Column], explained: 
             f"{column.label} is determined by {labels_of(given)}: {shares.max(initial=0.0):.1%} of its variance is "
             "left, and where nothing is left there is nothing to test"
         )
-    if column.kind == "category":
+    if column.is_category:
         functions, ends = target, np.array([target.shape[1]])
     else:
         functions, ends = _smooth_to_rough(_ranked(numbers[:, left], target[:, left], explained))
@@ -206,7 +206,7 @@ def _smooth_to_rough(u: Array) -> tuple[Array, Index]:
 
 def _coordinates(given: Sequence[Column]) -> Array:
     """The coordinates of z, centred: softened numbers and indicators."""
-    parts = [targets_of(column) if column.kind == "category" else soften(matrix_of(column)) for column in given]
+    parts = [targets_of(column) if column.is_category else soften(matrix_of(column)) for column in given]
     coordinates = np.concatenate(parts, axis=1)
     return np.asarray(coordinates - coordinates.mean(axis=0))
 

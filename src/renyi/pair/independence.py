@@ -35,7 +35,7 @@ from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
 from renyi.pair.result import TestResult
 from renyi.pair.settings import Rng
 
-__all__ = ["independence_test"]
+__all__ = ["check_resamples", "independence_test"]
 
 Method = Literal["auto", "roy", "bartlett", "spectral", "permutation"]
 _MOST_RESAMPLES = 10**8
@@ -169,7 +169,6 @@ class Shuffles:
 
     def test(self, result: TestResult, x: Basis, y: Basis, statistic: Statistic, /, *, rounding: float) -> TestResult:
         """A result with its p-value; the draws depend on n and the seed alone, so that one pair and a table agree."""
-        seed = x.n_samples, self.seed.entropy, self.seed.number
         found = shuffled_pvalue(
             x,
             y,
@@ -177,7 +176,7 @@ class Shuffles:
             observed=result.statistic,
             rounding=rounding,
             n_resamples=self.n_resamples,
-            seed=seed,
+            seed=self.seed.for_rows(x.n_samples),
             groups=self.groups,
             device=self.device,
         )
@@ -199,7 +198,7 @@ def _on_device(data: Any, argument: str, place: Any) -> Column:
 
     if namespace(data) is np:
         column = as_column(data, argument)
-        if column.kind != "number":
+        if not column.is_number:
             raise InputError(
                 f"{column.label} is a {column.kind}, which is not tested on a device yet: pass NumPy arrays and "
                 "device=None"

@@ -95,6 +95,10 @@ class CategoryTransformation:
     def __repr__(self) -> str:
         return f"<function of {self.name}, {len(self.scores)} levels>"
 
+    def of_levels(self, levels: tuple[Any, ...], /) -> Array:
+        """A score for every level, NaN for those that the sample did not have."""
+        return np.array([self.scores.get(level, np.nan) for level in levels], dtype=np.float64)
+
     def __call__(self, values: Any, /) -> Array:
         """Labels (m,) to numbers (m,); missing ones stay missing, unknown ones are refused."""
         column = _recoded(categorical(values, name=self.name), tuple(self.scores))
@@ -117,7 +121,7 @@ def _with_missing(outcome: Array, column: Column) -> Array:
 
 def _family(column: Column) -> str:
     """What may be compared with what."""
-    if column.kind == "category":
+    if column.is_category:
         return "label"
     return {"M": "date", "m": "duration"}.get(column.values.dtype.kind, "number")
 

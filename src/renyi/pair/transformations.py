@@ -130,7 +130,7 @@ def _orientation(pair: tuple[Column, Column], bases: tuple[Basis, Basis], direct
     trends = [
         _trend(basis, direction)
         for column, basis, direction in zip(pair, bases, directions, strict=True)
-        if column.kind == "number"
+        if column.is_number
     ]
     if not trends:
         return 1.0 if directions[0][np.argmax(np.abs(directions[0]))] >= 0 else -1.0

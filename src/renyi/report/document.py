@@ -10,7 +10,7 @@ import numpy as np
 from renyi import __version__
 from renyi.allpairs.column_group import Variable
 from renyi.compute.arrays import Array, Index, Mask
-from renyi.errors import InputError, brief
+from renyi.errors import InputError, brief, is_integer
 from renyi.report.clusters import orders
 from renyi.report.network import network_of
 from renyi.report.sentences import missed, sentences
@@ -39,7 +39,7 @@ class ReportOptions:
     rows: int = 1000
 
     def __post_init__(self) -> None:
-        if not isinstance(self.rows, (int, np.integer)) or isinstance(self.rows, bool) or self.rows < 0:
+        if not is_integer(self.rows) or self.rows < 0:
             raise InputError(f"rows={brief(self.rows)} makes no sense: pass a whole number of rows, 0 to show none")
         if isinstance(self.pairs, str) or not all(
             isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in self.pairs

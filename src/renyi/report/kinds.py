@@ -47,14 +47,12 @@ def kind_of(x: Column, y: Column, /, *, strength: float, linear: float) -> str:
     if "vector" in (x.kind, y.kind):
         return f"functions of {a} and of {b} go together"
     pair = as_pair(x, y, missing="listwise")
-    if x.kind == y.kind == "category":
+    if x.is_category and y.is_category:
         return f"levels of {a} and of {b} go together"
     scales = [_scales(column) for column in pair]
     cross = cross_products(scales[0].basis, scales[1].basis)
     if "category" in (x.kind, y.kind):
-        return (
-            _of_groups(a, b, cross, len(pair[0])) if x.kind == "category" else _of_groups(b, a, cross.T, len(pair[0]))
-        )
+        return _of_groups(a, b, cross, len(pair[0])) if x.is_category else _of_groups(b, a, cross.T, len(pair[0]))
     spearman, n = float(cross[0, 0]), len(pair[0])
     over_x, over_y = _Fit.of(cross[:, 0], n, scales[0]), _Fit.of(cross[0], n, scales[1])
     fit = max(over_x, over_y, key=lambda side: side.explained)
@@ -73,7 +71,7 @@ def kind_of(x: Column, y: Column, /, *, strength: float, linear: float) -> str:
 
 
 def _scales(column: Column) -> Scales:
-    if column.kind == "category":
+    if column.is_category:
         return category_scales(column.values)
     return number_scales(quantise(column.values, n_cells=_CELLS))
 

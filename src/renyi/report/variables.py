@@ -8,11 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
+from renyi.basis.ranks import joint_ranks
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Column
 from renyi.report.summary import short
 
-__all__ = ["cells_of", "drawable", "label_of", "limits_of", "plain", "sampled_rows", "significant", "variable_record"]
+__all__ = [
+    "cells_of",
+    "drawable",
+    "followed",
+    "label_of",
+    "limits_of",
+    "plain",
+    "sampled_rows",
+    "significant",
+    "variable_record",
+]
 
 _LONGEST_LABEL = 60
 # Beyond these a browser's axis has no room left for differences.
@@ -41,16 +52,16 @@ def variable_record(variable: Variable, kind: str, side: str, rows: Index | None
         "type": kind,
         "side": side,
         "missing": len(column) - variable.n_samples,
-        "is_number": column.kind == "number",
+        "is_number": column.is_number,
         "levels": [label_of(str(level)) for level in column.levels] or None,
         "limits": None,
         "is_clipped": False,
         "sample": None,
     }
-    if column.kind != "vector" and not column.levels:
+    if not column.is_vector and not column.levels:
         *limits, is_clipped = limits_of(column)
         record |= {"limits": significant(np.array(limits)), "is_clipped": is_clipped}
-    if column.kind != "vector" and rows is not None:
+    if not column.is_vector and rows is not None:
         values, gaps = drawable(column)[rows], None if column.missing is None else column.missing[rows]
         record["sample"] = _sample(values, gaps, is_coded=bool(column.levels))
     return record
@@ -90,6 +101,14 @@ def cells_of(values: Array, low: float, high: float, n_cells: int, /) -> Index:
     if not width > 0.0:
         return np.zeros(len(values), dtype=np.intp)
     return np.clip((values - low) / width * n_cells, 0, n_cells - 1).astype(np.intp)
+
+
+def followed(column: Column, scores: Array, /) -> tuple[list[str], Array]:
+    """The coordinates of a vector, and how far the rank of each correlates with scores of the rows."""
+    ranks = joint_ranks(column.values)
+    centred = ranks - ranks.mean(axis=0)
+    correlations = (centred / np.maximum(centred.std(axis=0), 1e-12)).T @ scores / len(ranks)
+    return list(column.coordinates or map(str, range(len(correlations)))), correlations
 
 
 # Numbers that are short as text.

@@ -7,7 +7,7 @@ import numpy as np
 
 from renyi.allpairs.column_group import Variable
 from renyi.basis.basis import Basis
-from renyi.basis.ranks import empirical_cdf, joint_ranks
+from renyi.basis.ranks import empirical_cdf
 from renyi.coefficients.pearson import Spearman, correlation_of
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.align import common_rows
@@ -17,7 +17,7 @@ from renyi.pair.prepare import together
 from renyi.pair.result import CategoryTransformation, RankTransformation
 from renyi.pair.transformations import transformations_of
 from renyi.report.kinds import kind_of
-from renyi.report.variables import cells_of, drawable, label_of, limits_of, plain, significant
+from renyi.report.variables import cells_of, drawable, followed, label_of, limits_of, plain, significant
 
 __all__ = ["Axis", "view_of"]
 
@@ -57,7 +57,7 @@ class Axis:
     @cached_property
     def by_rank(self) -> tuple[Index, int]:
         """The same over ranks, as even as they are; a category has none and keeps its levels."""
-        if self.column.kind == "category":
+        if self.column.is_category:
             return self.by_value
         gaps, n = self.column.missing, len(self.column)
         observed = np.arange(n) if gaps is None else np.flatnonzero(~gaps)
@@ -135,8 +135,7 @@ def _functions(x: Axis, y: Axis, *, has_cloud: bool) -> dict[str, Any]:
 def _along(column: Column, function: Function, basis: Basis) -> Array:
     """A function over the rows used."""
     if isinstance(function, CategoryTransformation):
-        by_code = np.array([function.scores.get(level, np.nan) for level in column.levels])
-        return np.asarray(by_code[column.values], dtype=np.float64)
+        return np.asarray(function.of_levels(column.levels)[column.values])
     table = basis.table @ function.direction
     return np.asarray(table if basis.codes is None else table[basis.codes], dtype=np.float64)
 
@@ -144,12 +143,9 @@ def _along(column: Column, function: Function, basis: Basis) -> Array:
 def _function(column: Column, function: Function, scores: Array) -> dict[str, Any]:
     """A score for every level, a curve over a number, or what a function of a vector follows."""
     if isinstance(function, CategoryTransformation):
-        return {"scores": plain(np.array([function.scores.get(level, np.nan) for level in column.levels]), 3)}
-    if column.kind == "vector":
-        ranks = joint_ranks(column.values)
-        centred = ranks - ranks.mean(axis=0)
-        follows = (centred / np.maximum(centred.std(axis=0), 1e-12)).T @ scores / len(ranks)
-        names = column.coordinates or tuple(map(str, range(len(follows))))
+        return {"scores": plain(function.of_levels(column.levels), 3)}
+    if column.is_vector:
+        names, follows = followed(column, scores)
         shown = np.sort(np.argsort(-np.abs(follows), kind="stable")[:_MOST_COORDINATES])
         return {"coordinates": [label_of(names[j]) for j in shown], "follows": plain(follows[shown], 3)}
     (ordered,) = function.ordered

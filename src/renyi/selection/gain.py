@@ -73,7 +73,7 @@ class Gains:
             else ProductsOnDevice(candidates, self._n, device)
         )
         scales = scales_of(target)
-        sizes = _TARGET_SIZES if scales.kind == "number" else scales.sizes
+        sizes = _TARGET_SIZES if scales.is_number else scales.sizes
         self._sizes = tuple(dict.fromkeys(min(size, scales.basis.rank) for size in sizes))
         self._target = self._functions.placed(scales.basis.rows(0, self._n).T[: self._sizes[-1]] / np.sqrt(self._n))
         self._has_levels = scales.has_levels

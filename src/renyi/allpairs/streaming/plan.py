@@ -18,9 +18,9 @@ from renyi.allpairs.streaming.column_stats import Counted, part_of
 from renyi.allpairs.streaming.rank_sketch import Coder
 from renyi.allpairs.sums import Sums, reaches_beyond_corner
 from renyi.allpairs.tiles import tiles_of
-from renyi.basis import random_features
 from renyi.basis.basis import Basis, copula_basis
 from renyi.basis.nested import levels_scales, number_scales
+from renyi.basis.random_features import FIXED_DRAW
 from renyi.compute.threads import stream
 from renyi.data.column import Column
 from renyi.data.exact import FineCoder, beyond
@@ -34,7 +34,6 @@ __all__ = ["BatchEdges", "Plan"]
 
 Array: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[Any]
-(_SEED,) = random_features.seeds(None, n_draws=1)
 
 # Tables are made anew in every process, which takes less than to send them, and kept for the plans used last.
 _MOST_PLANS = 4
@@ -112,7 +111,7 @@ def _prepared(counted: Counted, settings: Settings, column: Column) -> Prepared:
     if counted.cells is None:
         scales = levels_scales(counted.counts)
         return Prepared(scales.basis, scales)
-    basis = settings.of_rows(copula_basis(counted.cells, settings.scalar_projection(counted.n_observed, _SEED)))
+    basis = settings.of_rows(copula_basis(counted.cells, settings.scalar_projection(counted.n_observed, FIXED_DRAW)))
     check_basis(column, basis)
     return Prepared(basis, number_scales(counted.cells))
 

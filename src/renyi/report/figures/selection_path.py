@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from renyi.report.figures.style import BLUE, ORANGE, in_style
+from renyi.report.figures.style import BLUE, ORANGE, in_style, shortened
 from renyi.selection.forward import Step
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def plot_path(pyplot: Any, steps: Sequence[Step], /) -> Any:
     axes.plot(places, [step.dependence for step in steps], color=BLUE, marker="o")
     axes.margins(x=0.12)  # room for the p-value of the first and the last step
     axes.set(ylim=(0.0, 1.05), ylabel="dependence of the target on the set", title="forward selection")
-    names = [step.name if len(step.name) <= _LONGEST_NAME else step.name[: _LONGEST_NAME - 1] + "…" for step in steps]
+    names = [shortened(step.name, _LONGEST_NAME) for step in steps]
     axes.set_xticks(places, names, rotation=45, ha="right")
     for place, step in zip(places, steps, strict=True):
         if step.pvalue == step.pvalue:  # NaN where none was computed

@@ -11,7 +11,7 @@ from renyi.report.files import check_writable, written_whole
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["BLUE", "GREY", "ORANGE", "check_picture", "in_style", "save"]
+__all__ = ["BLUE", "GREY", "ORANGE", "check_picture", "in_style", "save", "shortened"]
 
 Wanted = ParamSpec("Wanted")
 
@@ -35,6 +35,11 @@ def check_picture(path: Path, /) -> None:
     if path.suffix.removeprefix(".").lower() not in kinds:
         raise InputError(f"{path} does not name a kind of picture: end it in .png, .pdf or .svg")
     check_writable(path)
+
+
+def shortened(name: str, longest: int = 32, /) -> str:
+    """A name of at most so many letters."""
+    return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
 def save(figure: "Figure", path: Path, /) -> None:
