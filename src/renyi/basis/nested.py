@@ -21,7 +21,7 @@ from renyi.basis.basis import LEAST_SIZE, Basis, category_basis, levels_basis, r
 from renyi.basis.cosine import Smooth
 from renyi.basis.cosine import functions as smooth_functions
 from renyi.basis.orthonormal import ordered_whitening, orthonormalised, own_features
-from renyi.basis.ranks import Cells, Copula, middles, quantise, tie_free_cells
+from renyi.basis.ranks import Cells, Copula, mean_ranks, middles, tie_free_cells
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Kind, Kinded
 
@@ -168,7 +168,7 @@ def _smooth_table(counts: Index) -> tuple[Array, Smooth]:
 
 def vector_scales(values: NDArray[Any], basis: Basis, /) -> Scales:
     """The linear ranks of a vector, their squares and products, waves of each, and what random features add."""
-    u = np.column_stack([_mean_ranks(column) for column in values.T])
+    u = np.column_stack([mean_ranks(column) for column in values.T])
     n_coordinates = u.shape[1]
     linear, waves = u - 0.5, [np.cos(j * np.pi * u) for j in _WAVES]
     products = [linear[:, [i]] * linear[:, i + 1 :] for i in range(n_coordinates - 1)]
@@ -181,11 +181,6 @@ def vector_scales(values: NDArray[Any], basis: Basis, /) -> Scales:
     # Functions that were passed over do not count.
     sizes = tuple(int(np.count_nonzero(own_features(weights) < end)) for end in ends)
     return Scales(Basis(table, None, None, key=basis.key), "vector", sizes)
-
-
-def _mean_ranks(values: NDArray[Any]) -> Array:
-    copula = quantise(values)
-    return np.take(copula.middles, copula.codes)
 
 
 def category_scales(codes: NDArray[np.integer[Any]], /) -> Scales:

@@ -15,6 +15,7 @@ __all__ = [
     "cells_of_groups",
     "empirical_cdf",
     "joint_ranks",
+    "mean_ranks",
     "middles",
     "quantise",
     "tie_free_cells",
@@ -153,6 +154,12 @@ def joint_ranks(values: NDArray[Any], /) -> NDArray[np.float64]:
 def _row_ranks(values: NDArray[Any]) -> NDArray[np.float64]:
     copula = quantise(values)
     return np.take(copula.ranks, copula.codes)
+
+
+def mean_ranks(values: NDArray[Any], /) -> NDArray[np.float64]:
+    """Ranks in (0, 1) of one column, ties sharing their mean."""
+    copula = quantise(values)
+    return np.take(copula.middles, copula.codes)
 
 
 def empirical_cdf(ordered: NDArray[Any], values: NDArray[Any], /) -> NDArray[np.float64]:

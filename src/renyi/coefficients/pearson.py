@@ -13,7 +13,7 @@ from scipy.special import gammaln
 from renyi.basis.canonical import cross_products
 from renyi.basis.nested import TIES_OF_LEVELS
 from renyi.basis.random_features import FIXED_DRAW, Seed
-from renyi.basis.ranks import quantise
+from renyi.basis.ranks import mean_ranks
 from renyi.coefficients.base import Law, Measure, Side, Statement
 from renyi.coefficients.rows import Rows
 from renyi.compute.arrays import Array, Index, Mask
@@ -190,8 +190,7 @@ class Spearman(Pearson):
     )
 
     def prepare(self, values: Array, /) -> Scores:
-        copula = quantise(values.ravel())
-        return Scores(standardised(np.take(copula.middles, copula.codes)))
+        return Scores(standardised(mean_ranks(values.ravel())))
 
     def every_law(
         self, x: Sequence[Side[Scores]], y: Sequence[Side[Scores]], pairs: tuple[Index, Index], values: Array, /

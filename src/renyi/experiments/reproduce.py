@@ -24,29 +24,7 @@ __all__ = ["EXPERIMENTS", "Reproduced", "Request", "draw_experiment", "reproduce
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for.
-
-    Parameters
-    ----------
-    experiment : str
-        One of `EXPERIMENTS`.
-    out : Path
-        Folder of the results.
-    quick : bool
-        Small counts, in files of their own.
-    seed : int
-        Of the data.
-    measures : sequence of str, optional
-        Names; by default all that fit.
-    jobs : int, optional
-        Processes; by default as many as cores.
-    data : Path, optional
-        Folder of the data sets, for "selection".
-    draw_only : bool
-        Draw and tell what an earlier run found.
-    progress : bool
-        Whether to show a bar, in a terminal.
-    """
+    """What the user asked for: what `run_experiment` takes, or to draw and tell only what an earlier run found."""
 
     experiment: str
     out: Path

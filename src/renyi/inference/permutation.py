@@ -302,10 +302,16 @@ def _products_of_rows(
             rows = rng.permutation(n) if groups is None else groups.shuffle(rng)
             yield cross_products(x, y.take(rows))[np.newaxis]
         return
-    rows_of_x, rows_of_y = np.ascontiguousarray(x.rows(0, n).T) / n, y.rows(0, n)
     # Drawing takes as long as the products, so the next batch is drawn meanwhile.
-    for rows in ahead(_arrangements(n, n_resamples, size, rng, groups)):
-        yield rows_of_x @ np.take(rows_of_y, rows, axis=0)
+    yield from _products_in(x, y, ahead(_arrangements(n, n_resamples, size, rng, groups)))
+
+
+def _products_in(x: Basis, y: Basis, batches: Iterator[Index]) -> Iterator[Array]:
+    """Products with the rows of y in orders that come in batches."""
+    n = x.n_samples
+    rows_of_x, rows_of_y = np.ascontiguousarray(x.rows(0, n).T) / n, y.rows(0, n)
+    for orders in batches:
+        yield rows_of_x @ np.take(rows_of_y, orders, axis=0)
 
 
 def _products_on_device(x: Basis, y: Basis, n_resamples: int, seed: Entropy, device: Any) -> Iterator[Array]:
@@ -343,10 +349,7 @@ def orders_on_device(n: int, size: int, generator: Any, /) -> Any:
 
 def _products_of_few_rows(x: Basis, y: Basis, n_resamples: int, seed: Entropy) -> Iterator[Array]:
     """Short pairs are many where they come from a table with gaps, and their orders depend on n and the seed alone."""
-    n = x.n_samples
-    rows_of_x, rows_of_y = np.ascontiguousarray(x.rows(0, n).T) / n, y.rows(0, n)
-    for orders in random_orders(n, n_resamples, seed):
-        yield rows_of_x @ np.take(rows_of_y, orders, axis=0)
+    return _products_in(x, y, random_orders(x.n_samples, n_resamples, seed))
 
 
 def random_orders(n: int, n_resamples: int, seed: Entropy, /) -> Iterator[Index]:

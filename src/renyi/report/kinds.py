@@ -11,7 +11,7 @@ import numpy as np
 from renyi.allpairs.edges import MISSED
 from renyi.basis.canonical import canonical_correlations, cross_products
 from renyi.basis.nested import Scales, category_scales, number_scales
-from renyi.basis.ranks import quantise
+from renyi.basis.ranks import middles, quantise
 from renyi.compute.arrays import Array
 from renyi.data.align import as_pair
 from renyi.data.column import Column
@@ -111,8 +111,8 @@ class _Fit:
         table, counts = scales.basis.table, scales.basis.cell_counts
         heights = table[:, : sizes[best]] @ weights[: sizes[best]]
         if counts is not None:
-            middles = (np.cumsum(counts) - counts / 2) / counts.sum()
-            inner = heights[(middles > _OUTER) & (middles < 1.0 - _OUTER)]
+            places = middles(counts)
+            inner = heights[(places > _OUTER) & (places < 1.0 - _OUTER)]
             heights = inner if len(inner) > 1 else heights
         return cls(explained[best], heights)
 
