@@ -102,3 +102,4 @@ def test_measures_say_what_tables_can_do_by_them():
     assert able["rdc"] == (True, True, True, True)
     assert able["pearson"] == (True, False, False, False)
     assert able["mic"] == (False, False, False, False)
+    assert [name for name in able if renyi.measure(name).features is not None] == ["rdc"]

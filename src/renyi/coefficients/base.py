@@ -21,7 +21,7 @@ from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import ROUNDING, Entropy, Shuffled, random_orders, until_resolved
 from renyi.pair.independence import check_resamples
 from renyi.pair.result import TestResult
-from renyi.pair.settings import Rng
+from renyi.pair.settings import Rng, Settings
 
 __all__ = ["MOST_BYTES", "N_RESAMPLES", "SHUFFLES", "Law", "Measure", "Side", "Statement"]
 
@@ -209,6 +209,11 @@ class Measure(ABC, Generic[Prepared]):
     def has_law(self) -> bool:
         """Whether p-values come without shuffles, for most data."""
         return self.statement.law != SHUFFLES
+
+    @property
+    def features(self) -> Settings | None:
+        """How random features are drawn, for a measure of such functions, which tables keep; None for all others."""
+        return None
 
     @property
     def is_phi_of_flags(self) -> bool:

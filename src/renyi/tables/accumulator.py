@@ -139,7 +139,7 @@ class Accumulator:
                 "missing cells first, or pass 'pairwise'"
             )
         by = measure_of(measure)
-        if not isinstance(by, Rdc):
+        if by.features is None or not by.in_batches:
             raise InputError(f"measure={measure!s} is not taken over batches, only the RDC is: load the table for it")
         self._settings = by.features
         self._settings.scalar_projection(2, FIXED_DRAW)
