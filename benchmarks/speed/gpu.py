@@ -31,7 +31,7 @@ from renyi.allpairs.device.rows import RowsOnDevice
 from renyi.allpairs.sums import Sums
 from renyi.basis.random_features import DEFAULT_SCALE
 from renyi.compute.arrays import gathered
-from renyi.compute.devices import halves, multiplied, paired
+from renyi.compute.devices import as_numbers, halves, multiplied, paired
 from renyi.compute.threads import available_cores
 from renyi.inference.multiscale import NestedProducts, family, largest_root
 from renyi.inference.permutation import orders_on_device
@@ -39,7 +39,7 @@ from renyi.pair.settings import Settings
 from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, Step, forward
 from renyi.selection.gain import Gains
-from renyi.selection.inputs import as_numbers, read_features, read_target
+from renyi.selection.inputs import read_features, read_target
 
 RESULTS = Path(__file__).parents[1] / "results" / "gpu.json"
 

@@ -11,20 +11,19 @@ from numpy.typing import NDArray
 from renyi.allpairs.masked_moments import MaskedMoments
 from renyi.allpairs.row_sample import SAMPLE, sampled_rows
 from renyi.allpairs.stack import CellStack, Functions, Stack, Values
-from renyi.basis import random_features
 from renyi.basis.cosine import Smooth
 from renyi.basis.nested import Scales
 from renyi.basis.product_moments import Moments, moments_of, recipes_of
+from renyi.basis.random_features import FIXED_DRAW
 from renyi.data.column import Column
 from renyi.inference.multiscale import CORNER
-from renyi.pair.prepare import Prepared, prepare
+from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare
 from renyi.pair.settings import Settings
 
 __all__ = ["ColumnGroup", "Variable", "ready"]
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
-(_SEED,) = random_features.seeds(None, n_draws=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +36,7 @@ class Variable:
     column: Column
     prepare: Callable[[Column], Prepared]
     sample: Column | None = field(default=None, kw_only=True)
-    settings: Settings | None = field(default=None, kw_only=True)
+    settings: Settings = field(default=DEFAULT_SETTINGS, kw_only=True)
 
     @cached_property
     def prepared(self) -> Prepared:
@@ -61,7 +60,7 @@ class Variable:
     @cached_property
     def shown_prepared(self) -> Prepared:
         """The column as the coefficient would see it on the rows that are shown."""
-        return self.with_rows if self.shown is self.column else prepare(self.shown, _SEED, self.settings)
+        return self.with_rows if self.shown is self.column else prepare(self.shown, FIXED_DRAW, self.settings)
 
     @property
     def why_no_rows(self) -> str:

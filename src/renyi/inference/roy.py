@@ -1,21 +1,17 @@
 """The law of the largest canonical correlation of independent data: Roy's largest root."""
 
 from functools import lru_cache
-from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc
 
-from renyi.compute.arrays import as_floats, as_places, at_least, in_memory, is_tensor, like, namespace
+from renyi.compute.arrays import Array, Counts, Lookup, as_floats, as_places, at_least, in_memory, like, namespace
 from renyi.compute.roots import root_between
 from renyi.errors import InputError
 from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_beta, log_tail
 
 __all__ = ["LARGEST_RANK", "MANY_ROOTS", "are_many", "critical_root", "log_sf", "log_sf_of_many", "null_median"]
-
-Array: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.intp]
 
 # The table of the law takes 0.6 s at this smaller rank, and the cube of it beyond.
 LARGEST_RANK = 200
@@ -239,9 +235,7 @@ class _Interpolated:
         log_p = log_sf(np.minimum(odds / (1.0 + odds), LARGEST_BELOW_ONE), a, b, n_samples)
         spline = CubicSpline(knots, log_p + self._power * np.log1p(odds))
         self._steps_per_unit = (_KNOTS - 1) / end
-        # Of each step together, as NumPy reads fast; a device reads each of the four by itself, and keeps them.
-        self._coefficients = np.ascontiguousarray(spline.c.T)
-        self._on_devices: dict[Any, list[Any]] = {}
+        self._coefficients = Lookup(spline.c.T)
 
     def __call__(self, roots: Array, /) -> Array:
         odds = roots / (1.0 - roots)
@@ -254,18 +248,9 @@ class _Interpolated:
         position = variable * self._steps_per_unit
         step = namespace(position).clip(as_places(position), None, _KNOTS - 2)
         beyond = (position - step) / self._steps_per_unit
-        cubic, square, slope, value = self._coefficients_at(step)
+        cubic, square, slope, value = self._coefficients.at(step)
         found: Array = ((cubic * beyond + square) * beyond + slope) * beyond + value
         return found
-
-    def _coefficients_at(self, step: Any) -> Any:
-        if not is_tensor(step):
-            return self._coefficients[step].T
-        kept = self._on_devices.get(step.device)
-        if kept is None:
-            kept = [column.contiguous() for column in like(self._coefficients, step).T]
-            self._on_devices[step.device] = kept
-        return [column[step] for column in kept]
 
     def _variable(self, odds: Array) -> Array:
         xp = namespace(odds)

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi import __version__
 from renyi.allpairs.column_group import Variable
 from renyi.allpairs.row_sample import sampled_rows
-from renyi.errors import InputError, brief
+from renyi.compute.arrays import Array, Index, Mask
+from renyi.errors import InputError, brief, is_integer
 from renyi.report.clusters import orders
 from renyi.report.network import network_of
 from renyi.report.sentences import drawn_from, missed, sentences
@@ -22,8 +22,6 @@ from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
 __all__ = ["SCHEMA", "ReportOptions", "document_of"]
-
-Index: TypeAlias = NDArray[np.intp]
 
 SCHEMA = 2
 # What a page still opens quickly with: all pairs of 500 columns.
@@ -42,7 +40,7 @@ class ReportOptions:
     rows: int = 1000
 
     def __post_init__(self) -> None:
-        if not isinstance(self.rows, (int, np.integer)) or isinstance(self.rows, bool) or self.rows < 0:
+        if not is_integer(self.rows) or self.rows < 0:
             raise InputError(f"rows={brief(self.rows)} makes no sense: pass a whole number of rows, 0 to show none")
         if isinstance(self.pairs, str) or not all(
             isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in self.pairs
@@ -151,7 +149,7 @@ class _Summary:
         return sorted(list(seen)[:_MOST_DRAWN])
 
     @cached_property
-    def _is_drawn(self) -> NDArray[np.bool_]:
+    def _is_drawn(self) -> Mask:
         return np.isin(np.arange(len(self.variables)), self.drawn)
 
     def _column(self, k: int) -> dict[str, Any]:
@@ -165,7 +163,7 @@ class _Summary:
 
     # The pairs.
 
-    def _pairs(self, is_missed: NDArray[np.bool_]) -> dict[str, Any]:
+    def _pairs(self, is_missed: Mask) -> dict[str, Any]:
         kept, edges, is_rdc = self.kept, self.edges, self.edges.measure == "rdc"
         with np.errstate(divide="ignore"):
             log_q = np.log10(self.result.edge_qvalues[kept])
@@ -202,7 +200,7 @@ class _Summary:
         unbounded = np.isnan(self.edges.largest) and len(known)
         return {"rows": first, "columns": second, "scale": round(float(known.max()), 4) if unbounded else 1.0}
 
-    def _strength_between(self, drawn: Index) -> NDArray[np.float64]:
+    def _strength_between(self, drawn: Index) -> Array:
         """Strengths of the kept pairs between the columns that are drawn."""
         place = np.full(len(self.variables), -1)
         place[drawn] = np.arange(len(drawn))

@@ -4,12 +4,12 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
 from renyi.basis.basis import Basis
-from renyi.basis.ranks import empirical_cdf, joint_ranks
+from renyi.basis.ranks import empirical_cdf
 from renyi.coefficients.pearson import Spearman, correlation_of
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.align import common_rows
 from renyi.data.column import Column
 from renyi.errors import InputError
@@ -17,12 +17,10 @@ from renyi.pair.prepare import together
 from renyi.pair.result import CategoryTransformation, RankTransformation
 from renyi.pair.transformations import transformations_of
 from renyi.report.kinds import kind_of
-from renyi.report.variables import cells_of, drawable, label_of, limits_of, plain, significant
+from renyi.report.variables import cells_of, drawable, followed, label_of, limits_of, plain, significant
 
 __all__ = ["Axis", "view_of"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Function: TypeAlias = RankTransformation | CategoryTransformation
 
 _CELLS, _CLOUD_CELLS = 40, 32
@@ -70,7 +68,7 @@ class Axis:
     @cached_property
     def by_rank(self) -> tuple[Index, int]:
         """The same over ranks, as even as they are; a category has none and keeps its levels."""
-        if self.column.kind == "category":
+        if self.column.is_category:
             return self.by_value
         gaps, n = self.column.missing, len(self.column)
         observed = np.arange(n) if gaps is None else np.flatnonzero(~gaps)
@@ -108,7 +106,7 @@ def _words(x: Column, y: Column, strength: float, linear: float) -> str | None:
         return None
 
 
-def _counts(x: tuple[Index, int], y: tuple[Index, int], rows: NDArray[np.bool_] | None) -> dict[str, Any]:
+def _counts(x: tuple[Index, int], y: tuple[Index, int], rows: Mask | None) -> dict[str, Any]:
     """How many rows fall into each cell of a grid."""
     (i, n_x), (j, n_y) = x, y
     cells = i * n_y + j
@@ -116,7 +114,7 @@ def _counts(x: tuple[Index, int], y: tuple[Index, int], rows: NDArray[np.bool_] 
     return {"shape": [n_x, n_y], "counts": counts.tolist()}
 
 
-def _boxes(x: Axis, y: Axis, rows: NDArray[np.bool_] | None) -> list[list[float] | None]:
+def _boxes(x: Axis, y: Axis, rows: Mask | None) -> list[list[float] | None]:
     """Quantiles of the number in every group: 5, 25, 50, 75 and 95 %."""
     groups, numbers = (x, y) if x.has_levels else (y, x)
     codes, values = groups.column.values, numbers.values
@@ -151,8 +149,7 @@ def _functions(x: Axis, y: Axis, *, has_cloud: bool) -> dict[str, Any]:
 def _along(column: Column, function: Function, basis: Basis) -> Array:
     """A function over the rows used."""
     if isinstance(function, CategoryTransformation):
-        by_code = np.array([function.scores.get(level, np.nan) for level in column.levels])
-        return np.asarray(by_code[column.values], dtype=np.float64)
+        return np.asarray(function.of_levels(column.levels)[column.values])
     table = basis.table @ function.direction
     return np.asarray(table if basis.codes is None else table[basis.codes], dtype=np.float64)
 
@@ -160,12 +157,9 @@ def _along(column: Column, function: Function, basis: Basis) -> Array:
 def _function(column: Column, function: Function, scores: Array) -> dict[str, Any]:
     """A score for every level, a curve over a number, or what a function of a vector follows."""
     if isinstance(function, CategoryTransformation):
-        return {"scores": plain(np.array([function.scores.get(level, np.nan) for level in column.levels]), 3)}
-    if column.kind == "vector":
-        ranks = joint_ranks(column.values)
-        centred = ranks - ranks.mean(axis=0)
-        follows = (centred / np.maximum(centred.std(axis=0), 1e-12)).T @ scores / len(ranks)
-        names = column.coordinates or tuple(map(str, range(len(follows))))
+        return {"scores": plain(function.of_levels(column.levels), 3)}
+    if column.is_vector:
+        names, follows = followed(column, scores)
         shown = np.sort(np.argsort(-np.abs(follows), kind="stable")[:_MOST_COORDINATES])
         return {"coordinates": [label_of(names[j]) for j in shown], "follows": plain(follows[shown], 3)}
     (ordered,) = function.ordered

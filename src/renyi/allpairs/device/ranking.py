@@ -19,8 +19,8 @@ from renyi.allpairs.device.stack import less_smallest
 from renyi.allpairs.pearson import standardised
 from renyi.allpairs.row_sample import sampled_rows
 from renyi.allpairs.stack import codes_of, precision
-from renyi.basis import random_features
 from renyi.basis.basis import grid_cells
+from renyi.basis.random_features import FIXED_DRAW
 from renyi.basis.ranks import tied_cells
 from renyi.compute.arrays import in_memory
 from renyi.compute.devices import free_bytes, home_of, within_room
@@ -38,7 +38,6 @@ __all__ = ["DeviceVariable", "Ranked", "ranked"]
 Array: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.intp]
 Tensor: TypeAlias = Any
-(_SEED,) = random_features.seeds(None, n_draws=1)
 
 # What sorting takes for every number: sorted values, their order, and as much beside them.
 _BYTES_OF_SORTING = 48
@@ -54,7 +53,7 @@ class DeviceVariable(Variable):
 
     @property
     def with_rows(self) -> Prepared:
-        return prepare(self.column, _SEED, self.settings)
+        return prepare(self.column, FIXED_DRAW, self.settings)
 
     @property
     def n_rows(self) -> int:
@@ -112,7 +111,7 @@ def _with_others(table: OnDevice, there: Ranked, settings: Settings, sample: int
     is_shown[sampled_rows(len(is_shown), sample)] = True
 
     def variable(column: Column) -> DeviceVariable:
-        found = prepare(column, _SEED, settings)
+        found = prepare(column, FIXED_DRAW, settings)
         check_basis(column, found.basis)
         shown = column.take(is_shown) if is_fetched else None
         return DeviceVariable(column, ready(found), len(column), settings=settings, sample=shown)
@@ -145,7 +144,7 @@ class _Ranking:
         self._batches: list[Batch] = []
 
     def _cells(self, n: int) -> int | None:
-        return grid_cells(n, self._settings.scalar_projection(n, _SEED).roughest)
+        return grid_cells(n, self._settings.scalar_projection(n, FIXED_DRAW).roughest)
 
     def __call__(self, at_once: int, /) -> Ranked:
         import torch

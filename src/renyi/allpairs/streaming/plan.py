@@ -19,9 +19,9 @@ from renyi.allpairs.streaming.column_stats import Counted, part_of
 from renyi.allpairs.streaming.rank_sketch import Coder
 from renyi.allpairs.sums import Sums, reaches_beyond_corner
 from renyi.allpairs.tiles import tiles_of
-from renyi.basis import random_features
 from renyi.basis.basis import copula_basis
 from renyi.basis.nested import levels_scales, number_scales
+from renyi.basis.random_features import FIXED_DRAW
 from renyi.compute.threads import stream
 from renyi.data.column import Column
 from renyi.data.exact import FineCoder, beyond
@@ -35,7 +35,6 @@ __all__ = ["BatchSums", "Plan"]
 
 Array: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[Any]
-(_SEED,) = random_features.seeds(None, n_draws=1)
 # What times are counted in where rows of batches are shown.
 _TIMES = {"date": "M8[us]", "duration": "m8[us]"}
 
@@ -125,7 +124,7 @@ def _prepared(counted: Counted, settings: Settings, column: Column) -> Prepared:
     if counted.cells is None:
         scales = levels_scales(counted.counts)
         return Prepared(scales.basis, scales)
-    basis = settings.of_rows(copula_basis(counted.cells, settings.scalar_projection(counted.n_observed, _SEED)))
+    basis = settings.of_rows(copula_basis(counted.cells, settings.scalar_projection(counted.n_observed, FIXED_DRAW)))
     check_basis(column, basis)
     return Prepared(basis, number_scales(counted.cells))
 
