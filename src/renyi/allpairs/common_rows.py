@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -300,9 +300,8 @@ class _CountedSide(_Side):
     """The same for rows in batches: what is known is how many of every cell the other side leaves."""
 
     def __init__(
-        self, group: ColumnGroup, columns: Index, others: Index, counts: Sequence[NDArray[np.int64]], /
+        self, group: ColumnGroup, columns: Index, others: Index, counts: Sequence[NDArray[Any]], n: Array, /
     ) -> None:
-        n = np.stack([left.sum(axis=0) for left in counts]).astype(np.float64)
         super().__init__(group, columns, np.empty((0, n.shape[1]), dtype=bool), others, n)
         self._counts = counts
 
@@ -311,7 +310,9 @@ class _CountedSide(_Side):
         """Both sides of the pairs (i, j)."""
         if sums.counts is None:
             raise ValueError("cells are missing, and nothing says where")
-        return cls(x, i, j, sums.counts[0]), cls(y, j, i, sums.counts[1])
+        of_x, of_y = (_SummedSide if side.scales.kind == "vector" else cls for side in (x, y))
+        n = sums.common_rows()
+        return of_x(x, i, j, sums.counts[0], n), of_y(y, j, i, sums.counts[1], n.T)
 
     def whitened_coefficient(self, place: str, /) -> Whitened:
         tables = [variable.prepared.basis.table for variable in self.group.variables]
@@ -334,3 +335,20 @@ class _CountedSide(_Side):
     def log_arrangements(self, pair: int, /) -> float:
         left = self._counts[self._columns[pair]][:, self._which[pair]]
         return float(gammaln(self.n[pair] + 1.0) - np.sum(gammaln(left + 1.0)))
+
+
+class _SummedSide(_CountedSide):
+    """The same for vectors, which have no cells: sums of their functions, and of products of these, are known."""
+
+    def whitened_coefficient(self, place: str, /) -> Whitened:
+        return MaskedGram.of_sums(self._counts[0], self._n, place=place).whitened(place=place)
+
+    def whitened_nested(self, place: str, /) -> Whitened:
+        return MaskedGram.of_sums(self._counts[1], self._n, place=place).whitened(place=place)
+
+    def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
+        # Which row is the heaviest on the common rows only the rows would say.
+        return self.leverage_bounds(white)
+
+    def log_arrangements(self, pair: int, /) -> float:
+        return float(gammaln(self.n[pair] + 1.0))

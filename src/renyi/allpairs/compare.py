@@ -4,10 +4,10 @@ What a batch of pairs cannot answer, because a function has dropped out on the c
 goes the way of a single pair.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,11 @@ from renyi.allpairs.complete import CompletePairs
 from renyi.allpairs.masked_moments import observed_rows
 from renyi.allpairs.sums import Sums
 from renyi.basis import random_features
-from renyi.basis.basis import Basis, restrict_cells
 from renyi.compute.threads import keep_going
 from renyi.errors import InputError
 from renyi.pair.bases import check_ranks
 from renyi.pair.independence import Crosses, Shuffles, on_every_scale
-from renyi.pair.prepare import Prepared, together
+from renyi.pair.prepare import Prepared, Restricted, together
 from renyi.pair.result import TestResult
 
 __all__ = ["SHUFFLES", "Found", "by_itself", "compare", "pair_of_sums"]
@@ -176,22 +175,20 @@ def pair_of_sums(x: ColumnGroup, y: ColumnGroup, i: int, j: int, sums: Sums, /) 
     )
     if sums.counts is None:
         return own, other, crosses
-    left = sums.counts[0][i][:, j], sums.counts[1][j][:, i]
-    for counts in left:
-        if np.count_nonzero(counts) < 2:
-            raise InputError("too few different values are left on the rows that both columns have")
-    bases = [restrict_cells(side.basis, counts) for side, counts in zip((own, other), left, strict=True)]
-    scales = [side.scales.on_cells(counts) for side, counts in zip((own, other), left, strict=True)]
-    check_ranks(bases[0][0].rank, bases[1][0].rank, int(n))
-    nested = _restricted((own.scales.basis, other.scales.basis), left, (scales[0][1], scales[1][1]), crosses.nested)
-    of_coefficient = _restricted((own.basis, other.basis), left, (bases[0][1], bases[1][1]), crosses.coefficient)
-    x_side, y_side = (Prepared(basis, scale) for (basis, _), (scale, _) in zip(bases, scales, strict=True))
-    return x_side, y_side, Crosses(of_coefficient, nested)
+    left, right = _left(own, sums.counts[0], i, j, int(n)), _left(other, sums.counts[1], j, i, int(n))
+    check_ranks(left.prepared.basis.rank, right.prepared.basis.rank, int(n))
+    of_coefficient, nested = (
+        a.mixing.T @ (cross - np.outer(a.means, b.means)) @ b.mixing
+        for a, b, cross in zip(left.changes, right.changes, crosses, strict=True)
+    )
+    return left.prepared, right.prepared, Crosses(of_coefficient, nested)
 
 
-def _restricted(
-    bases: tuple[Basis, Basis], left: tuple[Index, Index], mixing: tuple[Array, Array], cross: Array
-) -> Array:
-    """Mean products of two bases, centred and mixed as on their common rows."""
-    means = [counts @ basis.table / counts.sum() for basis, counts in zip(bases, left, strict=True)]
-    return np.asarray(mixing[0].T @ (cross - np.outer(*means)) @ mixing[1])
+def _left(side: Prepared, counts: Sequence[NDArray[Any]], column: int, other: int, n: int) -> Restricted:
+    """A column on the rows that one of the other side leaves of it."""
+    if side.scales.kind == "vector":
+        return side.on_sums(counts[0][:, column, other], counts[1][:, column, other], n)
+    rows = counts[column][:, other]
+    if np.count_nonzero(rows) < 2:
+        raise InputError("too few different values are left on the rows that both columns have")
+    return side.on_cells(rows)

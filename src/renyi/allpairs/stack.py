@@ -88,7 +88,7 @@ class Stack:
         )
         if beside is not None and beside.starts == stack.starts:
             return replace(stack, codes=beside.codes, places=beside.places)
-        if any(basis.counts is not None for basis in bases):  # and no codes
+        if not all(basis.has_rows for basis in bases):
             return stack
         codes = [_codes(basis, gaps, n_rows) for basis, gaps in zip(bases, missing, strict=True)]
         return stack.over(codes, stack.packed_places(codes))

@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 
 from renyi.compute.linalg import svd
 
-__all__ = ["Whitening", "ordered_whitening", "own_features", "principal_whitening", "triangular_factor"]
+__all__ = [
+    "Whitening",
+    "merged_factor",
+    "ordered_whitening",
+    "own_features",
+    "principal_whitening",
+    "triangular_factor",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -47,6 +54,11 @@ def _factor(columns: Array) -> Array:
         factors = np.asarray(np.linalg.qr(blocks, mode="r"))
         columns = np.concatenate((factors.reshape(-1, columns.shape[1]), columns[n_blocked:]))
     return np.asarray(np.linalg.qr(columns, mode="r"))
+
+
+def merged_factor(*factors: Array) -> Array:
+    """The triangular factor of all rows, from factors of parts of them."""
+    return np.asarray(np.linalg.qr(np.concatenate(factors), mode="r"))
 
 
 def principal_whitening(factor: Array, /, *, cut: float) -> tuple[Array, Array]:

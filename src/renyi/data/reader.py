@@ -16,9 +16,11 @@ from renyi.data.exact import EXACT, RoundingError, is_rounded_by_floats, is_wide
 from renyi.data.frames import as_narwhals, period_starts, read_cells, with_gaps
 from renyi.errors import InputError, brief
 
-__all__ = ["as_array", "as_column", "as_columns", "in_one_array"]
+__all__ = ["ROUNDED", "as_array", "as_column", "as_columns", "in_one_array", "no_coordinate"]
 
 Mask: TypeAlias = NDArray[np.bool_]
+# Of a coordinate, in words that follow its name.
+ROUNDED = "has whole numbers that floats beside it would round: rescale it"
 
 
 def as_column(data: Any, argument: str, /) -> Column:
@@ -123,7 +125,7 @@ def _from_frame(frame: Any, argument: str) -> Column:
             )
     values, rounded = in_one_array(parts)
     if rounded is not None:
-        raise InputError(f"{rounded.label} has whole numbers that floats beside it would round: rescale it")
+        raise InputError(f"{rounded.label} {ROUNDED}")
     masks = [part.missing for part in parts if part.missing is not None]
     missing = np.logical_or.reduce(masks) if masks else None
     return Column(argument, "vector", values, missing, coordinates=tuple(part.name for part in parts))
@@ -134,6 +136,13 @@ def in_one_array(parts: Sequence[Column], /) -> tuple[NDArray[Any], Column | Non
     values = np.column_stack([part.values for part in parts])
     rounded = (part for part in parts if values.dtype.kind == "f" and part.values.dtype.kind in "iu")
     return values, next((part for part in rounded if is_wide(part.values.astype(np.float64))), None)
+
+
+def no_coordinate(vector: str, part: str, kind: str, /) -> InputError:
+    """For something else than numbers in a vector."""
+    return InputError(
+        f"vectors[{vector!r}] has {part!r}, a {kind}, and the parts of a vector are numbers: leave it out"
+    )
 
 
 def _from_series(series: Any, argument: str) -> Column:

@@ -15,7 +15,7 @@ from renyi.data.exact import EXACT, RoundingError, exact_array
 from renyi.data.frames import period_starts, read_categories, read_cells
 from renyi.data.labels import encode, encode_array, encode_series, is_missing, tidy
 from renyi.data.notes import Notes
-from renyi.data.reader import as_column, in_one_array
+from renyi.data.reader import ROUNDED, as_column, in_one_array, no_coordinate
 from renyi.data.spelled import (
     NUMBERS,
     Spelling,
@@ -351,15 +351,13 @@ def as_vector(
         except SkipError as error:
             raise SkipError(f"its part {part!r}: {error}") from error
         if kind != "number":
-            raise InputError(
-                f"vectors[{name!r}] has {part!r}, a {kind}, and the parts of a vector are numbers: leave it out"
-            )
+            raise no_coordinate(name, part, kind)
         columns.append(column)
     masks = [column.missing for column in columns if column.missing is not None]
     missing = np.logical_or.reduce(masks) if masks else None
     values, rounded = in_one_array(columns)
     if rounded is not None:
-        raise SkipError(f"its part {rounded.name!r}: has whole numbers that floats beside it would round: rescale it")
+        raise SkipError(f"its part {rounded.name!r}: {ROUNDED}")
     return Column(name, "vector", values, missing, coordinates=tuple(parts)), "vector"
 
 

@@ -134,12 +134,12 @@ def matrix(
         found = ways.matrix(_in_memory(table, memory), beside, progress=progress)
         return DependenceMatrix.of(*found, correction=correction)
     table = loaded_if_small(table, memory)
-    other = None if other is None else loaded_if_small(other, memory)
+    others = other if isinstance(other, (list, tuple)) and all(isinstance(name, str) for name in other) else None
+    other = None if other is None or others is not None else loaded_if_small(other, memory)
     if is_out_of_core(table) or is_out_of_core(other):
-        _refuse(other=other is not None, vectors=vectors)
         settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
-        settings["max_levels"] = max_levels
-        accumulated = in_batches(table, Accumulator(**settings, memory=memory), memory, progress=progress)
+        settings |= {"max_levels": max_levels, "vectors": vectors, "others": others, "memory": memory}
+        accumulated = in_batches(table, Accumulator(**settings), memory, other=other, progress=progress)
         return cast(DependenceMatrix, accumulated)
     by = checked_measure(measure, correction)
     if other is None:
@@ -295,12 +295,11 @@ def screen(
         return Screening.of(candidates, goal, (), found, correction=correction)
     table = loaded_if_small(table, memory)
     if is_out_of_core(table):
-        _refuse(given=given, vectors=vectors)
-        if not isinstance(target, str):
+        _refuse(given=given)
+        if not isinstance(target, (str, list, tuple)) or not all(isinstance(name, str) for name in target):
             raise InputError("a table that is read in batches has its target among its columns: name one of them")
         settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
-        settings["max_levels"] = max_levels
-        accumulator = Accumulator(target=target, **settings, memory=memory)
+        accumulator = Accumulator(target=target, vectors=vectors, max_levels=max_levels, **settings, memory=memory)
         return cast(Screening, in_batches(table, accumulator, memory, progress=progress))
     by = checked_measure(measure, correction)
     held = listed(() if given is None else given, names_of(table))

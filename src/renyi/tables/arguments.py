@@ -5,13 +5,14 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from renyi.coefficients.base import Measure
-from renyi.data.align import Missing, check_indexes
+from renyi.data.align import Missing, check_indexes, unequal_rows
 from renyi.data.column import Column
 from renyi.data.table import Table, as_table, check_known, checked_overrides, names_of, too_few_columns
 from renyi.data.types import MAX_LEVELS, Override
 from renyi.errors import InputError, check_choice
 from renyi.inference.false_discovery import Correction
 from renyi.tables.accumulator import measure_of
+from renyi.tables.roles import within_vector
 
 __all__ = [
     "Types",
@@ -74,7 +75,7 @@ def side_by_side(
         for part, argument, known in ((table, "the table", names[0]), (other, called, names[1]))
     )
     if rows.n_rows != columns.n_rows:
-        raise InputError(f"the table has {rows.n_rows:,} rows and {called} has {columns.n_rows:,}: pass as many")
+        raise unequal_rows(rows.n_rows, columns.n_rows, called)
     if missing == "listwise":
         raise InputError("missing='listwise' would drop different rows of two tables: drop them first")
     return rows, columns
@@ -139,8 +140,6 @@ def column_named(table: Table, name: str, role: str) -> Column:
             raise InputError(f"{role} {name!r} cannot be measured, it was left out: {table.skipped[name]}")
         for vector in table.columns:
             if name in vector.coordinates:
-                raise InputError(
-                    f"{role} {name!r} is part of the vector {vector.name!r}: name that one, or leave it out of vectors"
-                )
+                raise within_vector(name, vector.name, role)
         check_known(name, [*table.types, *table.skipped], "the table", role)
     return columns[name]

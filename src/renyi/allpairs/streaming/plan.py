@@ -16,6 +16,7 @@ from renyi.allpairs.edges import Edges
 from renyi.allpairs.stack import Values
 from renyi.allpairs.streaming.column_stats import Counted, part_of
 from renyi.allpairs.streaming.rank_sketch import Coder
+from renyi.allpairs.streaming.vectors import CountedVector, VectorRows, coder_of, values_changed
 from renyi.allpairs.sums import Sums, reaches_beyond_corner
 from renyi.allpairs.tiles import tiles_of
 from renyi.basis import random_features
@@ -46,19 +47,8 @@ _lock = RLock()
 class _BatchVariable(Variable):
     """A column whose rows are read in batches."""
 
-    counted: Counted
-    coder: Coder | FineCoder | None
+    counted: Counted | CountedVector
     n_all: int
-
-    @classmethod
-    def of(cls, counted: Counted, settings: Settings, n_rows: int, /) -> "_BatchVariable":
-        column = Column(counted.name, counted.kind, np.empty(0), None, counted.levels)
-        coder: Coder | FineCoder | None = None
-        if counted.smallest is not None and counted.tails is not None:
-            coder = FineCoder.of(counted.smallest, counted.tails)
-        elif counted.smallest is not None:
-            coder = Coder.of(counted.smallest, counted.counts)
-        return cls(column, partial(_prepared, counted, settings), counted, coder, n_rows)
 
     @property
     def n_rows(self) -> int:
@@ -77,13 +67,38 @@ class _BatchVariable(Variable):
         return "were read in batches: load a sample of them"
 
     @property
+    def key(self) -> str:
+        """Where a batch has it, or its first coordinate."""
+        return self.counted.keys[0]
+
+    def rows(self, *cells: Any) -> tuple[Any, ...]:
+        """Some rows, as `seen` and the group of the column want them."""
+        raise NotImplementedError
+
+    def seen(self, rows: tuple[Any, ...], /) -> NDArray[np.int64]:
+        """How many rows of a batch every cell has, and how many are missing."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class _CellVariable(_BatchVariable):
+    """A number or category: its rows are cells."""
+
+    counted: Counted
+    coder: Coder | FineCoder | None = None
+
+    @classmethod
+    def of(cls, counted: Counted, settings: Settings, n_rows: int, /) -> "_CellVariable":
+        return cls(counted.column, partial(_prepared, counted, settings), counted, n_rows, coder_of(counted))
+
+    @property
     def n_cells(self) -> int:
         """Cells, and the code of a missing row."""
         return len(self.counted.counts)
 
-    def rows(self, data: Any, /) -> tuple[Codes, Array]:
+    def rows(self, *cells: Any) -> tuple[Codes, Array]:
         """The cell of every row of a batch, and its values, roughly standardised, 0 where missing."""
-        part = part_of(data, self.column.name, self.counted.override)
+        part = part_of(cells[0], self.column.name, self.counted.override)
         if part.missing is not None and part.missing.all():
             return np.full(len(part.values), self.n_cells, dtype=np.int64), np.zeros(len(part.values))
         location, scale = self.counted.location_and_scale
@@ -103,8 +118,40 @@ class _BatchVariable(Variable):
             codes[part.missing] = self.n_cells
             standard[part.missing] = 0.0
         if self.coder is None and len(codes) and codes.min() < 0:
-            raise _changed(self.column.name)
+            raise values_changed(self.column.name)
         return codes, standard
+
+    def seen(self, rows: tuple[Any, ...], /) -> NDArray[np.int64]:
+        return np.bincount(rows[0], minlength=self.n_cells + 1).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _VectorVariable(_BatchVariable):
+    """A vector: every row has functions of its own."""
+
+    counted: CountedVector
+    coders: tuple[Coder | FineCoder | None, ...] = ()
+
+    @classmethod
+    def of(cls, counted: CountedVector, settings: Settings, n_rows: int, /) -> "_VectorVariable":
+        coders = tuple(map(coder_of, counted.coordinates))
+        return cls(counted.column, partial(counted.prepared, settings), counted, n_rows, coders)
+
+    def rows(self, *cells: Any) -> tuple[VectorRows, Array, Array]:
+        """Some rows, and the functions of the coefficient and of the test at those that it has."""
+        if self.counted.functions is None:
+            raise ValueError("functions of a vector take a pass of their own")
+        rows = VectorRows.of(self.counted, self.coders, cells)
+        return rows, *self.counted.functions(rows.ranks, rows.middles)
+
+    def seen(self, rows: tuple[Any, ...], /) -> NDArray[np.int64]:
+        counts: NDArray[np.int64] = rows[0].counts
+        return counts
+
+
+def _heaviest(*tables: Array) -> tuple[Array, ...]:
+    """The largest squared lengths of rows, of the leading 1, 2, … functions of every table."""
+    return tuple(np.cumsum(table**2, axis=1).max(axis=0, initial=0.0) for table in tables)
 
 
 def _prepared(counted: Counted, settings: Settings, column: Column) -> Prepared:
@@ -132,13 +179,6 @@ def _groups(variables: Sequence[_BatchVariable]) -> list[ColumnGroup]:
     return [ColumnGroup.joined(group) for group in by_signature.values()]
 
 
-def _changed(name: str) -> InputError:
-    return InputError(
-        f"{name!r} does not hold the values of the first pass any more: pass the same rows both times, and do not "
-        "change files meanwhile"
-    )
-
-
 @dataclass(eq=False)
 class Plan:
     """What is compared with what, on which grids: all that a batch needs to be folded. It can be sent anywhere.
@@ -147,8 +187,8 @@ class Plan:
     no tile take more than `most_bytes`. A plan may be for some of the tiles alone.
     """
 
-    counted: tuple[Counted, ...]
-    targets: tuple[Counted, ...]
+    counted: tuple[Counted | CountedVector, ...]
+    targets: tuple[Counted | CountedVector, ...]
     settings: Settings
     n_rows: int
     most_bytes: int
@@ -175,8 +215,13 @@ class Plan:
         """What they are compared with."""
         return self._once("y", partial(self._variables, self.targets)) if self.targets else self.x
 
-    def _variables(self, counted: Sequence[Counted]) -> list[_BatchVariable]:
-        return [_BatchVariable.of(column, self.settings, self.n_rows) for column in counted]
+    def _variables(self, counted: Sequence[Counted | CountedVector]) -> list[_BatchVariable]:
+        return [
+            _CellVariable.of(column, self.settings, self.n_rows)
+            if isinstance(column, Counted)
+            else _VectorVariable.of(column, self.settings, self.n_rows)
+            for column in counted
+        ]
 
     def _tiles(self) -> list[tuple[ColumnGroup, ColumnGroup]]:
         own = _groups(self.x)
@@ -198,7 +243,7 @@ class Plan:
     @property
     def shape(self) -> tuple[Any, ...]:
         """What plans have in common whose sums can be added."""
-        cells = tuple((column.name, len(column.counts)) for column in (*self.counted, *self.targets))
+        cells = tuple((column.keys, len(column.counts)) for column in (*self.counted, *self.targets))
         return self.which, self.most_bytes, self.n_rows, cells
 
     @property
@@ -231,22 +276,27 @@ class Plan:
     def fold(self, parts: Mapping[str, Any], /) -> "BatchSums":
         """The sums over a batch of rows."""
         n_rows = len(next(iter(parts.values()))) if parts else 0
-        variables = self._variables_of_tiles
-        rows = {v.column.name: v.rows(parts[v.column.name]) for v in variables}
-        seen: dict[int, ColumnGroup] = {}
+        rows: dict[str, Any] = {
+            v.key: v.rows(*(parts[own] for own in v.counted.keys)) for v in self._variables_of_tiles
+        }
+        groups: dict[int, ColumnGroup] = {}
 
         def over(side: ColumnGroup) -> ColumnGroup:
-            if id(side) not in seen:
-                found = [rows[variable.column.name] for variable in side.variables]
-                seen[id(side)] = side.over([codes for codes, _ in found], Values(np.stack([z for _, z in found])))
-            return seen[id(side)]
+            if id(side) not in groups:
+                found = [rows[variable.key] for variable in side.variables if isinstance(variable, _BatchVariable)]
+                if side.scales.kind == "vector":
+                    tables = [(coefficient, nested) for _, coefficient, nested in found]
+                    groups[id(side)] = side.over_vectors(tables, [seen.missing for seen, _, _ in found], n_rows)
+                else:
+                    values = Values(np.stack([standard for _, standard in found]))
+                    groups[id(side)] = side.over([codes for codes, _ in found], values)
+            return groups[id(side)]
 
         sums = tuple(Sums.of_batch(over(x), over(y)) for x, y in self.tiles)
-        counts = {
-            v.column.name: np.bincount(rows[v.column.name][0], minlength=v.n_cells + 1).astype(np.int64)
-            for v in variables
-        }
-        return BatchSums(n_rows, sums, counts)
+        variables = self._variables_of_tiles
+        counts = {v.key: v.seen(rows[v.key]) for v in variables}
+        heaviest = {v.key: _heaviest(*rows[v.key][1:]) for v in variables if isinstance(v, _VectorVariable)}
+        return BatchSums(n_rows, sums, counts, heaviest)
 
     def check(self, folded: "BatchSums", /) -> None:
         """Refuse sums over other rows than those that the grids were made for."""
@@ -255,12 +305,27 @@ class Plan:
                 f"the first pass saw {self.n_rows:,} rows and the second {folded.n_rows:,}: pass the same rows in both"
             )
         for variable in self._variables_of_tiles:
-            if not np.array_equal(folded.counts[variable.column.name][:-1], variable.counted.counts):
-                raise _changed(variable.column.name)
+            if not np.array_equal(folded.counts[variable.key][:-1], variable.counted.counts):
+                raise values_changed(variable.column.name)
+
+    def _weighed(self, folded: "BatchSums") -> "Plan":
+        """The same, where the heaviest rows of vectors are known."""
+        if not folded.heaviest:
+            return self
+
+        def told(column: Counted | CountedVector) -> Counted | CountedVector:
+            heaviest = folded.heaviest.get(column.keys[0])
+            return replace(column, heaviest=heaviest) if isinstance(column, CountedVector) else column
+
+        counted, targets = (tuple(map(told, side)) for side in (self.counted, self.targets))
+        return replace(self, counted=counted, targets=targets, key=uuid4().hex)
 
     def edges(self, folded: "BatchSums", shuffles: Shuffles, /) -> "BatchEdges":
         """All pairs, from the sums over all rows."""
         self.check(folded)
+        return self._weighed(folded)._all_edges(folded, shuffles)
+
+    def _all_edges(self, folded: "BatchSums", shuffles: Shuffles) -> "BatchEdges":
         parts = []
         for k, ((x, y), sums) in enumerate(zip(self.tiles, folded.sums, strict=True)):
             parts.append(self._edges(x, y, sums, compare(x, y, shuffles, sums=sums)))
@@ -297,27 +362,35 @@ def _bytes_of_tile(x: ColumnGroup, y: ColumnGroup) -> int:
     n_pairs = len(x.positions) * len(y.positions)
     ranks = [side.scales.basis.rank for side in (x, y)]
     nested = ranks[0] * ranks[1] if reaches_beyond_corner(x, y) else x.corner.rank * y.corner.rank
-    cells = 0
+    left = 0
     if not (x.is_complete and y.is_complete):
         nested = ranks[0] * ranks[1]
-        cells = sum(sum(side.corner.sizes) for side in (x, y))
-        cells *= max(len(x.positions), len(y.positions))
-    return 8 * (n_pairs * (x.coefficient.rank * y.coefficient.rank + nested + sum(ranks) + 5) + cells)
+        left = sum(_left_of(side) * len(other.positions) for side, other in ((x, y), (y, x)))
+    return 8 * (n_pairs * (x.coefficient.rank * y.coefficient.rank + nested + sum(ranks) + 5) + left)
+
+
+def _left_of(side: ColumnGroup) -> int:
+    """Numbers that say what the rows of another column leave of all columns of a side."""
+    if side.scales.kind != "vector":
+        return sum(side.corner.sizes)
+    return len(side.positions) * sum(rank * (rank + 3) // 2 for rank in (side.coefficient.rank, side.corner.rank))
 
 
 @dataclass(frozen=True, eq=False)
 class BatchSums:
-    """Sums over some rows, for every tile, and how many rows every cell has."""
+    """Sums over some rows, for every tile, how many rows every cell has, and how heavy the heaviest of vectors are."""
 
     n_rows: int
     sums: tuple[Sums, ...]
     counts: dict[str, NDArray[np.int64]]
+    heaviest: dict[str, tuple[Array, ...]]
 
     def __add__(self, other: "BatchSums") -> "BatchSums":
         return BatchSums(
             self.n_rows + other.n_rows,
             tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)),
-            {name: counts + other.counts[name] for name, counts in self.counts.items()},
+            {key: counts + other.counts[key] for key, counts in self.counts.items()},
+            {key: tuple(map(np.maximum, heaviest, other.heaviest[key])) for key, heaviest in self.heaviest.items()},
         )
 
 
@@ -352,6 +425,11 @@ class BatchEdges(Edges):
 
     def agrees(self, edge: int, /) -> bool:
         return (int(self.found.i[edge]), int(self.found.j[edge])) in self.agreeing
+
+    def reason(self, edge: int, /) -> str:
+        if "vector" in self._kinds(np.array([edge])) and np.isfinite(self.found.coefficient[edge]):
+            return "no null distribution holds for it, and rows of a vector in batches cannot be permuted"
+        return super().reason(edge)
 
 
 @dataclass(frozen=True, eq=False)
