@@ -17,6 +17,7 @@ from renyi.allpairs.masked_gram import (
     exact_leverages,
     leverage_bounds,
     leverages_of_cells,
+    sharp_leverage_bounds,
 )
 from renyi.allpairs.masked_moments import distinct_masks, means_of_moments, observed_rows
 from renyi.allpairs.stack import Joined, Stack, Values, precision
@@ -347,8 +348,17 @@ class _SummedSide(_CountedSide):
         return MaskedGram.of_sums(self._counts[1], self._n, place=place).whitened(place=place)
 
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
-        # Which row is the heaviest on the common rows only the rows would say.
-        return self.leverage_bounds(white)
+        """Sharper bounds: how heavy the heaviest of the common rows is only the rows would say."""
+        own = (self.group.leverages * self.group.lengths)[:, self._columns[pairs]]
+        largest = np.full((len(own), len(self._columns)), np.nan)
+        largest[:, pairs] = sharp_leverage_bounds(white.take(pairs), own, np.maximum(self.n[pairs], 1))
+        return largest
+
+    def heavier(self, white: Pairs, /) -> Array:
+        bases = [variable.prepared.basis for variable in self.group.variables]
+        own = np.array([basis.leverages * basis.n_samples for basis in bases]).T[:, self._columns]
+        n = np.maximum(self.n, 1)
+        return np.asarray(sharp_leverage_bounds(white, own, n)[-1] * n / own[-1])
 
     def log_arrangements(self, pair: int, /) -> float:
         return float(gammaln(self.n[pair] + 1.0))

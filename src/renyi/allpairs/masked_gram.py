@@ -27,6 +27,7 @@ __all__ = [
     "leverage_bounds",
     "leverages_of_cells",
     "masked_sums",
+    "sharp_leverage_bounds",
 ]
 
 Array: TypeAlias = NDArray[np.float64]
@@ -255,6 +256,15 @@ def leverage_bounds(side: Pairs, own: Array, n: Array, /) -> Array:
     with np.errstate(divide="ignore"):
         bound = (np.sqrt(own) + shift) ** 2 / np.maximum(1.0 - side.distance, 0.0) / n
     return np.asarray(bound)
+
+
+def sharp_leverage_bounds(side: Pairs, own: Array, n: Array, /) -> Array:
+    """The same by the smallest eigenvalues of the Gram matrices, which takes longer than by their distance from I."""
+    gram = np.moveaxis(side.gram(np.arange(len(n))), -1, 0)
+    smallest = np.array([np.linalg.eigvalsh(gram[:, :size, :size])[:, 0] for size in range(1, len(own) + 1)])
+    shift = np.sqrt(np.cumsum(side.means**2, axis=0))
+    with np.errstate(divide="ignore"):
+        return np.asarray((np.sqrt(own) + shift) ** 2 / np.maximum(smallest, 0.0) / n)
 
 
 def exact_leverages(basis: Basis, observed: Mask | None, masks: NDArray[np.bool_], side: Pairs, /) -> Array:

@@ -252,8 +252,10 @@ class Plan:
         return len(self._once("tiles", self._tiles))
 
     @property
-    def _variables_of_tiles(self) -> set[_BatchVariable]:
-        return {v for tile in self.tiles for side in tile for v in side.variables if isinstance(v, _BatchVariable)}
+    def _variables_read(self) -> set[_BatchVariable]:
+        """Those of the tiles, and all vectors: how heavy their rows are has a say in every tile."""
+        of_tiles = {v for tile in self.tiles for side in tile for v in side.variables if isinstance(v, _BatchVariable)}
+        return of_tiles | {v for v in (*self.x, *self.y) if isinstance(v, _VectorVariable)}
 
     @property
     def n_bytes(self) -> int:
@@ -276,9 +278,7 @@ class Plan:
     def fold(self, parts: Mapping[str, Any], /) -> "BatchSums":
         """The sums over a batch of rows."""
         n_rows = len(next(iter(parts.values()))) if parts else 0
-        rows: dict[str, Any] = {
-            v.key: v.rows(*(parts[own] for own in v.counted.keys)) for v in self._variables_of_tiles
-        }
+        rows: dict[str, Any] = {v.key: v.rows(*(parts[own] for own in v.counted.keys)) for v in self._variables_read}
         groups: dict[int, ColumnGroup] = {}
 
         def over(side: ColumnGroup) -> ColumnGroup:
@@ -293,7 +293,7 @@ class Plan:
             return groups[id(side)]
 
         sums = tuple(Sums.of_batch(over(x), over(y)) for x, y in self.tiles)
-        variables = self._variables_of_tiles
+        variables = self._variables_read
         counts = {v.key: v.seen(rows[v.key]) for v in variables}
         heaviest = {v.key: _heaviest(*rows[v.key][1:]) for v in variables if isinstance(v, _VectorVariable)}
         return BatchSums(n_rows, sums, counts, heaviest)
@@ -304,7 +304,7 @@ class Plan:
             raise InputError(
                 f"the first pass saw {self.n_rows:,} rows and the second {folded.n_rows:,}: pass the same rows in both"
             )
-        for variable in self._variables_of_tiles:
+        for variable in self._variables_read:
             if not np.array_equal(folded.counts[variable.key][:-1], variable.counted.counts):
                 raise values_changed(variable.column.name)
 
