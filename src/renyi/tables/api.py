@@ -25,7 +25,9 @@ from renyi.tables.arguments import (
     column_named,
     comparable,
     listed,
+    names_in,
     side_by_side,
+    split,
     with_target,
 )
 from renyi.tables.batches import in_batches, is_out_of_core, loaded_if_small
@@ -69,8 +71,9 @@ def matrix(
         read in batches, and never whole: the name of a file or a pattern such as ``"data/*.parquet"``, a lazy frame of
         Polars, an iterator of tables, or a Dask DataFrame or array, whose partitions stay where they are. Tensors of
         torch (n, d), or a dict of them, are worked on by torch where they are.
-    other : the same, optional
-        A second table over the same rows: its columns take the place of the table's own as partners.
+    other : the same, or list of str, optional
+        A second table over the same rows: its columns take the place of the table's own as partners. Or names of
+        columns of the table, with which all of its other columns are compared.
     measure : str or Measure, default "rdc"
         The coefficient: one of `renyi.measures()`, or `renyi.measure(name, ...)` with settings. Measures other than the
         RDC are taken on the rows that both columns have, and columns they cannot take are left out.
@@ -134,7 +137,7 @@ def matrix(
         found = ways.matrix(_in_memory(table, memory), beside, progress=progress)
         return DependenceMatrix.of(*found, correction=correction)
     table = loaded_if_small(table, memory)
-    others = other if isinstance(other, (list, tuple)) and all(isinstance(name, str) for name in other) else None
+    others = names_in(other)
     other = None if other is None or others is not None else loaded_if_small(other, memory)
     if is_out_of_core(table) or is_out_of_core(other):
         settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
@@ -143,17 +146,16 @@ def matrix(
         return cast(DependenceMatrix, accumulated)
     by = checked_measure(measure, correction)
     if other is None:
-        rows = comparable(
-            observed(as_table(table, types=types, vectors=vectors, max_levels=max_levels), missing=missing),
-            by,
-            at_least=2,
-        )
-        edges = every_pair(by, rows.columns, None, progress=progress)
-        return DependenceMatrix.of(rows, None, edges, correction=correction)
-    rows, columns = (
-        comparable(observed(part, missing=missing), by, at_least=1)
-        for part in side_by_side(table, other, types, vectors, missing, max_levels=max_levels)
-    )
+        rows = observed(as_table(table, types=types, vectors=vectors, max_levels=max_levels), missing=missing)
+        if others is None:
+            rows = comparable(rows, by, at_least=2)
+            edges = every_pair(by, rows.columns, None, progress=progress)
+            return DependenceMatrix.of(rows, None, edges, correction=correction)
+        parts = split(rows, others)
+    else:
+        sides = side_by_side(table, other, types, vectors, missing, max_levels=max_levels)
+        parts = observed(sides[0], missing=missing), observed(sides[1], missing=missing)
+    rows, columns = (comparable(part, by, at_least=1) for part in parts)
     edges = every_pair(by, rows.columns, columns.columns, progress=progress)
     return DependenceMatrix.of(rows, columns, edges, correction=correction)
 

@@ -7,12 +7,13 @@ from typing import Any, TypeAlias
 from renyi.coefficients.base import Measure
 from renyi.data.align import Missing, check_indexes, unequal_rows
 from renyi.data.column import Column
+from renyi.data.notes import Notes
 from renyi.data.table import Table, as_table, check_known, checked_overrides, names_of, too_few_columns
 from renyi.data.types import MAX_LEVELS, Override
 from renyi.errors import InputError, check_choice
 from renyi.inference.false_discovery import Correction
 from renyi.tables.accumulator import measure_of
-from renyi.tables.roles import within_vector
+from renyi.tables.roles import check_partners, within_vector
 
 __all__ = [
     "Types",
@@ -21,7 +22,9 @@ __all__ = [
     "column_named",
     "comparable",
     "listed",
+    "names_in",
     "side_by_side",
+    "split",
     "with_target",
 ]
 
@@ -79,6 +82,31 @@ def side_by_side(
     if missing == "listwise":
         raise InputError("missing='listwise' would drop different rows of two tables: drop them first")
     return rows, columns
+
+
+def names_in(other: Any) -> list[str] | None:
+    """Names of columns that all others are compared with, where that is what was passed, and no second table."""
+    is_names = isinstance(other, (list, tuple)) and all(isinstance(name, str) for name in other)
+    return list(other) if is_names else None
+
+
+def split(table: Table, names: Sequence[str]) -> tuple[Table, Table]:
+    """A table without some of its columns, and these."""
+    check_partners(
+        names, {column.name: column.coordinates or (column.name,) for column in table.columns}, table.skipped
+    )
+
+    def part(wanted: bool) -> Table:
+        return replace(
+            table,
+            columns=tuple(column for column in table.columns if (column.name in names) == wanted),
+            types={name: kind for name, kind in table.types.items() if (name in names) == wanted},
+            skipped={name: reason for name, reason in table.skipped.items() if (name in names) == wanted},
+            pooled={name: n for name, n in table.pooled.items() if (name in names) == wanted},
+            notes=Notes() if wanted else table.notes,
+        )
+
+    return part(False), part(True)
 
 
 def _holds_values(target: Any, known: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ from renyi.data.types import Override
 from renyi.errors import InputError, difference
 from renyi.tables.rows import Rows
 
-__all__ = ["Asked", "Roles", "within_vector"]
+__all__ = ["Asked", "Roles", "check_partners", "within_vector"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +63,6 @@ class Asked:
         )
         if goal == ():
             raise InputError("target names no column: pass one, or several as a vector")
-        if partners == ():
-            raise InputError("other names no column: pass one or more, or leave it out")
         return cls(goal, partners, checked_types(types), vectors)
 
     @property
@@ -83,9 +81,11 @@ class Asked:
         if self.target is not None and len(self.target) > 1:
             vectors = checked_vectors({**vectors, str(self.goal): self.target}, own, "the batch")
         columns, names = _joined(own, vectors, ())
-        wanted = self.others or () if self.target is None else (str(self.goal),)
-        for name in wanted:
-            _check_there(name, columns, "other" if self.target is None else "target")
+        if self.others is not None:
+            check_partners(self.others, columns, (), "the batch")
+        if self.goal is not None:
+            _check_there(self.goal, columns, (), "the batch", "target")
+        wanted = self.others or () if self.goal is None else (self.goal,)
         return Roles(tuple(rows.parts), columns, names, frozenset(wanted))
 
     def _of_two(self, rows: Rows) -> Roles:
@@ -122,11 +122,23 @@ def _joined(
     return columns, names
 
 
-def _check_there(name: str, columns: Mapping[str, Sequence[str]], role: str) -> None:
+def check_partners(
+    names: Sequence[str], columns: Mapping[str, Sequence[str]], skipped: Collection[str], argument: str = "the table", /
+) -> None:
+    """Refuse partners that are not there; columns have the parts that they are made of."""
+    if not names:
+        raise InputError("other names no column: pass one or more, or leave it out")
+    for name in names:
+        _check_there(name, columns, skipped, argument, "other")
+
+
+def _check_there(
+    name: str, columns: Mapping[str, Sequence[str]], skipped: Collection[str], argument: str, role: str
+) -> None:
     for key, parts in columns.items():
         if name in parts and name != key:
             raise within_vector(name, key, role)
-    check_known(name, columns, "the batch", role)
+    check_known(name, [*columns, *skipped], argument, role)
 
 
 def within_vector(name: str, vector: str, role: str, /) -> InputError:
