@@ -70,3 +70,25 @@ def test_an_accumulator_that_tasks_were_given_stays_as_it_is(rng):
 def test_a_cluster_without_rows_is_told():
     with pytest.raises(InputError, match="the Dask table has no partition"):
         batches._on_cluster([], Accumulator())
+
+
+@pytest.mark.parametrize("library", ["pyspark.sql.dataframe", "duckdb", "ibis.expr.types"])
+def test_tables_without_an_order_of_rows_are_not_put_side_by_side(library, rng):
+    foreign = type("Frame", (), {"__module__": library})()
+    rows = [parabola(rng)]
+    with pytest.raises(InputError, match=rf"rows of {library.split('.')[0]} have no order.*join them .*other="):
+        in_batches(rows, Accumulator(), "1GB", other=foreign, progress=False)
+
+
+def test_dask_tables_side_by_side_have_the_same_partitions(rng):
+    dd = pytest.importorskip("dask.dataframe")
+    left, right = (pd.DataFrame({name: rng.random(60), "y": rng.random(60)}) for name in "ab")
+    whole = renyi.matrix(left, right)
+    tables = [dd.from_pandas(frame, npartitions=3, sort=False) for frame in (left, right)]
+    np.testing.assert_allclose(renyi.matrix(*tables).values, whole.values, atol=1e-9)
+    with pytest.raises(InputError, match="the table has 3 partitions and other has 2"):
+        renyi.matrix(tables[0], dd.from_pandas(right, npartitions=2, sort=False))
+    with pytest.raises(InputError, match="pass both as Dask tables"):
+        renyi.matrix(tables[0], right)
+    with pytest.raises(InputError, match="different indexes"):
+        renyi.matrix(tables[0], dd.from_pandas(right.set_index(np.arange(60)[::-1]), npartitions=3, sort=False))

@@ -351,14 +351,15 @@ class _SummedSide(_CountedSide):
         """Sharper bounds: how heavy the heaviest of the common rows is only the rows would say."""
         own = (self.group.leverages * self.group.lengths)[:, self._columns[pairs]]
         largest = np.full((len(own), len(self._columns)), np.nan)
-        largest[:, pairs] = sharp_leverage_bounds(white.take(pairs), own, np.maximum(self.n[pairs], 1))
+        n, sizes = np.maximum(self.n[pairs], 1), range(1, len(own) + 1)
+        largest[:, pairs] = sharp_leverage_bounds(white.take(pairs), own, n, sizes)
         return largest
 
     def heavier(self, white: Pairs, /) -> Array:
         bases = [variable.prepared.basis for variable in self.group.variables]
-        own = np.array([basis.leverages * basis.n_samples for basis in bases]).T[:, self._columns]
+        own = np.array([basis.largest_leverage * basis.n_samples for basis in bases])[self._columns]
         n = np.maximum(self.n, 1)
-        return np.asarray(sharp_leverage_bounds(white, own, n)[-1] * n / own[-1])
+        return np.asarray(sharp_leverage_bounds(white, own, n, [bases[0].rank])[0] * n / own)
 
     def log_arrangements(self, pair: int, /) -> float:
         return float(gammaln(self.n[pair] + 1.0))

@@ -258,11 +258,11 @@ def leverage_bounds(side: Pairs, own: Array, n: Array, /) -> Array:
     return np.asarray(bound)
 
 
-def sharp_leverage_bounds(side: Pairs, own: Array, n: Array, /) -> Array:
-    """The same by the smallest eigenvalues of the Gram matrices, which takes longer than by their distance from I."""
+def sharp_leverage_bounds(side: Pairs, own: Array, n: Array, sizes: Sequence[int], /) -> Array:
+    """The same for some sizes (sizes, pairs), by the smallest eigenvalues of the Gram matrices, which take longer."""
     gram = np.moveaxis(side.gram(np.arange(len(n))), -1, 0)
-    smallest = np.array([np.linalg.eigvalsh(gram[:, :size, :size])[:, 0] for size in range(1, len(own) + 1)])
-    shift = np.sqrt(np.cumsum(side.means**2, axis=0))
+    smallest = np.array([np.linalg.eigvalsh(gram[:, :size, :size])[:, 0] for size in sizes])
+    shift = np.sqrt(np.cumsum(side.means**2, axis=0))[np.array(sizes) - 1]
     with np.errstate(divide="ignore"):
         return np.asarray((np.sqrt(own) + shift) ** 2 / np.maximum(smallest, 0.0) / n)
 

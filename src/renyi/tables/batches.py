@@ -15,8 +15,10 @@ from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.rows import Rows, side_by_side
 from renyi.tables.screening import Screening
 
-__all__ = ["in_batches", "is_out_of_core", "loaded_if_small"]
+__all__ = ["check_order", "in_batches", "is_out_of_core", "loaded_if_small"]
 
+# Libraries whose tables say nothing of the order of their rows.
+_WITHOUT_ORDER = ("pyspark", "duckdb", "ibis")
 # Rows of the first partition that are looked at before all others.
 _GLANCE = 2**18
 # What is free between arrays is given back after so many batches: a percent of the time, and a tenth of the memory.
@@ -41,6 +43,8 @@ def in_batches(
     table: Any, first: Accumulator, memory: str | int, /, *, other: Any = None, progress: bool
 ) -> DependenceMatrix | Screening:
     """All passes over a table that is out of core, or over two that have the same rows."""
+    if other is not None:
+        check_order(table, other)
     if is_dask(table) or is_dask(other):
         return _on_cluster(_pairs_of_partitions(table, other), first)
     rows = _stream(table, memory)
@@ -64,6 +68,17 @@ def in_batches(
     found = passes[0].result(*passes[1:])
     notes = [sentence for side in (rows, beside) for sentence in getattr(side, "notes", ())]
     return replace(found, notes=(*notes, *found.notes))
+
+
+def check_order(*tables: Any) -> None:
+    """Refuse two tables of which one is where rows have no order, so that they cannot be put side by side."""
+    for table in tables:
+        library = type(table).__module__.split(".")[0]
+        if library in _WITHOUT_ORDER:
+            raise InputError(
+                f"rows of {library} have no order by which two tables could be put side by side: join them and name "
+                "the columns of one: other=[...]"
+            )
 
 
 def _stream(table: Any, memory: str | int) -> Stream:
