@@ -75,8 +75,10 @@ _Side.__init__ = _one_less
 """,
     ),
     "columns in batches have a dimension less": (
-        "allpairs.streaming.plan",
+        "allpairs.streaming.variables",
         """
+from dataclasses import replace
+from renyi.basis.basis import Basis
 def _prepared(counted, settings, column, _whole=_prepared):
     found = _whole(counted, settings, column)
     if counted.cells is None or found.basis.rank < 2:

@@ -56,6 +56,8 @@ class Stack:
     n_rows: int
     codes: tuple[NDArray[Any], ...] = ()
     places: NDArray[Any] | None = None
+    # Of vectors every row is a cell.
+    has_rows_for_cells: bool = False
 
     @classmethod
     def of(
@@ -85,6 +87,7 @@ class Stack:
             tuple(starts[id(basis.table)] for basis in bases),
             tuple(len(basis.table) + 1 for basis in bases),
             n_rows,
+            has_rows_for_cells=any(basis.has_rows and basis.codes is None for basis in bases),
         )
         if beside is not None and beside.starts == stack.starts:
             return replace(stack, codes=beside.codes, places=beside.places)
@@ -115,7 +118,7 @@ class Stack:
     @property
     def is_wide(self) -> bool:
         """Whether products are sums over cells first: of many functions on fewer cells than there are rows."""
-        return are_many_functions(self.rank) and max(self.sizes) <= self.n_rows
+        return are_many_functions(self.rank) and max(self.sizes) <= self.n_rows and not self.has_rows_for_cells
 
     def table(self, column: int, /) -> NDArray[Any]:
         """The functions (cells, rank) of one column, of the cell of missing rows too."""
@@ -124,7 +127,8 @@ class Stack:
     def part(self, columns: slice, /) -> "Stack":
         """Some of the columns."""
         places = None if self.places is None else self.places[:, columns]
-        return Stack(self.packed, self.starts[columns], self.sizes[columns], self.n_rows, self.codes[columns], places)
+        starts, sizes, codes = self.starts[columns], self.sizes[columns], self.codes[columns]
+        return replace(self, starts=starts, sizes=sizes, codes=codes, places=places)
 
     def leading(self, size: int, /) -> "Stack":
         """The first functions of every column."""

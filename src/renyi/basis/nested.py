@@ -236,6 +236,11 @@ class VectorFunctions:
         nested = _in_order(merged_factor(np.hstack((plain, mixed))), projection.n_coordinates)
         return cls(feature_map, *nested)
 
+    @property
+    def ranks(self) -> tuple[int, int]:
+        """How many functions the coefficient has, and the test."""
+        return len(self.feature_map.intercept), len(self.intercept)
+
     def __call__(self, ranks: Array, u: Array, /) -> tuple[Array, Array]:
         """Functions of the coefficient and of the test, at ranks and mean ranks (n, d)."""
         table = self.feature_map(ranks)

@@ -1,6 +1,8 @@
 """Rows that come in batches to dependence, by two passes over them: `Accumulator`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 from renyi.allpairs.streaming.column_stats import ColumnStats
@@ -48,6 +50,11 @@ def measure_of(measure: Any, /) -> Measure[Any]:
             "tables have the coefficient of one draw, and .debiased beside it: leave repeats and debias out"
         )
     return by
+
+
+def _folded(plan: VectorPlan | Plan, rows: Rows) -> Any:
+    """What a plan makes of a batch, a piece at a time."""
+    return reduce(add, (plan.fold(piece.parts) for piece in rows.pieces(plan.rows_at_once)))
 
 
 class Accumulator:
@@ -182,10 +189,9 @@ class Accumulator:
         rows = Rows.of(batch) if other is None else Rows.of(batch).beside(Rows.of(other))
         self._notes.absorb(rows.notes)
         roles = self._checked(rows)
-        for piece in rows.pieces():
-            if self._plan is not None:
-                self._add(self._plan.fold(piece.parts))
-                continue
+        if self._plan is not None and len(rows):
+            self._add(_folded(self._plan, rows))
+        for piece in rows.pieces() if self._plan is None else ():
             self._n_rows += len(piece)
             # Columns are independent of one another.
             in_threads(lambda key: self._columns[key].update(*roles.of(piece, key)), list(self._columns))  # noqa: B023
@@ -214,7 +220,7 @@ class Accumulator:
         def fold(batch: Any) -> tuple[Any, Any]:
             rows = Rows.of(batch)
             self._checked(rows)
-            return batch, plan.fold(rows.parts) if len(rows) else None
+            return batch, _folded(plan, rows) if len(rows) else None
 
         # Beside the total, and what it will be next, there are sums under way, with their products in half the bytes.
         room = (self._memory - 2 * plan.n_bytes) // (3 * plan.n_bytes // 2 + 1)

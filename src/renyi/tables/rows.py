@@ -68,10 +68,10 @@ class Rows:
         parts = {name: data.take(mask) if isinstance(data, Column) else data[rows] for name, data in self.parts.items()}
         return replace(self, parts=parts)
 
-    def pieces(self) -> "Iterator[Rows]":
+    def pieces(self, most: int | None = None, /) -> "Iterator[Rows]":
         """So many rows at a time that what is made of them stays in the caches: twice as fast for a million rows."""
-        n_rows = len(self)
-        return (self.part(k, min(k + _ROWS_AT_ONCE, n_rows)) for k in range(0, n_rows, _ROWS_AT_ONCE))
+        n_rows, step = len(self), min(most or _ROWS_AT_ONCE, _ROWS_AT_ONCE)
+        return (self.part(k, min(k + step, n_rows)) for k in range(0, n_rows, step))
 
 
 def side_by_side(tables: Iterable[Any], others: Iterable[Any], /) -> Iterator[Rows]:

@@ -10,23 +10,18 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.column_group import ColumnGroup, Variable
+from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.compare import Found, compare, pair_of_sums
 from renyi.allpairs.edges import Edges
 from renyi.allpairs.stack import Values
-from renyi.allpairs.streaming.column_stats import Counted, part_of
-from renyi.allpairs.streaming.rank_sketch import Coder
-from renyi.allpairs.streaming.vectors import CountedVector, VectorRows, coder_of, values_changed
+from renyi.allpairs.streaming.column_stats import Counted
+from renyi.allpairs.streaming.variables import BatchVariable, CellVariable, VectorVariable, heaviest_of
+from renyi.allpairs.streaming.vectors import CountedVector, values_changed
 from renyi.allpairs.sums import Sums, reaches_beyond_corner
 from renyi.allpairs.tiles import tiles_of
-from renyi.basis import random_features
-from renyi.basis.basis import Basis, copula_basis
-from renyi.basis.nested import levels_scales, number_scales
+from renyi.basis.basis import Basis
 from renyi.compute.threads import stream
-from renyi.data.column import Column
-from renyi.data.exact import FineCoder, beyond
 from renyi.errors import InputError
-from renyi.pair.bases import check_basis
 from renyi.pair.independence import Crosses, Shuffles
 from renyi.pair.prepare import Prepared
 from renyi.pair.settings import Settings
@@ -34,137 +29,16 @@ from renyi.pair.settings import Settings
 __all__ = ["BatchEdges", "Plan"]
 
 Array: TypeAlias = NDArray[np.float64]
-Codes: TypeAlias = NDArray[Any]
-(_SEED,) = random_features.seeds(None, n_draws=1)
 
 # Tables are made anew in every process, which takes less than to send them, and kept for the plans used last.
 _MOST_PLANS = 4
+# Rows of vectors that are worked on together at least, whatever the budget.
+_FEWEST_ROWS = 1024
 _made: dict[str, dict[str, Any]] = {}
 _lock = RLock()
 
 
-@dataclass(frozen=True, eq=False)
-class _BatchVariable(Variable):
-    """A column whose rows are read in batches."""
-
-    counted: Counted | CountedVector
-    n_all: int
-
-    @property
-    def n_rows(self) -> int:
-        return self.n_all
-
-    @property
-    def n_samples(self) -> int:
-        return self.counted.n_observed
-
-    @property
-    def is_complete(self) -> bool:
-        return self.counted.n_missing == 0
-
-    @property
-    def why_no_rows(self) -> str:
-        return "were read in batches: load a sample of them"
-
-    @property
-    def key(self) -> str:
-        """Where a batch has it, or its first coordinate."""
-        return self.counted.keys[0]
-
-    def rows(self, *cells: Any) -> tuple[Any, ...]:
-        """Some rows, as `seen` and the group of the column want them."""
-        raise NotImplementedError
-
-    def seen(self, rows: tuple[Any, ...], /) -> NDArray[np.int64]:
-        """How many rows of a batch every cell has, and how many are missing."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True, eq=False)
-class _CellVariable(_BatchVariable):
-    """A number or category: its rows are cells."""
-
-    counted: Counted
-    coder: Coder | FineCoder | None = None
-
-    @classmethod
-    def of(cls, counted: Counted, settings: Settings, n_rows: int, /) -> "_CellVariable":
-        return cls(counted.column, partial(_prepared, counted, settings), counted, n_rows, coder_of(counted))
-
-    @property
-    def n_cells(self) -> int:
-        """Cells, and the code of a missing row."""
-        return len(self.counted.counts)
-
-    def rows(self, *cells: Any) -> tuple[Codes, Array]:
-        """The cell of every row of a batch, and its values, roughly standardised, 0 where missing."""
-        part = part_of(cells[0], self.column.name, self.counted.override)
-        if part.missing is not None and part.missing.all():
-            return np.full(len(part.values), self.n_cells, dtype=np.int64), np.zeros(len(part.values))
-        location, scale = self.counted.location_and_scale
-        if self.coder is not None:
-            values = part.values if part.missing is None else np.where(part.missing, 0.0, part.values)
-            codes = self.coder(values, part.tails)
-            if self.counted.origin != (0.0, 0.0):
-                values = beyond(self.counted.origin, values, part.tails)
-        else:
-            places = np.array([self.counted.places.get(level, -1) for level in part.levels])
-            codes = places[part.values]
-            values = codes.astype(np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            standard = (values - location) / scale
-        if part.missing is not None:
-            codes = codes.astype(np.min_scalar_type(self.n_cells))
-            codes[part.missing] = self.n_cells
-            standard[part.missing] = 0.0
-        if self.coder is None and len(codes) and codes.min() < 0:
-            raise values_changed(self.column.name)
-        return codes, standard
-
-    def seen(self, rows: tuple[Any, ...], /) -> NDArray[np.int64]:
-        return np.bincount(rows[0], minlength=self.n_cells + 1).astype(np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class _VectorVariable(_BatchVariable):
-    """A vector: every row has functions of its own."""
-
-    counted: CountedVector
-    coders: tuple[Coder | FineCoder | None, ...] = ()
-
-    @classmethod
-    def of(cls, counted: CountedVector, settings: Settings, n_rows: int, /) -> "_VectorVariable":
-        coders = tuple(map(coder_of, counted.coordinates))
-        return cls(counted.column, partial(counted.prepared, settings), counted, n_rows, coders)
-
-    def rows(self, *cells: Any) -> tuple[VectorRows, Array, Array]:
-        """Some rows, and the functions of the coefficient and of the test at those that it has."""
-        if self.counted.functions is None:
-            raise ValueError("functions of a vector take a pass of their own")
-        rows = VectorRows.of(self.counted, self.coders, cells)
-        return rows, *self.counted.functions(rows.ranks, rows.middles)
-
-    def seen(self, rows: tuple[Any, ...], /) -> NDArray[np.int64]:
-        counts: NDArray[np.int64] = rows[0].counts
-        return counts
-
-
-def _heaviest(*tables: Array) -> tuple[Array, ...]:
-    """The largest squared lengths of rows, of the leading 1, 2, … functions of every table."""
-    return tuple(np.cumsum(table**2, axis=1).max(axis=0, initial=0.0) for table in tables)
-
-
-def _prepared(counted: Counted, settings: Settings, column: Column) -> Prepared:
-    """A column on its grid."""
-    if counted.cells is None:
-        scales = levels_scales(counted.counts)
-        return Prepared(scales.basis, scales)
-    basis = settings.of_rows(copula_basis(counted.cells, settings.scalar_projection(counted.n_observed, _SEED)))
-    check_basis(column, basis)
-    return Prepared(basis, number_scales(counted.cells))
-
-
-def _groups(variables: Sequence[_BatchVariable]) -> list[ColumnGroup]:
+def _groups(variables: Sequence[BatchVariable]) -> list[ColumnGroup]:
     """Columns by what they have in common; their tables are stacked, and then let go of, one column at a time."""
 
     def single(position: int) -> tuple[Hashable, ColumnGroup]:
@@ -206,20 +80,20 @@ class Plan:
             return made[name]
 
     @property
-    def x(self) -> list[_BatchVariable]:
+    def x(self) -> list[BatchVariable]:
         """The columns that are compared."""
         return self._once("x", partial(self._variables, self.counted))  # type: ignore[no-any-return]
 
     @property
-    def y(self) -> list[_BatchVariable]:
+    def y(self) -> list[BatchVariable]:
         """What they are compared with."""
         return self._once("y", partial(self._variables, self.targets)) if self.targets else self.x
 
-    def _variables(self, counted: Sequence[Counted | CountedVector]) -> list[_BatchVariable]:
+    def _variables(self, counted: Sequence[Counted | CountedVector]) -> list[BatchVariable]:
         return [
-            _CellVariable.of(column, self.settings, self.n_rows)
+            CellVariable.of(column, self.settings, self.n_rows)
             if isinstance(column, Counted)
-            else _VectorVariable.of(column, self.settings, self.n_rows)
+            else VectorVariable.of(column, self.settings, self.n_rows)
             for column in counted
         ]
 
@@ -252,15 +126,25 @@ class Plan:
         return len(self._once("tiles", self._tiles))
 
     @property
-    def _variables_read(self) -> set[_BatchVariable]:
+    def _variables_read(self) -> set[BatchVariable]:
         """Those of the tiles, and all vectors: how heavy their rows are has a say in every tile."""
-        of_tiles = {v for tile in self.tiles for side in tile for v in side.variables if isinstance(v, _BatchVariable)}
-        return of_tiles | {v for v in (*self.x, *self.y) if isinstance(v, _VectorVariable)}
+        of_tiles = {v for tile in self.tiles for side in tile for v in side.variables if isinstance(v, BatchVariable)}
+        return of_tiles | self._vectors
 
     @property
     def n_bytes(self) -> int:
         """Memory that the sums of all tiles take."""
         return sum(_bytes_of_tile(x, y) for x, y in self.tiles)
+
+    @property
+    def rows_at_once(self) -> int | None:
+        """Rows whose functions, where they are vectors', take half of what the sums of a tile may."""
+        ranks = [v.prepared.basis.rank + v.scales.basis.rank for v in self._vectors]
+        return max(_FEWEST_ROWS, self.most_bytes // (2 * 8 * sum(ranks))) if ranks else None
+
+    @property
+    def _vectors(self) -> set[VectorVariable]:
+        return {v for v in (*self.x, *self.y) if isinstance(v, VectorVariable)}
 
     def rounds(self) -> "list[Plan]":
         """Plans for some tiles each, whose sums take no more than one tile may; a tile that takes more is alone."""
@@ -283,7 +167,7 @@ class Plan:
 
         def over(side: ColumnGroup) -> ColumnGroup:
             if id(side) not in groups:
-                found = [rows[variable.key] for variable in side.variables if isinstance(variable, _BatchVariable)]
+                found = [rows[variable.key] for variable in side.variables if isinstance(variable, BatchVariable)]
                 if side.scales.kind == "vector":
                     tables = [(coefficient, nested) for _, coefficient, nested in found]
                     groups[id(side)] = side.over_vectors(tables, [seen.missing for seen, _, _ in found], n_rows)
@@ -295,7 +179,7 @@ class Plan:
         sums = tuple(Sums.of_batch(over(x), over(y)) for x, y in self.tiles)
         variables = self._variables_read
         counts = {v.key: v.seen(rows[v.key]) for v in variables}
-        heaviest = {v.key: _heaviest(*rows[v.key][1:]) for v in variables if isinstance(v, _VectorVariable)}
+        heaviest = {v.key: heaviest_of(*rows[v.key][1:]) for v in variables if isinstance(v, VectorVariable)}
         return BatchSums(n_rows, sums, counts, heaviest)
 
     def check(self, folded: "BatchSums", /) -> None:

@@ -268,6 +268,11 @@ class VectorPlan:
         n_plain = coordinate_functions(np.empty((0, len(vector.coordinates)))).shape[1]
         return int(1 + n_plain + 2 * vector.projection(self.settings).n_projections)
 
+    @property
+    def rows_at_once(self) -> int | None:
+        """Functions are made in chunks of rows."""
+        return None
+
     def rounds(self) -> "list[VectorPlan]":
         """All vectors in one pass."""
         return [self]
