@@ -89,7 +89,10 @@ def part_of(data: Any, name: str, override: Override | Spelling | None, /) -> Pa
         return Part(column.kind, kind, column.values, column.missing, column.levels, example=_example(column))
     column, kind = convert(column, kind, NUMBERS if kind == "text" and override == "number" else override)
     if column.kind == "vector":
-        raise InputError(f"{name!r} holds vectors, which are not read in batches: load the table, or leave it out")
+        raise InputError(
+            f"{name!r} has several numbers in a row, and batches have a column for each: pass these, and "
+            f"vectors={{{name!r}: [...]}} with their names"
+        )
     if column.kind != "number":
         return Part(
             column.kind, kind, column.values, column.missing, column.levels, n_infinite, example=_example(column)
