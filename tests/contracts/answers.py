@@ -88,7 +88,7 @@ class Answer:
         """The same without what rows of vectors alone would say, of which none is kept in batches.
 
         Pairs that would be permuted have no p-value. On few rows it is not known how heavy the heaviest row is among
-        the common ones, nor how many rows carry a pair.
+        the common ones, and never how many rows carry the function of a vector.
         """
         types = self.types or {}
         if "vector" not in types.values():
@@ -98,8 +98,7 @@ class Answer:
             known = dict(said)
             if "vector" in (types[pair[0]], types[pair[1]]) and self.n_rows is not None:
                 is_short, is_permuted = self.n_rows < 5000, said["is permuted"]
-                for name in ("lower", "is carried by few") if is_short else ():
-                    del known[name]
+                del known["lower"], known["is carried by few"]
                 if is_permuted or (is_short and said["n"] < self.n_rows):
                     known = {name: said[name] for name in ("coefficient", "pearson", "spearman", "n", "dimensions")}
                 if is_permuted:

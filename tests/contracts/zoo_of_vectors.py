@@ -45,14 +45,16 @@ def short_vectors(rng):
     }
 
 
-@table(slow=True, vectors={"place": ["lat", "lon"]})
+@table(slow=True, vectors={"place": ["lat", "lon"], "speed": ["east", "north"]})
 def long_vectors(rng):
-    """Beyond the rows from which products are taken in float32, and with gaps."""
+    """Beyond the rows from which products are taken in float32, and with gaps; what batches say is what memory says."""
     some = numbers(rng, 6000)
     return {
-        "lat": some["x"],
-        "lon": rng.standard_normal(6000),
+        "lat": with_gaps(some["x"], rng, 0.1),
+        "lon": with_gaps(rng.standard_normal(6000), rng, 0.1),
         "wave": with_gaps(some["wave"], rng),
+        "east": some["wave"] + 2 * rng.standard_normal(6000),
+        "north": rng.exponential(size=6000),
         "parabola": some["parabola"],
         "label": labels(rng, [5, 3, 1], 6000),
     }

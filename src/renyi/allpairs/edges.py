@@ -155,9 +155,7 @@ class Edges:
             highest = lower_end(self.strength[doubtful], plain_rows(self.found.n[doubtful]))
             doubtful = doubtful[np.argsort(-highest, kind="stable")[:MOST_LOOKED_AT]]
         for edge in doubtful.tolist():
-            bases = self._bases(edge)
-            if all(side.is_kept for side in bases):
-                self.rows_carrying[edge] = effective_rows(*bases, self._cross(edge))
+            self.rows_carrying[edge] = effective_rows(*self._bases(edge), self._cross(edge))
 
     @cached_property
     def rows_carrying(self) -> Array:

@@ -246,6 +246,8 @@ def _weights(x: Basis, y: Basis, cross: Array) -> tuple[tuple[Basis, Array], tup
 
 
 def _mean_square(basis: Basis, weights: Array) -> float:
+    if not basis.is_kept:
+        return _FOURTH_MOMENT  # of a vector in batches no row can be looked at
     counts = basis.cell_counts
     return float(np.mean(weights**2) if counts is None else counts @ weights**2 / basis.n_samples)
 
