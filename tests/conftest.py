@@ -17,6 +17,12 @@ def rng():
     return np.random.default_rng(20131205)
 
 
+@pytest.fixture
+def in_batches(monkeypatch):
+    """However few rows a stream has, it is read in batches."""
+    monkeypatch.setattr("renyi.data.files.budget._COPIES", 2**40)
+
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Shells let what runs in the background ignore interruptions, which some tests send; processes inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -7,6 +7,8 @@ import pytest
 import renyi
 from renyi.allpairs.row_sample import RowSample, check_sample, drawn_rows, sampled_rows
 
+pytestmark = pytest.mark.usefixtures("in_batches")
+
 
 def batches(n_batches=50, n_rows=400):
     """Rows numbered through, in batches of different lengths."""

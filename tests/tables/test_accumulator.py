@@ -240,6 +240,7 @@ def test_a_result_needs_the_passes_over_all_blocks_of_pairs(rng):
         part.result()
 
 
+@pytest.mark.usefixtures("in_batches")
 def test_ranks_that_would_be_off_are_refused_with_the_way_out(rng, monkeypatch):
     def crowded(n, share, scale):
         """Values close together, and a share of any size."""
@@ -253,7 +254,6 @@ def test_ranks_that_would_be_off_are_refused_with_the_way_out(rng, monkeypatch):
     enough = re.search("memory='(.*)'", str(refused.value))[1]
     assert renyi.matrix(rows, memory=enough).n_rows == 40_000
     rows = [{name: crowded(300_000, 0.7, 1e-9) for name in "ab"}]
-    monkeypatch.setattr("renyi.data.files.budget._COPIES", 2**40)
     with pytest.raises(renyi.InputError, match="131,072 parts: pass ranks in place of values"):
         renyi.matrix(rows)
 
@@ -282,8 +282,8 @@ def test_second_passes_that_do_not_fit_together_are_not_merged(rng):
         seconds[0].merge(seconds[1])
 
 
-def test_a_report_of_rows_that_are_gone_is_refused(rng, tmp_path, monkeypatch):
-    monkeypatch.setattr("renyi.data.files.budget._COPIES", 2**40)
+@pytest.mark.usefixtures("in_batches")
+def test_a_report_of_rows_that_are_gone_is_refused(rng, tmp_path):
     found = renyi.matrix([{"x": rng.normal(size=200), "y": rng.normal(size=200)}], sample=0)
     with pytest.raises(
         renyi.InputError, match=r"were not kept \(sample=0\): pass sample=10_000, or write the pairs by"

@@ -6,7 +6,7 @@ import pytest
 import renyi
 from renyi.data.table import as_table
 from renyi.errors import InputError
-from renyi.tables.arguments import checked_measure, column_named, comparable, listed, names_in, side_by_side, split
+from renyi.tables.arguments import Question, column_named, comparable, listed, names_in, side_by_side, split
 
 
 @pytest.fixture
@@ -61,9 +61,12 @@ def test_two_tables_have_their_own_overrides_and_the_same_rows(table):
 
 
 def test_measures_and_corrections_are_known_by_name():
-    assert checked_measure("dcor", "bh").name == "dcor"
+    rest = {"missing": "pairwise", "types": None, "vectors": None, "memory": "1GB", "progress": False}
+    assert Question.of("dcor", "bh", 2000, 0, **rest).by.name == "dcor"
     with pytest.raises(InputError, match="correction='fdr' is unknown"):
-        checked_measure("dcor", "fdr")
+        Question.of("dcor", "fdr", 2000, 0, **rest)
+    with pytest.raises(InputError, match="sample=-1 makes no sense"):
+        Question.of("dcor", "bh", 2000, -1, **rest)
 
 
 def test_a_table_is_split_by_names_of_columns_or_vectors(table):

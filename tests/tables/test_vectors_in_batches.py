@@ -8,6 +8,8 @@ import pytest
 
 import renyi
 
+pytestmark = pytest.mark.usefixtures("in_batches")
+
 
 def cut(columns, cuts):
     edges = [0, *cuts, len(next(iter(columns.values())))]

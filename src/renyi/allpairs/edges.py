@@ -401,6 +401,9 @@ class Edges:
 
     def reason(self, edge: int, /) -> str:
         """Why a pair has no coefficient or no p-value."""
+        is_of_vector = "vector" in self._kinds(np.array([edge]))
+        if is_of_vector and self.looked is not None and np.isfinite(self.found.coefficient[edge]):
+            return "no null distribution holds for it, and rows of a vector in batches cannot be permuted"
         return "too little to go by"
 
     def columns(self, qvalues: Array, /) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from renyi.data.types import MAX_LEVELS
 from renyi.errors import InputError, is_integer, is_number
 from renyi.inference.false_discovery import Correction
 from renyi.tables.arguments import Question, Types, Vectors, names_in
-from renyi.tables.batches import TableInBatches, is_out_of_core, loaded_if_small
+from renyi.tables.batches import TableInBatches, check_order, is_out_of_core, loaded_if_small
 from renyi.tables.budget import DEFAULT_MEMORY
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.in_memory import TableInMemory
@@ -305,10 +305,12 @@ class _Door(Protocol):
 def _door(asked: Question, device: Any, table: Any, other: Any) -> tuple[_Door, tuple[Any, Any]]:
     """The way for a table, or for two, and what is to be read there."""
     place = device_of(device, *tensors_of(table), *tensors_of(other))
-    is_named = other is None or names_in(other) is not None
+    is_second = other is not None and names_in(other) is None
+    if is_second:
+        check_order(table, other)
     table = loaded_if_small(table, asked.memory)
-    other = other if is_named else loaded_if_small(other, asked.memory)
-    is_in_batches = is_out_of_core(table) or not (is_named or not is_out_of_core(other))
+    other = loaded_if_small(other, asked.memory) if is_second else other
+    is_in_batches = is_out_of_core(table) or (is_second and is_out_of_core(other))
     if place is not None:
         if is_in_batches:
             raise InputError(

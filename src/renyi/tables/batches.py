@@ -23,7 +23,7 @@ from renyi.tables.arguments import Question, names_in
 from renyi.tables.budget import bytes_of
 from renyi.tables.rows import Rows, side_by_side
 
-__all__ = ["TableInBatches", "is_out_of_core", "loaded_if_small"]
+__all__ = ["TableInBatches", "check_order", "is_out_of_core", "loaded_if_small"]
 
 # Libraries whose tables say nothing of the order of their rows.
 _WITHOUT_ORDER = ("pyspark", "duckdb", "ibis")
@@ -83,8 +83,6 @@ class TableInBatches:
             sample=asked.sample,
             **roles,
         )
-        if other is not None:
-            _check_order(table, other)
         if is_dask(table) or is_dask(other):
             return _on_cluster(partial(dask.folded_over, _partitions(table, other)), first)
         if is_spark(table):
@@ -142,20 +140,15 @@ def _side_by_side(table: Stream, other: Stream) -> Generator[Any]:
         yield from side_by_side(rows, beside)
 
 
-def _check_order(*tables: Any) -> None:
+def check_order(*tables: Any) -> None:
     """Refuse two tables of which one is where rows have no order, so that they cannot be put side by side."""
     for table in tables:
-        library = _library(table)
+        library = type(table).__module__.split(".", maxsplit=1)[0]
         if library in _WITHOUT_ORDER:
             raise InputError(
                 f"rows of {library} have no order by which two tables could be put side by side: join them and name "
                 "the columns of one: other=[...]"
             )
-
-
-def _library(table: Any) -> str:
-    """Where a table comes from, also where its batches were begun to be read."""
-    return str(getattr(table, "library", type(table).__module__)).split(".", maxsplit=1)[0]
 
 
 def _stream(table: Any, memory: str | int) -> Stream:

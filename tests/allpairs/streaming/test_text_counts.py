@@ -9,6 +9,8 @@ from renyi.allpairs.streaming.text_counts import TextCounts
 from renyi.data.notes import Notes
 from renyi.data.types import SkipError
 
+pytestmark = pytest.mark.usefixtures("in_batches")
+
 
 def counted(parts, *, wants_dates=False, merged=False):
     whole = TextCounts(4096, wants_dates)

@@ -164,6 +164,7 @@ def test_names_that_stand_for_no_file(tmp_path):
         renyi.matrix(str(tmp_path / "nothing.parquet"))
 
 
+@pytest.mark.usefixtures("in_batches")
 def test_what_needs_rows_at_hand_is_refused(frame):
     with pytest.raises(renyi.InputError, match=r"'v' has several numbers in a row.*vectors=\{'v': \[...\]\}"):
         renyi.matrix([{"v": np.ones((9, 2)), "x": np.arange(9.0)}])
