@@ -16,6 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -42,6 +43,12 @@ from renyi.selection.gain import Gains
 from renyi.selection.inputs import read_features, read_target
 
 RESULTS = Path(__file__).parents[1] / "results" / "gpu.json"
+
+
+def in_full(table: Any) -> tuple[Any, Any]:
+    """Values and p-values of all pairs, in memory."""
+    found = renyi.matrix(table)
+    return found.values, found.pvalues
 
 
 class Bench:
@@ -325,6 +332,47 @@ class Bench:
         found["by NumPy, from fewer"] = (time.perf_counter() - start) * n_resamples / few
         return found
 
+    def kinds(self) -> dict[str, Any]:
+        """Gaps and categories beside complete numbers of the same size and from the same place, and rows in memory.
+
+        Tensors have 10 % gaps, frames of pandas categories of 8 levels in a tenth of their columns. "log p" and
+        "values" are the largest differences from NumPy on the first columns, the former relative from 1 on.
+        """
+        import pandas as pd
+
+        found: dict[str, Any] = {}
+        sizes = (1_000_000, 500), (100_000, 1000), (10_000, 3000)
+        for n, d in ((5000, 30), (2000, 40)) if self.small else sizes:
+            values = self.normal(d, n).contiguous()
+            generator = torch.Generator(self.device).manual_seed(1)
+            gaps = values.clone()
+            gaps[torch.rand((n, d), device=self.device, generator=generator) < 0.1] = torch.nan
+            frame = pd.DataFrame(values.cpu().numpy()).add_prefix("x")
+            mixed = frame.copy()
+            for name in frame.columns[::10]:
+                codes = np.minimum(np.abs(frame[name].to_numpy()) * 4, 7).astype(int)
+                mixed[name] = pd.Categorical.from_codes(codes, list("abcdefgh"))
+            with patch("renyi.tables.api.device_of", lambda *_: self.device):
+                tables = {"tensors": values, "tensors with gaps": gaps, "frame": frame, "frame with categories": mixed}
+                part: dict[str, Any] = {
+                    name: self.seconds(partial(in_full, table), repeats=2) for name, table in tables.items()
+                }
+                with patch("renyi.compute.devices._SHARE_OF_ROWS", 0.0):
+                    part["frame, rows in memory"] = self.seconds(partial(in_full, frame), repeats=1)
+                few = slice(0, 12)
+                shown = renyi.matrix(gaps[:, few]), renyi.matrix(mixed.iloc[:, few])
+            expected = renyi.matrix(gaps[:, few].cpu().numpy()), renyi.matrix(mixed.iloc[:, few])
+            for name, one, other in zip(("gaps", "categories"), shown, expected, strict=True):
+                logs = [side._matrix_of(side.edges.log_pvalues, np.nan) for side in (one, other)]
+                apart = np.abs(logs[0] - logs[1]) / np.maximum(1.0, np.abs(logs[1]))
+                part[f"log p, {name}"] = float(np.nanmax(apart))
+                part[f"values, {name}"] = float(np.nanmax(np.abs(one.values - other.values)))
+            part["ratio with gaps"] = min(part["tensors with gaps"]) / min(part["tensors"])
+            part["ratio with categories"] = min(part["frame with categories"]) / min(part["frame"])
+            found[f"{d} x {n}"] = part
+            print(part, flush=True)
+        return found
+
     def screening(self) -> dict[str, Any]:
         values = self.normal(self.size(10_000, 100), self.size(10_000, 5000))
         return {"seconds": self.seconds(lambda: renyi.screen(values, "x0").pvalues)}
@@ -405,7 +453,7 @@ def chosen(X: Any, y: Any, device: Any, *, pairs: bool = True) -> list[Step]:
 
 PARTS = (
     *("machine", "agreement", "rates", "sorting", "accuracy_of_products"),
-    *("stages", "wide", "long", "shuffles", "screening", "selection", "full", "profile"),
+    *("stages", "wide", "long", "kinds", "shuffles", "screening", "selection", "full", "profile"),
 )
 
 

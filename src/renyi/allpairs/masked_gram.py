@@ -15,7 +15,19 @@ from numpy.typing import NDArray
 from renyi.allpairs.stack import fine_chunks, in_a_chunk
 from renyi.basis.basis import RESTRICTED_CUT, Basis
 from renyi.basis.product_moments import Moments, recipes_of_smooth
-from renyi.compute.arrays import empty, flat_places, in_memory, like, mix_both_ways, mixed, namespace, taken
+from renyi.compute.arrays import (
+    empty,
+    flat_places,
+    in_memory,
+    like,
+    mix_both_ways,
+    mixed,
+    namespace,
+    sum_of_products,
+    sum_of_rows,
+    sums_of_products,
+    taken,
+)
 from renyi.compute.memory import workspace
 
 __all__ = [
@@ -147,7 +159,7 @@ class Whitened:
         is_regular: Mask = xp.isfinite(gram).all(axis=0).all(axis=0)
         gram[:, :, ~is_regular] = 0.0
         for j in range(len(gram)):
-            rest = gram[j:, j] - xp.einsum("ik...,k...->i...", factor[j:, :j], factor[j, :j])
+            rest = gram[j:, j] - sums_of_products(factor[j:, :j], factor[j, :j])
             # What the functions before it leave of this one; the pair alone decides by the same cut.
             is_regular &= rest[0] > RESTRICTED_CUT**2
             factor[j:, j] = rest / xp.sqrt(xp.where(is_regular, rest[0], 1.0))
@@ -246,7 +258,7 @@ def _distance_from_identity(gram: Array) -> Array:
     xp = namespace(gram)
     squares = xp.empty_like(gram[0])
     for j in range(len(gram)):
-        squares[j] = 2 * xp.einsum("k...,k...->...", gram[j, :j], gram[j, :j]) + (gram[j, j] - 1.0) ** 2
+        squares[j] = 2 * sum_of_products(gram[j, :j], gram[j, :j]) + (gram[j, j] - 1.0) ** 2
     return cast(Array, xp.sqrt(xp.cumsum(squares, axis=0)))
 
 
@@ -255,7 +267,7 @@ def forward(factor: Array, right: Array, /) -> Array:
     xp = namespace(factor)
     solved: Array = xp.empty(tuple(right.shape), dtype=factor.dtype, device=factor.device)
     for j in range(len(right)):
-        solved[j] = (right[j] - xp.einsum("kp,k...p->...p", factor[j, :j], solved[:j])) / factor[j, j]
+        solved[j] = (right[j] - sum_of_rows(factor[j, :j], solved[:j])) / factor[j, j]
     return solved
 
 

@@ -44,6 +44,9 @@ __all__ = [
     "mixed",
     "namespace",
     "stacked",
+    "sum_of_products",
+    "sum_of_rows",
+    "sums_of_products",
     "taken",
 ]
 
@@ -245,3 +248,23 @@ class Lookup:
             kept = [column.contiguous() for column in like(self._table, rows).T]
             self._on_devices[rows.device] = kept
         return [column[rows] for column in kept]
+
+
+# What NumPy would write to memory in between costs it more than the sums; torch copies more than it sums.
+
+
+def sum_of_products(x: Any, y: Any, /) -> Any:
+    """Inner products of vectors (m, …)."""
+    return (x * y).sum(0) if is_tensor(x) else np.einsum("i...,i...->...", x, y)
+
+
+def sums_of_products(rows: Any, y: Any, /) -> Any:
+    """Inner products of the rows of matrices (a, m, …) with vectors (m, …)."""
+    return (rows * y[None]).sum(1) if is_tensor(rows) else np.einsum("ij...,j...->i...", rows, y)
+
+
+def sum_of_rows(weights: Any, rows: Any, /) -> Any:
+    """Rows (m, …, pairs), weighted (m, pairs), added up."""
+    if is_tensor(rows):
+        return (weights.reshape(len(weights), *(1,) * (rows.ndim - 2), weights.shape[1]) * rows).sum(0)
+    return np.einsum("kp,k...p->...p", weights, rows)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from renyi.compute.arrays import Array, is_tensor, namespace
+from renyi.compute.arrays import Array, is_tensor, namespace, sum_of_products, sums_of_products
 from renyi.compute.linalg import is_large, largest_square
 from renyi.compute.memory import workspace
 
@@ -91,15 +91,15 @@ def _tridiagonal(planes: Any) -> tuple[list[Any], list[Any]]:
     squares = []
     for k in range(size - 2):
         mirror, rest = planes[k + 1 :, k], planes[k + 1 :, k + 1 :]
-        square = _sum_of_products(mirror, mirror)
+        square = sum_of_products(mirror, mirror)
         squares.append(square)
         length = xp.copysign(xp.sqrt(square), mirror[0])
         mirror[0] += length
         # Twice over the squared length of the mirror; nothing is to be mirrored where that is 0.
         norm = length * mirror[0]
         factor = xp.where(norm > 0.0, 1.0 / xp.where(norm > 0.0, norm, xp.ones_like(norm)), xp.zeros_like(norm))
-        image = _sums_of_products(rest, mirror) * factor
-        image -= mirror * (_sum_of_products(mirror, image) * factor / 2)
+        image = sums_of_products(rest, mirror) * factor
+        image -= mirror * (sum_of_products(mirror, image) * factor / 2)
         _subtract_products(rest, mirror, image)
     squares.append(planes[size - 1, size - 2] ** 2)
     return [planes[k, k] for k in range(size)], squares
@@ -156,16 +156,6 @@ def _bytes(array: Any) -> int:
 
 
 # What NumPy would write to memory in between costs it more than the sums.
-
-
-def _sum_of_products(x: Any, y: Any) -> Any:
-    """Inner products of vectors (m, …)."""
-    return (x * y).sum(0) if is_tensor(x) else np.einsum("i...,i...->...", x, y)
-
-
-def _sums_of_products(rows: Any, y: Any) -> Any:
-    """Inner products of the rows of matrices (a, m, …) with vectors (m, …)."""
-    return (rows * y[None]).sum(1) if is_tensor(rows) else np.einsum("ij...,j...->i...", rows, y)
 
 
 def _subtract_products(target: Any, x: Any, y: Any) -> None:

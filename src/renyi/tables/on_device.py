@@ -56,6 +56,7 @@ class TableOnDevice:
         goal = " & ".join(names)
         whole = self._read(table, vectors={} if len(names) == 1 else {goal: names})
         x_side, y_side = self._split(whole, [column_named(whole.table, goal, "target").name])
+        x_side = replace(x_side, table=replace(x_side.table, types=whole.table.types))
         y = self._ranked(y_side, at_least=0)
         if not y.variables:
             raise InputError(f"target {goal!r} cannot be measured, it was left out: {y.table.skipped[goal]}")
