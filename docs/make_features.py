@@ -5,6 +5,7 @@ A door whose library is not installed keeps the cells that the page has.
 
 import copy
 import json
+import os
 import pickle
 import re
 import shutil
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -51,6 +53,7 @@ def _frame() -> pd.DataFrame:
 def _as_spark(frame: pd.DataFrame) -> Any:
     from pyspark.sql import SparkSession
 
+    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # it has not heard of the newest pandas
@@ -76,6 +79,11 @@ def _as_tensors(frame: pd.DataFrame) -> Any:
     place = "cuda" if torch.cuda.is_available() else "cpu"
     columns = {name: frame[name].to_numpy() for name in frame}
     return {name: torch.tensor(x, device=place) if x.dtype.kind == "f" else x for name, x in columns.items()}
+
+
+def _as_large() -> Any:
+    """However small, it is read in batches, and not loaded."""
+    return patch("renyi.data.files.budget._COPIES", 2**40)
 
 
 class _ElsewhereError(Exception):
@@ -133,7 +141,7 @@ def _has_java() -> bool:
 
 DOORS = (
     Door("memory", lambda frame: frame),
-    Door("files, streams", lambda frame: [pl.from_pandas(frame[:20]), pl.from_pandas(frame[20:])]),
+    Door("files, streams", lambda frame: [pl.from_pandas(frame[:20]), pl.from_pandas(frame[20:])], around=_as_large),
     Door("Dask", _as_dask, "dask", _in_order),
     Door("Spark", _as_spark, "pyspark"),
     Door("one GPU", _as_tensors, "torch", _on_device),
@@ -151,6 +159,11 @@ def _tables(door: Door, *columns: str, **options: Any) -> None:
 def _other(door: Door) -> None:
     frame = _frame()
     found = renyi.matrix(door.hold(frame[["x", "y"]]), door.hold(frame[["z"]]))
+    _expect(found.values.shape == (2, 1))
+
+
+def _named(door: Door) -> None:
+    found = door.matrix("x", "y", "z", other=["z"])
     _expect(found.values.shape == (2, 1))
 
 
@@ -193,7 +206,8 @@ FEATURES: dict[str, Callable[[Door], None]] = {
     "dates": lambda door: _tables(door, "day", "y"),
     "gaps": lambda door: _tables(door, "gaps", "y"),
     "`vectors=`": lambda door: _expect(len(door.matrix("x", "y", "z", vectors={"v": ["x", "y"]}).names) == 2),
-    "`other=`": _other,
+    "`other=` of names of columns": _named,
+    "`other=` of a second table": _other,
     "`pairs`: top, threshold, rate": _pairs,
     "`rdc`, `independence_test` there": _one_pair,
     "`.report()`, pictures": _report,
