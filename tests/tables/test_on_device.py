@@ -10,8 +10,8 @@ from renyi.errors import InputError  # noqa: E402
 from renyi.tables.on_device import TableOnDevice  # noqa: E402
 
 
-def on_device(measure="rdc", missing="pairwise", types=None):
-    return TableOnDevice(torch.device("cpu"), renyi.measure(measure), types, None, missing)
+def on_device(measure="rdc", missing="pairwise", types=None, vectors=None):
+    return TableOnDevice(torch.device("cpu"), renyi.measure(measure), types, vectors, 1000, missing)
 
 
 def test_both_sides_of_a_screening_lose_the_same_rows(rng):
@@ -35,13 +35,26 @@ def test_two_tables_of_unequal_rows_are_refused(rng):
     ("target", "message"),
     [
         ([], "target names no column"),
-        (["x0", "x1"], "a target of several columns is a vector"),
         ("x9", "target names 'x9'"),
+        (["x0", "x9"], "names 'x9', which is no column of the table: it has"),
     ],
 )
-def test_targets_are_one_column(target, message, rng):
+def test_targets_are_columns_of_the_table(target, message, rng):
     with pytest.raises(InputError, match=message):
         on_device().screen(torch.tensor(rng.random((30, 3))), target, None, progress=False)
+
+
+@pytest.mark.parametrize("target", ["x1", ["x1", "x2"]])
+@pytest.mark.parametrize("missing", ["pairwise", "listwise"])
+def test_a_screening_with_gaps_is_that_of_memory(target, missing, rng):
+    values = rng.standard_normal((90, 5))
+    values[:, 3] = np.round(values[:, 3] + values[:, 1])
+    values[rng.random(values.shape) < 0.15] = np.nan
+    expected, found = (renyi.screen(one, target, missing=missing) for one in (values, torch.tensor(values)))
+    assert (found.names, found.target) == (expected.names, expected.target)
+    assert found.n_samples.tolist() == expected.n_samples.tolist()
+    assert found.values == pytest.approx(expected.values, rel=1e-9)
+    assert np.log(found.pvalues) == pytest.approx(np.log(expected.pvalues), rel=1e-7, abs=1e-9)
 
 
 def test_a_target_that_says_nothing_is_told(rng):
@@ -51,11 +64,31 @@ def test_a_target_that_says_nothing_is_told(rng):
         on_device().screen(values, "x1", None, progress=False)
 
 
-def test_frames_are_read_with_their_types_and_tensors_have_none(rng):
-    frame = {"a": rng.random(30), "b": rng.random(30), "n": rng.integers(0, 3, 30)}
-    table, other, edges = on_device(types={"n": "skip"}).matrix(frame, None, progress=False)
-    assert [column.name for column in table.columns] == ["a", "b"]
-    assert other is None
-    assert len(edges) == 1
-    with pytest.raises(InputError, match="types and vectors are for columns that have types"):
-        on_device(types={"x0": "skip"}).matrix(torch.tensor(rng.random((30, 3))), None, progress=False)
+def test_types_and_vectors_are_for_frames_and_for_tensors(rng):
+    values = rng.random((40, 4))
+    values[:, 2] = rng.integers(0, 3, 40)
+    settings = {"types": {"c": "category", "d": "skip"}, "vectors": {"v": ["a", "b"]}}
+    columns = dict(zip("abcd", values.T, strict=True))
+    tensors = {name: torch.tensor(part) for name, part in columns.items()}
+    expected = renyi.matrix(columns, **settings)
+    for data in (columns, tensors):
+        table, other, edges = on_device(**settings).matrix(data, None, progress=False)
+        assert other is None
+        assert [(column.name, column.kind) for column in table.columns] == [("v", "vector"), ("c", "category")]
+        assert table.skipped == expected.skipped
+        assert edges.found.coefficient == pytest.approx(expected.edges.found.coefficient, rel=1e-9)
+    found = renyi.matrix(torch.tensor(values), types={"x2": "category"}, vectors={"v": ["x0", "x1"]})
+    assert found.values == pytest.approx(
+        renyi.matrix(values, types={"x2": "category"}, vectors={"v": ["x0", "x1"]}).values, rel=1e-9
+    )
+
+
+def test_what_is_asked_of_a_column_that_is_not_there_is_refused_as_in_memory(rng):
+    values = rng.random((40, 3))
+    for settings in ({"types": {"x9": "skip"}}, {"vectors": {"v": ["x0", "x9"]}}, {"types": {"x0": "odd"}}):
+        messages = []
+        for data in (values, torch.tensor(values)):
+            with pytest.raises(InputError) as error:
+                renyi.matrix(data, **settings)
+            messages.append(str(error.value))
+        assert messages[0] == messages[1]

@@ -421,11 +421,11 @@ def _check_vectors(vectors: Any, parts: dict[str, Any], argument: str) -> dict[s
 
 
 def checked_overrides(
-    types: Any, vectors: Any, names: Sequence[str], /
+    types: Any, vectors: Any, names: Sequence[str], argument: str = "the tables", /
 ) -> tuple[dict[str, Override], dict[str, list[str]]]:
     """What is asked of columns of these names, their names as text."""
     parts = dict.fromkeys(names)
-    return _check_types(types, parts, "the tables"), _check_vectors(vectors, parts, "the tables")
+    return _check_types(types, parts, argument), _check_vectors(vectors, parts, argument)
 
 
 def check_known(name: str, parts: Collection[str], argument: str, where: str, /) -> None:

@@ -105,7 +105,7 @@ def _is_of_numbers(data: Tensor) -> bool:
 def _read_in_memory(parts: Mapping[Any, Any], types: Any, vectors: Any, argument: str) -> set[Any]:
     """Which columns of a dict are read in memory."""
     names = dict(zip(names_of(dict.fromkeys(parts, np.empty(0)), argument), parts, strict=True))
-    overrides, groups = checked_overrides(types, vectors, list(names))
+    overrides, groups = checked_overrides(types, vectors, list(names), argument)
     wanted = {names[name] for name in (*overrides, *(member for group in groups.values() for member in group))}
     is_plain = {name: is_tensor(part) and part.ndim == 1 and _is_of_numbers(part) for name, part in parts.items()}
     return wanted | {name for name, plain in is_plain.items() if not plain}
