@@ -7,6 +7,7 @@ from odd_measures import Plain
 from renyi.coefficients.pearson import Pearson
 from renyi.experiments import power
 from renyi.experiments.entries import Coefficient
+from renyi.experiments.runs import Run
 
 SMALL = power.Sizes(n=60, levels=(1, 10), repetitions=20, slow_seconds=100.0)
 PEARSON, PLAIN = Coefficient(Pearson()), Coefficient(Plain())
@@ -14,8 +15,9 @@ PEARSON, PLAIN = Coefficient(Pearson()), Coefficient(Plain())
 
 def run_power(path, entries=(PEARSON, PLAIN), **options):
     said = []
-    settings = {"patterns": ["linear", "circle"], "sizes": SMALL, "seed": 5, "say": said.append} | options
-    record = power.measure_power(path, entries, **settings)
+    settings = {"patterns": ["linear", "circle"], "sizes": SMALL} | options
+    how = {name: settings.pop(name) for name in ("seed", "jobs", "progress", "say") if name in settings}
+    record = power.measure_power(Run(path, **({"seed": 5, "say": said.append} | how)), entries, **settings)
     return record, said
 
 

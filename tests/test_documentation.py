@@ -146,6 +146,7 @@ def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
     "script",
     [
         "docs/make_reference.py",
+        "docs/make_features.py",
         "benchmarks comparison_tables",
         "benchmarks scale_tables",
         "benchmarks selection_tables",

@@ -21,12 +21,17 @@ import numpy as np
 import torch
 
 import renyi
+from renyi.allpairs.compare import SHUFFLES
+from renyi.allpairs.compare import compare as compare_tile
 from renyi.allpairs.complete import CompletePairs
 from renyi.allpairs.device import compare, ranking, stack
+from renyi.allpairs.device.groups import groups_on_device
+from renyi.allpairs.device.reading import read_table
+from renyi.allpairs.device.rows import RowsOnDevice
 from renyi.allpairs.sums import Sums
 from renyi.basis.random_features import DEFAULT_SCALE
 from renyi.compute.arrays import gathered
-from renyi.compute.devices import halves, multiplied, paired
+from renyi.compute.devices import as_numbers, halves, multiplied, paired
 from renyi.compute.threads import available_cores
 from renyi.inference.multiscale import NestedProducts, family, largest_root
 from renyi.inference.permutation import orders_on_device
@@ -34,7 +39,7 @@ from renyi.pair.settings import Settings
 from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, Step, forward
 from renyi.selection.gain import Gains
-from renyi.selection.inputs import as_numbers, read_features, read_target
+from renyi.selection.inputs import read_features, read_target
 
 RESULTS = Path(__file__).parents[1] / "results" / "gpu.json"
 
@@ -249,9 +254,10 @@ class Bench:
             seconds[name] = time.perf_counter() - start
             return outcome
 
-        table = timed("reading", lambda: ranking.read_tensors(values, self.device))
-        ranked = timed("ranks", lambda: ranking.ranked(table, settings, missing="pairwise"))
-        group = max(timed("groups", ranked.groups), key=lambda group: len(group.positions))
+        table = timed("reading", lambda: read_table(values, self.device))
+        ranked = timed("ranks", lambda: ranking.ranked(table, settings))
+        groups = timed("groups", lambda: groups_on_device(ranked, has_gaps=False))
+        group = max(groups, key=lambda group: len(group.positions))
         seconds["columns with ties"] = len(ranked.variables) - len(group.positions)
         most = min(compare._MOST_COLUMNS, len(group.positions) // 2)
         x, y = group.part(slice(0, most)), group.part(slice(most, 2 * most))
@@ -268,8 +274,9 @@ class Bench:
         nested = NestedProducts(*(gathered(part, i, j) / x.n_rows for part in sums.nested))
         timed("roots of all blocks", lambda: nested.roots(family(x.scales, y.scales)))
         timed("pairs from sums", lambda: CompletePairs(x, y, i, j, sums))
-        timed("the tile", lambda: compare._compare(x, y))
-        timed("the tile, diagonal", lambda: compare._compare(x, x))
+        rows = RowsOnDevice()
+        timed("the tile", lambda: compare_tile(x, y, rows, SHUFFLES))
+        timed("the tile, diagonal", lambda: compare_tile(x, x, rows, SHUFFLES))
         if self.is_cuda:
             # cuSOLVER refuses larger batches.
             sample = torch.randn((20_000, 8, 8), device=self.device)

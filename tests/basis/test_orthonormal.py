@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from renyi.basis.orthonormal import ordered_whitening, principal_whitening, triangular_factor
+from renyi.basis.orthonormal import ordered_whitening, orthonormalised, principal_whitening, triangular_factor
 
 
 def whitened(features, whiten, cut=1e-2):
@@ -41,3 +41,13 @@ def test_factor_does_not_depend_on_chunks(rng):
     whole = triangular_factor([(features, weights)])
     parts = triangular_factor((features[i : i + 30], weights[i : i + 30]) for i in (0, 30, 60))
     assert whole.T @ whole == pytest.approx(parts.T @ parts, abs=1e-13)
+
+
+def test_functions_are_orthonormal_over_rows_that_count(rng):
+    features, counts = rng.standard_normal((40, 3)), rng.integers(1, 5, 40)
+    features[:, 2] = features[:, 0] + features[:, 1]
+    for whiten in (None, principal_whitening):
+        table, weights, intercept = orthonormalised(features, cut=1e-6, whiten=whiten, counts=counts)
+        assert (table.T * counts) @ table / counts.sum() == pytest.approx(np.eye(2), abs=1e-12)
+        assert counts @ table == pytest.approx(0.0, abs=1e-9)
+        assert np.array_equal(features @ weights + intercept, table)

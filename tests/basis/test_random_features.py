@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 import renyi
-from renyi.basis.random_features import default_projections, draw, median_scale, seeds, sines_and_cosines
+from renyi.basis.random_features import FIXED_DRAW, default_projections, draw, median_scale, seeds, sines_and_cosines
 
 (FIXED,) = seeds(None, n_draws=1)
 (SEEDED,) = seeds(7, n_draws=1)
@@ -212,3 +212,10 @@ def test_median_scale_reaches_the_coefficient(rng):
     assert renyi.rdc(x, y, s="median") == pytest.approx(renyi.rdc(x, y, s=(1 - np.sqrt(0.5)) ** 2), abs=1e-4)
     with pytest.raises(renyi.InputError, match="s='median' is 0"):
         renyi.rdc(np.append(np.zeros(50), 1.0), np.arange(51), s="median")
+
+
+def test_permutations_are_drawn_from_the_number_of_rows_and_the_seed():
+    (one,) = seeds(1, n_draws=1)
+    assert one.for_rows(10) == one.for_rows(10) != one.for_rows(11)
+    assert FIXED_DRAW.for_rows(10) != one.for_rows(10)
+    assert seeds(None, n_draws=1) == [FIXED_DRAW]

@@ -321,6 +321,15 @@ class TestCommand:
             raise result.exception
         return result
 
+    def test_writes_a_page_of_a_file_that_is_read_in_batches(self, file, tmp_path):
+        with lowered(as_if_large(500, 6000)):
+            self.run(file, "--html", tmp_path / "report.html", "--sample", "100")
+            with pytest.raises(InputError, match="--sample 0 keeps none: pass more, or leave --html out"):
+                self.run(file, "--html", tmp_path / "none.html", "--sample", "0")
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "Pictures are drawn from 100 rows, a uniform sample of all" in page
+        assert not (tmp_path / "none.html").exists()
+
     def test_writes_a_page(self, file, tmp_path):
         result = self.run(file, "--html", tmp_path / "report.html", "--fdr", "0.01")
         page = (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 
 import renyi
 from odd_measures import Explained, Hungry, Plain, statement
-from renyi.coefficients.base import Law, Side, entropy_of
+from renyi.coefficients.base import Law, Side
 from renyi.coefficients.rows import Rows
 from renyi.data.reader import as_column
 from renyi.errors import InputError
@@ -62,14 +62,6 @@ def test_shuffles_know_neither_the_order_of_rows_nor_that_of_the_sides(rng):
     assert Plain().test(x, y, n_resamples=200, rng=1).pvalue != expected
 
 
-def test_draws_are_made_from_the_number_of_rows_and_the_seed():
-    from renyi.basis.random_features import seeds
-
-    (one,) = seeds(1, n_draws=1)
-    assert entropy_of(10, one) == entropy_of(10, one) != entropy_of(11, one)
-    assert entropy_of(10, None) == entropy_of(10, None) != entropy_of(10, one)
-
-
 def test_what_takes_too_much_memory_is_refused_before_it_is_prepared(monkeypatch, rng):
     monkeypatch.setattr(Hungry, "prepare", lambda *_: pytest.fail("it was prepared"))
     with pytest.raises(InputError, match=r"hungry on 1,000 rows would take 931\.3 GiB, and more than 4 are refused"):
@@ -99,3 +91,15 @@ def test_a_side_is_as_long_as_its_rows_and_a_name_has_its_settings():
         "set(width=2.0, way='down')",
     )
     assert len(Side(None, Rows(np.arange(5.0)))) == 5
+
+
+def test_measures_say_what_tables_can_do_by_them():
+    able = {
+        name: (by.has_law, by.has_bias, by.in_batches, by.on_device)
+        for name in renyi.measures()
+        for by in [renyi.measure(name)]
+    }
+    assert able["rdc"] == (True, True, True, True)
+    assert able["pearson"] == (True, False, False, False)
+    assert able["mic"] == (False, False, False, False)
+    assert [name for name in able if renyi.measure(name).features is not None] == ["rdc"]

@@ -6,7 +6,22 @@ import numpy as np
 import pytest
 
 from command_line import python
-from renyi.compute.arrays import as_places, at_least, gathered, in_memory, is_tensor, joined, like, stacked
+from renyi.compute.arrays import (
+    Lookup,
+    as_places,
+    at_least,
+    by_value,
+    columns_of_tensor,
+    gathered,
+    has_floats,
+    in_memory,
+    in_parts,
+    is_matrix_of_floats,
+    is_tensor,
+    joined,
+    like,
+    stacked,
+)
 
 has_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 
@@ -60,3 +75,43 @@ def test_numbers_keep_their_type_and_places_are_whole(made):
     assert in_memory(codes).dtype == np.int32
     assert in_memory(as_places(made(np.array([0.0, 1.99, 7.5])))).tolist() == [0, 1, 7]
     assert in_memory(as_places(array)).dtype == np.int64
+
+
+def test_a_table_is_read_at_many_rows_column_by_column(made, rng):
+    table, rows = rng.random((7, 3)), rng.integers(0, 7, 50)
+    found = Lookup(table)
+    for _ in range(2):  # the second time from what a device has kept
+        assert np.array_equal(np.stack([in_memory(column) for column in found.at(made(rows))]), table[rows].T)
+
+
+@pytest.mark.parametrize("values", [[], [4, 4, 4], [3, 1, 3, 2, 1]])
+def test_positions_are_found_by_value(made, values):
+    values = np.array(values, dtype=np.int64)
+    found = {value: in_memory(made(values)[rows]).tolist() for rows, value in by_value(made(values))}
+    assert found == {
+        value: [value] * count for value, count in zip(*np.unique(values, return_counts=True), strict=True)
+    }
+
+
+def test_parts_are_all_of_the_items_in_their_order():
+    assert list(map(list, in_parts(list("abcde"), 2))) == [["a", "b"], ["c", "d"], ["e"]]
+    assert [part.tolist() for part in in_parts(np.arange(4), 2)] == [[0, 1], [2, 3]]
+
+
+def test_floats_of_either_library_are_told(made):
+    assert [has_floats(made(np.zeros(2, dtype=kind))) for kind in ("f4", "f8", "f2", "i8")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_columns_of_a_tensor_stay_if_they_are_complete_and_vary(made):
+    data = made(np.array([[1.0, 2.0, np.nan, np.inf], [1.0, 3.0, 4.0, 5.0]]))
+    found = columns_of_tensor(data)
+    assert (found is None) == (not is_tensor(data)) == (not is_matrix_of_floats(data))
+    if found is not None:
+        assert in_memory(found[0]).shape == (4, 2)
+        assert found[1].tolist() == [False, True, False, False]
+        assert not is_matrix_of_floats(data[0])

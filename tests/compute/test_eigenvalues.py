@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from renyi.compute.eigenvalues import largest_eigenvalue, products_of_rows
+from renyi.compute.eigenvalues import largest_eigenvalue, largest_root, products_of_rows
 
 
 def positive(spectrum, rng, n=200):
@@ -47,3 +47,10 @@ def test_products_of_rows_are_the_gram_matrices(rng):
     planes = rng.standard_normal((3, 5, 7, 2))
     expected = np.einsum("ikab,jkab->ijab", planes, planes)
     assert products_of_rows(planes) == pytest.approx(expected, abs=1e-13)
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 4), (2, 6, 3), (5, 1, 7), (4, 2, 2), (2000, 4, 3), (130, 140)])
+def test_the_largest_root_is_that_of_the_singular_values(shape, rng):
+    matrices = rng.standard_normal(shape)
+    expected = np.linalg.svd(matrices, compute_uv=False)[..., 0] ** 2
+    assert largest_root(matrices) == pytest.approx(expected, rel=1e-9)

@@ -41,3 +41,15 @@ def test_the_last_of_equal_values_ends_them():
     np.testing.assert_array_equal(
         sorting.ends_of_ties(np.array([1.0, 1.0, 2.0, 3.0, 3.0])), [False, True, True, False, True]
     )
+
+
+def test_orders_are_inverted_alone_and_together(rng):
+    orders = np.stack([rng.permutation(9) for _ in range(4)])
+    assert np.array_equal(sorting.inverse(orders), np.argsort(orders, axis=1))
+    assert np.array_equal(sorting.inverse(orders[0]), np.argsort(orders[0]))
+
+
+def test_dates_are_sorted_as_numbers_are():
+    order, ends = sorting.order_and_ties(np.array(["2021-01-01", "2020-01-01", "2021-01-01"], dtype="M8[D]"))
+    assert order[0] == 1
+    assert ends.tolist() == [True, False, True]

@@ -367,9 +367,13 @@ class Door:
         """The message with which a table that it holds is refused, if it is: one of several, as a pattern."""
         return "|".join(message for need in sorted(table.needs) if (message := self.lacks.get(need))) or None
 
-    def answer(self, table: Table, **options: Any) -> Answer:
+    def found(self, table: Table, **options: Any) -> Any:
+        """What the door gives for a table."""
         with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            found = self.ask(self.build(table, Path(folder)), **table.options | options)
+            return self.ask(self.build(table, Path(folder)), **table.options | options)
+
+    def answer(self, table: Table, **options: Any) -> Answer:
+        found = self.found(table, **options)
         answer = found if isinstance(found, Answer) else Answer.of(found)
         return answer if self.has_names else answer.renamed({f"x{j}": name for j, name in enumerate(table.columns)})
 

@@ -134,7 +134,7 @@ THRESHOLDS = (
     ),
     Threshold(
         "eigenvalues are found on planes",
-        {"renyi.inference.multiscale:_PAIRS_BY_PLANES": 2, "renyi.inference.multiscale:_MOST_BY_PLANES": 5},
+        {"renyi.compute.eigenvalues:_PAIRS_BY_PLANES": 2, "renyi.compute.eigenvalues:_MOST_BY_PLANES": 5},
         "pandas",
         "dozen",
     ),

@@ -63,3 +63,21 @@ def test_numbers_that_floats_cannot_keep_apart_are_refused_for_a_device():
     assert as_floats_apart(Column("x", "number", near)).tolist() == [0.0, 1.0, 7.0]
     # Equal ones are the same in any case.
     assert as_floats_apart(Column("x", "number", np.array([0, 2**62, 2**62]))).tolist() == [0.0, 2.0**62, 2.0**62]
+
+
+def test_gaps_and_known_values_are_those_of_the_mask():
+    missing = np.array([False, True, False])
+    column = Column("x", "number", np.array([1.0, 0.0, 3.0]), missing)
+    assert column.gaps.tolist() == missing.tolist()
+    assert column.known.tolist() == [1.0, 3.0]
+    whole = Column("x", "number", np.array([1.0, 2.0]))
+    assert not whole.gaps.any()
+    assert whole.known is whole.values
+
+
+@pytest.mark.parametrize("kind", ["number", "category", "vector"])
+def test_a_column_is_of_one_kind(kind):
+    column = Column("x", kind, np.zeros((2, 2)))
+    assert [column.is_number, column.is_category, column.is_vector] == [
+        kind == one for one in ("number", "category", "vector")
+    ]

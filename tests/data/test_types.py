@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import renyi
 from renyi.data.column import Column
-from renyi.data.types import SkipError, as_vector, check_varies, convert, pool_levels, read
+from renyi.data.table import as_table
+from renyi.data.types import Cause, SkipError, as_vector, check_varies, convert, pool_levels, read
 from renyi.errors import InputError
 
 OBJECTS = {
@@ -128,3 +129,25 @@ def test_words_in_the_first_rows_decide_nothing(frame, kind, n):
         assert found.skipped["x"] == f"{n - 19:,} of its {n:,} values are distinct: an identifier or free text"
     else:
         assert found.types["x"] == kind
+
+
+def test_what_is_left_out_has_a_cause():
+    found = as_table(
+        {
+            "ends": [1.0, np.inf, 2.0, 3.0],
+            "same": [1, 1, 1, 1],
+            "names": ["a", "b", "c", "d"],
+            "parts": [1j, 2, 3, 4],
+            "not wanted": [1, 2, 3, 4],
+            "x": [4, 3, 2, 1],
+        },
+        types={"not wanted": "skip"},
+    )
+    assert found.causes == {
+        "ends": Cause.INFINITE,
+        "same": Cause.CONSTANT,
+        "names": Cause.IDENTIFIER,
+        "parts": Cause.UNREADABLE,
+        "not wanted": Cause.ASKED,
+    }
+    assert found.causes.keys() == found.skipped.keys()

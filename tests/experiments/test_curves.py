@@ -5,6 +5,7 @@ import pytest
 from odd_measures import Explained, Hungry
 from renyi.experiments import curves, figures, gallery, panels, selection, times
 from renyi.experiments.entries import Coefficient
+from renyi.experiments.runs import Run
 from small_experiments import PEARSON, run_power
 
 
@@ -23,15 +24,15 @@ def test_power_is_drawn_for_both_groups_of_patterns(tmp_path):
 @pytest.mark.slow
 def test_the_other_figures(tmp_path, table):
     limits = times.Limits(sizes=(300, 400), runs=1, seconds=1, cancelled_after=30)
-    timed = curves.plot_times(times.measure_times(tmp_path / "t.json", [PEARSON], limits=limits))
+    timed = curves.plot_times(times.measure_times(Run(tmp_path / "t.json"), [PEARSON], limits=limits))
     assert [len(ax.get_lines()[0].get_xdata()) for ax in timed.axes] == [2, 4]
-    record = gallery.measure_gallery(tmp_path / "g.json", [PEARSON], n=50)
+    record = gallery.measure_gallery(Run(tmp_path / "g.json"), [PEARSON], n=50)
     texts = [text.get_text() for ax in figures.plot_all_measures(record).axes for text in ax.texts]
     assert len(texts) == 14
     assert texts[0] == "1.00"
     data = [panels.DataSet("a", table, tuple("abcdefy"))]
     chosen_by = selection.measure_selection(
-        tmp_path / "s.json", [Explained()], data, sizes=selection.Sizes(splits=2, features=3, rows=40)
+        Run(tmp_path / "s.json"), [Explained()], data, sizes=selection.Sizes(splits=2, features=3, rows=40)
     )
     (ax,) = curves.plot_selection(chosen_by).axes
     assert ax.get_title() == "a"
@@ -41,7 +42,7 @@ def test_the_other_figures(tmp_path, table):
 @pytest.mark.slow
 def test_times_without_a_single_run_are_drawn(tmp_path):
     limits = times.Limits(sizes=(1000,), runs=1, seconds=1, cancelled_after=30)
-    record = times.measure_times(tmp_path / "times.json", [Coefficient(Hungry())], limits=limits)
+    record = times.measure_times(Run(tmp_path / "times.json"), [Coefficient(Hungry())], limits=limits)
     assert record.rows[1000, "hungry"]["seconds"] is None
     figure = curves.plot_times(record)
     assert not figure.legends

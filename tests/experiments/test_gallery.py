@@ -4,6 +4,7 @@ import pytest
 from renyi.coefficients.pearson import Pearson
 from renyi.experiments import gallery
 from renyi.experiments.gallery import GALLERY, score_gallery
+from renyi.experiments.runs import Run
 from small_experiments import PEARSON, PLAIN
 
 
@@ -33,7 +34,7 @@ def test_gallery_depends_on_its_seed_alone():
 
 
 def test_gallery_values_are_those_of_the_samples(tmp_path):
-    record = gallery.measure_gallery(tmp_path / "gallery.json", [PEARSON, PLAIN], n=100, seed=4)
+    record = gallery.measure_gallery(Run(tmp_path / "gallery.json", seed=4), [PEARSON, PLAIN], n=100)
     assert len(record.rows) == 28
     for association, (x, y) in zip(gallery.GALLERY, gallery.gallery_samples(100, seed=4), strict=True):
         assert record.rows[association.name, "pearson"]["value"] == Pearson()(x, y)

@@ -14,8 +14,7 @@ def test_without_matplotlib_there_are_numbers(tmp_path, monkeypatch):
     def missing(_):
         raise MissingExtraError("matplotlib is not installed")
 
-    drawn = reproduce.Experiment(reproduce.EXPERIMENTS["gallery"].run, gallery.summarise, missing)
-    monkeypatch.setitem(reproduce.EXPERIMENTS, "gallery", drawn)
+    monkeypatch.setattr(reproduce, "_figures", missing)
     said = []
     request = reproduce.Request("gallery", tmp_path, quick=True, measures=["pearson"], jobs=1)
     found = reproduce.reproduce(request, say=said.append)

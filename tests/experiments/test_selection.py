@@ -4,6 +4,7 @@ import pytest
 from odd_measures import Explained
 from renyi.errors import InputError
 from renyi.experiments import panels, selection
+from renyi.experiments.runs import Run
 
 
 def test_features_are_added_by_what_they_add(table):
@@ -43,8 +44,8 @@ def test_halves_are_disjoint_and_the_same_for_all():
 def test_selection_of_a_small_table(table, tmp_path):
     data = [panels.DataSet("a", table / table.std(axis=0), tuple("abcdefy"), ("column z: text",))]
     sizes = selection.Sizes(splits=3, features=4, rows=40)
-    record = selection.measure_selection(tmp_path / "s.json", [Explained()], data, sizes=sizes)
-    again = selection.measure_selection(tmp_path / "t.json", [Explained()], data, sizes=sizes, jobs=2)
+    record = selection.measure_selection(Run(tmp_path / "s.json"), [Explained()], data, sizes=sizes)
+    again = selection.measure_selection(Run(tmp_path / "t.json", jobs=2), [Explained()], data, sizes=sizes)
     assert record.rows == again.rows
     for row in record.rows.values():
         assert (row["rows"], row["learned_from"], row["judged_by"]) == (40, 40, 100)

@@ -6,6 +6,7 @@ from odd_measures import Broken, Dying, Hungry, Sleepy
 from renyi.errors import RenyiError
 from renyi.experiments import times
 from renyi.experiments.entries import Coefficient
+from renyi.experiments.runs import Run
 from small_experiments import PEARSON, results
 
 
@@ -22,7 +23,7 @@ def test_a_slow_run_is_cancelled_and_more_rows_are_not_tried(tmp_path):
     diary = tmp_path / "diary"
     limits = times.Limits(sizes=(250, 300, 350), runs=3, seconds=60, cancelled_after=0.5)
     sleepy = Coefficient(Sleepy(n=300, diary=str(diary)))
-    record = times.measure_times(tmp_path / "times.json", [sleepy], limits=limits)
+    record = times.measure_times(Run(tmp_path / "times.json"), [sleepy], limits=limits)
     fast, slow, lost = record.rows.values()
     assert fast["runs"] == 3
     assert 0 < fast["least"] <= fast["seconds"] < 0.5
@@ -48,9 +49,9 @@ def test_a_failure_is_no_result_and_is_tried_again(tmp_path):
     limits = times.Limits(sizes=(300, 400), runs=2, seconds=1, cancelled_after=30)
     path = tmp_path / "times.json"
     with pytest.raises(RenyiError, match=r"2 of 4 tasks failed, the first \(300, broken\) .*: ZeroDivisionError"):
-        times.measure_times(path, [Coefficient(Broken()), PEARSON], limits=limits)
+        times.measure_times(Run(path), [Coefficient(Broken()), PEARSON], limits=limits)
     assert [row["measure"] for row in results(path)] == ["pearson", "pearson"]
-    assert times.measure_times(path, [PEARSON], limits=limits).rows.keys() == {(300, "pearson"), (400, "pearson")}
+    assert times.measure_times(Run(path), [PEARSON], limits=limits).rows.keys() == {(300, "pearson"), (400, "pearson")}
 
 
 @pytest.mark.slow
@@ -58,7 +59,9 @@ def test_a_death_is_told_and_tried_again(tmp_path):
     limits = times.Limits(sizes=(300, 400), runs=1, seconds=1, cancelled_after=30)
     said = []
     for _ in range(2):
-        record = times.measure_times(tmp_path / "times.json", [Coefficient(Dying())], limits=limits, say=said.append)
+        record = times.measure_times(
+            Run(tmp_path / "times.json", say=said.append), [Coefficient(Dying())], limits=limits
+        )
         died, lost = record.rows.values()
         assert "ended with code 9" in died["reason"]
         assert lost["lost_at"] == 300
@@ -75,7 +78,7 @@ def test_no_run_begins_after_its_time():
 
 def test_the_papers_times_stand_beside_ours(tmp_path):
     limits = times.Limits(sizes=(1000,), runs=2, seconds=1, cancelled_after=30)
-    record = times.measure_times(tmp_path / "times.json", [PEARSON], limits=limits)
+    record = times.measure_times(Run(tmp_path / "times.json"), [PEARSON], limits=limits)
     (table,) = times.summarise(record)
     assert table.header == ("measure", "n = 1,000", "paper, n = 1,000")
     assert table.rows[0][::2] == ("pearson", "0.0001")

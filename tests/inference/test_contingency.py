@@ -76,14 +76,11 @@ def test_dependence_of_many_levels_is_found(n_levels):
 
 
 def test_far_tails_have_logarithms():
-    """Beyond what floats hold the series goes on where the incomplete gamma function leaves off."""
+    """Beyond what floats hold logarithms go on where the incomplete gamma function leaves off."""
     rng = np.random.default_rng(2)
     x = renyi.categorical(rng.integers(0, 100, 4000))
     found = renyi.independence_test(x, x)
     assert -np.inf < found.log_pvalue < -1000
-    near, far = (contingency._log_upper_gamma(50.0, at) for at in (850.0, 870.0))
-    assert far < np.log(1e-290) < near
-    assert near - far == pytest.approx(20.0, abs=2.0)
 
 
 @pytest.mark.slow

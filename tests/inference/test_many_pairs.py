@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from renyi.inference import multiscale
-from renyi.inference.many_pairs import log_pvalues
+from renyi.inference.many_pairs import log_pvalues, within_critical
 from renyi.inference.roy import MANY_ROOTS
 from sample_tables import category, number
 
@@ -114,3 +114,12 @@ def test_there_may_be_no_pair_at_all():
         largest=np.inf,
     )
     assert len(found) == len(are_all) == 0
+
+
+def test_trust_of_many_is_that_of_each(rng):
+    leverages, n = rng.uniform(0.0, 0.004, 200), rng.integers(60, 400, 200)
+    for block in ((1, 1), (3, 2)):
+        found = within_critical(leverages / 0.25**2, block, n)
+        expected = [multiscale.is_trusted(a, block, int(m), share=0.25) for a, m in zip(leverages, n, strict=True)]
+        assert found.tolist() == expected
+        assert 0 < np.count_nonzero(found) < 200

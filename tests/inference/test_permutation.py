@@ -12,7 +12,7 @@ from renyi.basis.random_features import draw, seeds
 from renyi.basis.ranks import quantise
 from renyi.compute.threads import ahead
 from renyi.inference import permutation
-from renyi.inference.permutation import ROUNDING, Groups, Shuffled, reaches, shuffled_pvalue
+from renyi.inference.permutation import ROUNDING, Groups, Shuffled, reaches, shuffled_pvalue, until_above
 
 (FIXED,) = seeds(None, n_draws=1)
 LINE = draw(1, 2, 3.0, kind="auto", seed=FIXED)
@@ -225,3 +225,20 @@ def test_exceptional_rows_are_those_outside_the_most_frequent_cell():
     assert permutation._exceptional_rows(basis).tolist() == [1, 3, 5]
     vectors = vector_basis(np.eye(4)[:, :2], draw(2, 2, 3.0, kind="auto", seed=FIXED))
     assert permutation._exceptional_rows(vectors).tolist() == [0, 1, 2, 3]
+
+
+def test_drawing_stops_where_a_level_is_out_of_reach():
+    drawn = []
+
+    def batches(size, values):
+        for _ in range(1000 // size):
+            drawn.append(size)
+            yield np.full(size, values)
+
+    # None reaches the observed statistic, so that all are drawn.
+    assert until_above(batches(10, 0.0), 1.0, level=0.01, n_resamples=999, rounding=0.0) == 1 / 1001
+    assert len(drawn) == 100
+    drawn.clear()
+    # All do, and after 25 of them 0.025 is the least that is left.
+    assert until_above(batches(10, 2.0), 1.0, level=0.01, n_resamples=999, rounding=0.0) == 1.0
+    assert len(drawn) == 3

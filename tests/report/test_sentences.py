@@ -3,7 +3,7 @@
 import numpy as np
 
 import renyi
-from renyi.report.sentences import missed, sentences
+from renyi.report.sentences import drawn_from, missed, sentences
 from sample_tables import mixed, parabola
 
 
@@ -49,3 +49,13 @@ def test_the_strongest_are_named_once_for_columns_that_are_the_same(rng):
     assert strongest.count("twice") == 1
     assert "Columns that are nearly the same are told once here. Pairs are ranked by what" in strongest
     assert said[-1] == "Left out: same: constant (always 1.0)."
+
+
+def test_says_what_pictures_are_drawn_from(rng, monkeypatch):
+    found = renyi.matrix({"x": rng.random(300), "y": rng.random(300)})
+    assert drawn_from(found) == []
+    monkeypatch.setattr("renyi.allpairs.column_group.SAMPLE", 100)
+    found = renyi.matrix({"x": rng.random(300), "y": rng.random(300)})
+    assert drawn_from(found) == [
+        "Pictures are drawn from 100 rows, a uniform sample of all 300; numbers are from all rows."
+    ]

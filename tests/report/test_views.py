@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from renyi.report.views import Axis, view_of
+from renyi.tables.api import matrix
 from sample_tables import category, number
 
 
@@ -90,3 +91,19 @@ def test_spearmans_correlation_is_that_of_scipy_on_the_common_rows(gappy, rng):
     expected = spearmanr(x.column.values[rows], values[rows]).statistic
     assert view_of(x, y, is_whole=True)["spearman"] == pytest.approx(expected, abs=1e-4)
     assert view_of(x, c, is_whole=True)["spearman"] is None
+
+
+def test_a_sample_too_small_for_a_dependence_shows_no_functions_of_it(rng, monkeypatch):
+    x = rng.standard_normal(3000)
+    table = {"x": x, "strong": x + rng.standard_normal(3000), "weak": 0.1 * x + rng.standard_normal(3000)}
+    for sample, is_told in ((400, False), (3000, True)):
+        monkeypatch.setattr("renyi.allpairs.column_group.SAMPLE", sample)
+        axes = [Axis(variable) for variable in matrix(table).edges.x]
+        weak = view_of(axes[0], axes[2], is_whole=False, strength=0.1, linear=0.1)
+        strong = view_of(axes[0], axes[1], is_whole=False, strength=0.7, linear=0.7)
+        assert [weak[part] is not None for part in ("f", "g", "reached", "cloud", "words")] == 5 * [is_told]
+        assert sum(weak["data"]["counts"]) == sample
+        assert strong["words"] == "strong rises with x"
+        assert strong["f"]
+        assert strong["cloud"]
+        assert axes[0].is_sample == (not is_told) == (strong["spearman"] is None)

@@ -284,8 +284,10 @@ def test_second_passes_that_do_not_fit_together_are_not_merged(rng):
 
 def test_a_report_of_rows_that_are_gone_is_refused(rng, tmp_path, monkeypatch):
     monkeypatch.setattr("renyi.data.files.budget._COPIES", 2**40)
-    found = renyi.matrix([{"x": rng.normal(size=200), "y": rng.normal(size=200)}])
-    with pytest.raises(renyi.InputError, match="read in batches"):
+    found = renyi.matrix([{"x": rng.normal(size=200), "y": rng.normal(size=200)}], sample=0)
+    with pytest.raises(
+        renyi.InputError, match=r"were not kept \(sample=0\): pass sample=10_000, or write the pairs by"
+    ):
         found.report(tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
 

@@ -1,21 +1,24 @@
 """Columns that are alike, of one kind and rank, stacked: what a tile of pairs is made of."""
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.masked_moments import MaskedMoments
+from renyi.allpairs.row_sample import SAMPLE, sampled_rows
 from renyi.allpairs.stack import CellStack, Functions, Stack, Values
 from renyi.basis.cosine import Smooth
 from renyi.basis.nested import Scales
 from renyi.basis.product_moments import Moments, moments_of, recipes_of
+from renyi.basis.random_features import FIXED_DRAW
 from renyi.data.column import Column
 from renyi.inference.multiscale import CORNER
-from renyi.pair.prepare import Prepared
+from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare
+from renyi.pair.settings import Settings
 
 __all__ = ["ColumnGroup", "Variable", "ready"]
 
@@ -25,10 +28,15 @@ Index: TypeAlias = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """A typed column of a table, and how it is prepared on its observed rows, once it is asked for."""
+    """A typed column of a table, and how it is prepared on its observed rows, once it is asked for.
+
+    Where rows are not in memory `column` has none of them, and `sample` has some, to be shown.
+    """
 
     column: Column
     prepare: Callable[[Column], Prepared]
+    sample: Column | None = field(default=None, kw_only=True)
+    settings: Settings = field(default=DEFAULT_SETTINGS, kw_only=True)
 
     @cached_property
     def prepared(self) -> Prepared:
@@ -40,10 +48,24 @@ class Variable:
         """The same with the cell of every row, for a look at single pairs."""
         return self.prepared
 
+    @cached_property
+    def shown(self) -> Column:
+        """The rows that pictures are drawn of: all, or of many a uniform sample."""
+        if self.sample is not None:
+            return self.sample
+        rows = np.zeros(len(self.column), dtype=bool)
+        rows[sampled_rows(len(rows), SAMPLE)] = True
+        return self.column if rows.all() else self.column.take(rows)
+
+    @cached_property
+    def shown_prepared(self) -> Prepared:
+        """The column as the coefficient would see it on the rows that are shown."""
+        return self.with_rows if self.shown is self.column else prepare(self.shown, FIXED_DRAW, self.settings)
+
     @property
     def why_no_rows(self) -> str:
-        """Why the rows cannot be shown, and what would help, in words that follow "they"; empty where they can."""
-        return ""
+        """Why no rows can be shown, and what would help, in words that follow "they"; empty where some can."""
+        return "" if len(self.shown) else f"were not kept (sample=0): pass sample={SAMPLE:_}"
 
     def forget(self) -> None:
         """Let go of what can be prepared again."""
@@ -223,7 +245,7 @@ class ColumnGroup:
     def moments(self) -> Moments | None:
         """What means of products of functions are made of, if anything serves."""
         if self.gaps is not None:
-            return self.gaps.moments
+            return cast("Moments | None", self.gaps.moments)
         feature_map = self.variables[0].prepared.basis.feature_map
         return moments_of(feature_map.projection) if self.smooth and feature_map is not None else None
 

@@ -333,7 +333,7 @@ def _kept_means(side: ColumnGroup, other: ColumnGroup, which: Index) -> Array | 
     """Means of the moments of a side over the rows of the masks of the other, where they were taken beforehand."""
     if side.gaps is None or other.gaps is None:
         return None
-    return side.gaps.over(other.gaps, np.unique(which, return_index=True)[1])
+    return cast("Array | None", side.gaps.over(other.gaps, np.unique(which, return_index=True)[1]))
 
 
 class CountedSide(Side):

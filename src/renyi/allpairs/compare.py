@@ -43,7 +43,7 @@ __all__ = [
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
-Ranks: TypeAlias = NDArray[np.int32]
+Ranks: TypeAlias = NDArray[np.integer[Any]]
 Pair: TypeAlias = tuple[Prepared, Prepared, Crosses | None]
 
 # Gram matrices of more levels on the common rows of pairs would take more time and room than a pair by itself.
@@ -108,18 +108,19 @@ class FoundPairs:
     @classmethod
     def of(cls, found: Found, which: Any = slice(None), /) -> "FoundPairs":
         """Some of the pairs, in the order given, in memory."""
-        return cls(**{name: None if (v := getattr(found, name)) is None else in_memory(v[which]) for name in FIELDS})
+        taken: dict[str, Any] = {
+            name: None if (values := getattr(found, name)) is None else in_memory(values[which]) for name in FIELDS
+        }
+        return cls(**taken)
 
     @classmethod
     def joined(cls, parts: "Sequence[FoundPairs]", /) -> "FoundPairs":
         """One after the other; what waits in one of them waits in all."""
-        every = {name: [getattr(part, name) for part in parts] for name in FIELDS}
-        return cls(
-            **{
-                name: None if any(v is None for v in values) else np.concatenate(values)
-                for name, values in every.items()
-            }
-        )
+        whole: dict[str, Any] = {}
+        for name in FIELDS:
+            values = [getattr(part, name) for part in parts]
+            whole[name] = None if any(value is None for value in values) else np.concatenate(values)
+        return cls(**whole)
 
     def matrix(self, _: str, /) -> None:
         """Not here."""

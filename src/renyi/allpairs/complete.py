@@ -1,7 +1,7 @@
 """Coefficients and p-values of all pairs of two groups of columns without missing cells."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 # Of both sides (pairs, 2).
-Ranks: TypeAlias = NDArray[np.int32]
+Ranks: TypeAlias = NDArray[np.integer[Any]]
 
 
 class CompletePairs:
@@ -55,17 +55,17 @@ class CompletePairs:
     @property
     def n(self) -> Index:
         """Rows of every pair."""
-        return self._every(self._n)
+        return cast(Index, self._every(self._n))
 
     @property
     def heavier(self) -> Array:
         """All rows are common, and weigh as much as they do."""
-        return self._every(1.0)
+        return cast(Array, self._every(1.0))
 
     @property
     def ranks(self) -> Ranks:
         """Those of both sides."""
-        return self._every(self._ranks)
+        return cast(Ranks, self._every(self._ranks))
 
     def _every(self, value: Any) -> Any:
         """The same for all pairs."""

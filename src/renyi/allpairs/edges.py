@@ -111,7 +111,9 @@ class Edges:
     @classmethod
     def joined(cls, parts: "Sequence[Edges]", /) -> "Edges":
         """Those of several tiles, with their debiased coefficients."""
-        x, y = parts[0].x, parts[0].y
+        # Rows are drawn with one of them.
+        first = next((part for part in parts if part.x[0].sample is not None), parts[0])
+        x, y = first.x, first.y
         whole = cls.of(x, y, [FoundPairs.of(part.found) for part in parts])
         known, rows = np.concatenate([part.debiased for part in parts]), None
         looked = [part.looked for part in parts if part.looked is not None]
@@ -391,7 +393,7 @@ class Edges:
         if not 0.0 <= carrying < FEW_ROWS or np.isnan(self.found.coefficient[edge]):
             return ""
         x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
-        if x.why_no_rows or y.why_no_rows:
+        if not (len(x.column) and len(y.column)):
             return remark_on(x.prepared.basis, y.prepared.basis, carrying, None)
         pair = together((x.column, y.column), (x.with_rows, y.with_rows))
         common, places = common_rows(x.column, y.column), x.column.places

@@ -196,12 +196,18 @@ class Pairs:
 
     def in_memory(self) -> "Pairs":
         """The same where NumPy reads it."""
-        parts = (self.means, self.factor, self.distance, self.variance, self.is_regular)
-        return Pairs(*(in_memory(part) for part in parts), lambda which: in_memory(self.gram(like(which, self.means))))
+        return Pairs(
+            in_memory(self.means),
+            in_memory(self.factor),
+            in_memory(self.distance),
+            in_memory(self.variance),
+            in_memory(self.is_regular),
+            lambda which: in_memory(self.gram(like(which, self.means))),
+        )
 
     def is_of_full_rank(self) -> Mask:
         """Whether no direction at all falls below the cut, however it is mixed from the functions."""
-        is_full = self.is_regular & (self.distance[-1] < _NEAR_IDENTITY)
+        is_full: Mask = self.is_regular & (self.distance[-1] < _NEAR_IDENTITY)
         doubtful = flat_places(self.is_regular & ~is_full)
         if len(doubtful):
             xp = namespace(self.factor)
@@ -211,7 +217,7 @@ class Pairs:
 
     def is_accurate(self, most: float, /) -> Mask:
         """Whether rounding is magnified by at most so much: the trace of the inverse of the Gram matrix."""
-        is_near = self.is_regular & (self.distance[-1] < _NEAR_IDENTITY)
+        is_near: Mask = self.is_regular & (self.distance[-1] < _NEAR_IDENTITY)
         doubtful = flat_places(self.is_regular & ~is_near)
         if len(doubtful):
             factor = self.factor[:, :, doubtful]

@@ -146,7 +146,7 @@ class CellStack(_Multiplied):
         return stack.over(codes, stack.packed_places(codes))
 
     @classmethod
-    def joined(cls, stacks: Sequence["CellStack"], /) -> "CellStack":
+    def joined(cls, stacks: Sequence[Any], /) -> "CellStack":
         """The columns of several, one after the other, whose rows are read in batches."""
         ends = np.cumsum([len(stack.packed) for stack in stacks]).tolist()
         return cls(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup
-from renyi.allpairs.stack import Stack, Values
+from renyi.allpairs.stack import Values
 from renyi.compute.arrays import at_least, gathered, in_memory, joined, namespace
 from renyi.inference.multiscale import family
 from renyi.pair.independence import Crosses
@@ -183,7 +183,7 @@ def _common_moments(values: Values, observed: Array) -> Array:
     return np.stack((values.numbers @ observed, values.numbers**2 @ observed))
 
 
-def _common_counts(stack: Stack, observed: Array) -> tuple[NDArray[np.int64], ...]:
+def _common_counts(stack: Any, observed: Array) -> tuple[NDArray[np.int64], ...]:
     """For every column the rows (cells, columns of the other side) of its cells that the others have."""
     from scipy.sparse import csc_array
 

@@ -11,7 +11,7 @@ falling maps of a column change nothing.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from renyi.basis.orthonormal import Whitening, principal_whitening, triangular_factor
 from renyi.basis.random_features import Projection, default_projections, sines_and_cosines
 from renyi.basis.ranks import Cells, Copula, joint_ranks, quantise, tie_free_cells
+from renyi.compute.arrays import Array, Index, Mask
 
 __all__ = [
     "LEAST_SIZE",
@@ -39,8 +40,6 @@ __all__ = [
     "scalar_basis",
     "vector_basis",
 ]
-
-Array: TypeAlias = NDArray[np.float64]
 
 RANK_CUT = 1e-6
 # Where all directions are below the cut, as those of a value in a few of a million rows, the largest one is kept,
@@ -93,9 +92,9 @@ class Basis:
     feature_map: FeatureMap | None
     ordered: "Basis | None" = None
     key: Array | None = None
-    counts: NDArray[np.intp] | None = None
+    counts: Index | None = None
     goes_by_rows: bool = False
-    order: NDArray[np.intp] | None = None
+    order: Index | None = None
 
     @property
     def rank(self) -> int:
@@ -125,7 +124,7 @@ class Basis:
         return self.cell_counts is not None and self.feature_map is not None
 
     @property
-    def cell_counts(self) -> NDArray[np.intp] | None:
+    def cell_counts(self) -> Index | None:
         """Rows of every cell; None where every row is its own."""
         if self.counts is not None or self.codes is None:
             return self.counts
@@ -154,7 +153,7 @@ class Basis:
             raise ValueError("a basis has codes, a feature map, or both")
         return np.asarray(self.table.T * (counts / self.n_samples))
 
-    def take(self, rows: NDArray[np.intp], /) -> "Basis":
+    def take(self, rows: Index, /) -> "Basis":
         """The basis with its data rows in another order."""
         if self.codes is None:
             return Basis(self.table[rows], None, self.feature_map, key=None if self.key is None else self.key[rows])
@@ -236,7 +235,7 @@ def grid_cells(n: int, roughest: float, /) -> int | None:
     return n_cells if n >= _GRID_ROWS_PER_CELL * n_cells else None
 
 
-def _whiten_cells(ranks: Array, counts: NDArray[np.intp], projection: Projection) -> tuple[Array, FeatureMap]:
+def _whiten_cells(ranks: Array, counts: Index, projection: Projection) -> tuple[Array, FeatureMap]:
     features = sines_and_cosines(projection, ranks[:, np.newaxis])
     factor = triangular_factor([(features, np.sqrt(counts / counts.sum()))])
     feature_map = mapped(projection, factor)
@@ -291,7 +290,7 @@ def category_basis(codes: NDArray[np.integer[Any]], /) -> Basis:
     return replace(levels_basis(np.bincount(codes)), codes=codes, counts=None)
 
 
-def levels_basis(rows: NDArray[np.intp], /, order: NDArray[np.intp] | None = None) -> Basis:
+def levels_basis(rows: Index, /, order: Index | None = None) -> Basis:
     """Basis of a category of which every level has so many rows, by default the most frequent one first."""
     order = np.argsort(-rows, kind="stable") if order is None else order
     order = order[rows[order] > 0]
@@ -309,7 +308,7 @@ def levels_basis(rows: NDArray[np.intp], /, order: NDArray[np.intp] | None = Non
     return Basis(by_code, None, None, counts=rows, order=order)
 
 
-def restrict(basis: Basis, rows: NDArray[np.bool_], /, *, whiten: Whitening = principal_whitening) -> Basis:
+def restrict(basis: Basis, rows: Mask, /, *, whiten: Whitening = principal_whitening) -> Basis:
     """The basis on some of its rows, centred and orthonormal there."""
     n = int(np.count_nonzero(rows))
     if basis.order is not None and basis.codes is not None:
@@ -341,9 +340,7 @@ def most_functions(basis: Basis, n: int, /) -> int:
     return min(basis.rank, 2 * default_projections(basis.feature_map.projection.n_coordinates, n))
 
 
-def restrict_cells(
-    basis: Basis, left: NDArray[np.intp], /, *, whiten: Whitening = principal_whitening
-) -> tuple[Basis, Array]:
+def restrict_cells(basis: Basis, left: Index, /, *, whiten: Whitening = principal_whitening) -> tuple[Basis, Array]:
     """The same for rows in batches, given how many of every cell are left; how its columns were mixed."""
     n = int(left.sum())
     if basis.order is not None:

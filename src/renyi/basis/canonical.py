@@ -1,11 +1,11 @@
 """Two bases to their canonical correlations (paper, section 3.3)."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis.basis import Basis
+from renyi.compute.arrays import Array
 from renyi.compute.linalg import is_large, largest_square, svd
 
 __all__ = [
@@ -15,8 +15,6 @@ __all__ = [
     "cross_products",
     "largest_correlation",
 ]
-
-Array: TypeAlias = NDArray[np.float64]
 
 # Rows gathered at a time: both chunks stay in cache. A constant, so that sums are taken in one order everywhere.
 _CHUNK_ROWS = 4096

@@ -1,13 +1,12 @@
 """Smooth functions of the ranks of a number: v, v², cos 3πu, cos 4πu, … with u the mean rank in [0, 1], v = 2u − 1."""
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from renyi.compute.arrays import Array, Mask
 
 __all__ = ["FIRST_WAVE", "MOST_FUNCTIONS", "Smooth", "functions", "waves"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 MOST_FUNCTIONS = 20
 FIRST_WAVE = 3
@@ -40,7 +39,7 @@ def functions(u: Array, /) -> Array:
     return found
 
 
-def waves(u: Array, observed: NDArray[np.bool_], out: Array, /) -> None:
+def waves(u: Array, observed: Mask, out: Array, /) -> None:
     """Cos kπu for k from 0 on into `out` (waves, …), 0 where nothing is observed.
 
     Twice the cosine times one wave is the next one and the one before: exact enough in float64 for so few.

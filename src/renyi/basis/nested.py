@@ -10,8 +10,8 @@ Ties share their mean rank here: with it the first function of two columns witho
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Any, TypeAlias
+from functools import cached_property, lru_cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,10 @@ from scipy.special import gammaln
 from renyi.basis.basis import LEAST_SIZE, Basis, category_basis, levels_basis, restrict, restrict_cells
 from renyi.basis.cosine import Smooth
 from renyi.basis.cosine import functions as smooth_functions
-from renyi.basis.orthonormal import ordered_whitening, own_features, triangular_factor
-from renyi.basis.ranks import Cells, Copula, middles, quantise, tie_free_cells
-from renyi.data.column import Kind
+from renyi.basis.orthonormal import ordered_whitening, orthonormalised, own_features
+from renyi.basis.ranks import Cells, Copula, mean_ranks, middles, tie_free_cells
+from renyi.compute.arrays import Array, Index, Mask
+from renyi.data.column import Kind, Kinded
 
 __all__ = [
     "FEW_TIES",
@@ -37,8 +38,6 @@ __all__ = [
     "number_scales",
     "vector_scales",
 ]
-
-Array: TypeAlias = NDArray[np.float64]
 
 # Of a vector each coordinate has its first functions to itself, and products with the others while these are few.
 _WAVES = (3, 4, 5, 6)
@@ -55,10 +54,12 @@ _FREQUENT = (3.0, 0.5)
 MANY_LEVELS = 40
 # A function of which the smoother ones leave less than this says nothing new, or speaks of a row or two.
 ORDERED_CUT = 1e-2
+# However rare a value is, whether a row has it is a function.
+_WHITEN = partial(ordered_whitening, first=LEAST_SIZE)
 
 
 @dataclass(frozen=True, eq=False)
-class Scales:
+class Scales(Kinded):
     """A nested basis, with the sizes of its leading parts that are looked at (a number's are given by its family).
 
     `equal_pairs` counts the pairs (i, j) of different rows that are equal, among all rows that the column has; a part
@@ -81,17 +82,17 @@ class Scales:
     @property
     def has_many_levels(self) -> bool:
         """Whether this is a category that has a table with another one."""
-        return self.kind == "category" and self.basis.rank > MANY_LEVELS
+        return self.is_category and self.basis.rank > MANY_LEVELS
 
     @property
     def has_few_ties(self) -> bool:
         """Whether this is a number of which hardly any two rows are equal."""
-        return self.kind == "number" and not self._has_more_ties_than(FEW_TIES)
+        return self.is_number and not self._has_more_ties_than(FEW_TIES)
 
     @property
     def has_levels(self) -> bool:
         """Whether this is a category, or a number that hardly ever leaves one value."""
-        return self.kind == "category" or self._has_more_ties_than(TIES_OF_LEVELS)
+        return self.is_category or self._has_more_ties_than(TIES_OF_LEVELS)
 
     def _has_more_ties_than(self, share: float) -> bool:
         n = self.basis.n_samples
@@ -113,11 +114,11 @@ class Scales:
         repeated = 0.0 if counts is None else float(np.sum(gammaln(counts + 1.0)))
         return float(gammaln(self.basis.n_samples + 1.0)) - repeated
 
-    def on(self, rows: NDArray[np.bool_], /) -> "Scales":
+    def on(self, rows: Mask, /) -> "Scales":
         """The same on some of the rows, orthonormal there, still nested."""
         return self._with(restrict(self.basis, rows, whiten=ordered_whitening))
 
-    def on_cells(self, left: NDArray[np.intp], /) -> tuple["Scales", Array]:
+    def on_cells(self, left: Index, /) -> tuple["Scales", Array]:
         """The same where so many rows of every cell are left; and how the functions were mixed."""
         basis, mixing = restrict_cells(self.basis, left, whiten=ordered_whitening)
         return self._with(basis), mixing
@@ -154,21 +155,21 @@ def leverages_without_ties(n: int, /) -> Array:
     return _tie_free_scales(n, None).leverages
 
 
-def _equal_pairs(counts: NDArray[np.intp]) -> int:
+def _equal_pairs(counts: Index) -> int:
     return int(np.sum(counts.astype(np.int64) * (counts - 1)))
 
 
-def _smooth_table(counts: NDArray[np.intp]) -> tuple[Array, Smooth]:
+def _smooth_table(counts: Index) -> tuple[Array, Smooth]:
     """Smooth functions on cells that hold so many rows each, centred and orthonormal over the rows, in their order."""
     u = middles(counts)
     functions = smooth_functions(u)
-    weights, intercept = _orthonormalising(functions, counts)
-    return functions @ weights + intercept, Smooth(u, weights, intercept)
+    table, weights, intercept = orthonormalised(functions, cut=ORDERED_CUT, whiten=_WHITEN, counts=counts)
+    return table, Smooth(u, weights, intercept)
 
 
 def vector_scales(values: NDArray[Any], basis: Basis, /) -> Scales:
     """The linear ranks of a vector, their squares and products, waves of each, and what random features add."""
-    u = np.column_stack([_mean_ranks(column) for column in values.T])
+    u = np.column_stack([mean_ranks(column) for column in values.T])
     n_coordinates = u.shape[1]
     linear, waves = u - 0.5, [np.cos(j * np.pi * u) for j in _WAVES]
     products = [linear[:, [i]] * linear[:, i + 1 :] for i in range(n_coordinates - 1)]
@@ -176,15 +177,11 @@ def vector_scales(values: NDArray[Any], basis: Basis, /) -> Scales:
     parts = [[linear], quadratic, waves, [basis.table]]
     functions = np.concatenate([function for part in parts for function in part], axis=1)
     ends = np.cumsum([sum(function.shape[1] for function in part) for part in parts])
-    weights, intercept = _orthonormalising(functions, np.ones(len(functions), dtype=np.intp))
+    counts = np.ones(len(functions), dtype=np.intp)
+    table, weights, _ = orthonormalised(functions, cut=ORDERED_CUT, whiten=_WHITEN, counts=counts)
     # Functions that were passed over do not count.
     sizes = tuple(int(np.count_nonzero(own_features(weights) < end)) for end in ends)
-    return Scales(Basis(functions @ weights + intercept, None, None, key=basis.key), "vector", sizes)
-
-
-def _mean_ranks(values: NDArray[Any]) -> Array:
-    copula = quantise(values)
-    return np.take(copula.middles, copula.codes)
+    return Scales(Basis(table, None, None, key=basis.key), "vector", sizes)
 
 
 def category_scales(codes: NDArray[np.integer[Any]], /) -> Scales:
@@ -192,25 +189,19 @@ def category_scales(codes: NDArray[np.integer[Any]], /) -> Scales:
     return _of_levels(category_basis(codes), np.bincount(codes))
 
 
-def levels_scales(rows: NDArray[np.intp], /) -> Scales:
+def levels_scales(rows: Index, /) -> Scales:
     """The same for a category of which every level has so many rows."""
     return _of_levels(levels_basis(rows), rows)
 
 
-def _of_levels(basis: Basis, rows: NDArray[np.intp]) -> Scales:
+def _of_levels(basis: Basis, rows: Index) -> Scales:
     counts = np.sort(rows)[::-1]
     sizes = [frequent(counts, share * np.sqrt(counts.sum())) for share in _FREQUENT]
     distinct = tuple(size for size in dict.fromkeys((*sizes, basis.rank)) if size)
     return Scales(basis, "category", distinct, equal_pairs=_equal_pairs(counts))
 
 
-def frequent(counts: NDArray[np.intp], fewest: float, /) -> int:
+def frequent(counts: Index, fewest: float, /) -> int:
     """How many leading levels have at least so many rows, as have those that follow them, together."""
     following = counts.sum() - np.cumsum(counts)
     return int(np.count_nonzero((counts >= fewest) & (following >= fewest)))
-
-
-def _orthonormalising(functions: Array, counts: NDArray[np.intp]) -> tuple[Array, Array]:
-    factor = triangular_factor([(functions, np.sqrt(counts / counts.sum()))])
-    # However rare a value is, whether a row has it is a function.
-    return ordered_whitening(factor, cut=ORDERED_CUT, first=LEAST_SIZE)

@@ -1,16 +1,21 @@
 """Features to the weights that make them centred and orthonormal over the rows."""
 
 from collections.abc import Iterable
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array, Index
 from renyi.compute.linalg import svd
 
-__all__ = ["Whitening", "ordered_whitening", "own_features", "principal_whitening", "triangular_factor"]
-
-Array: TypeAlias = NDArray[np.float64]
+__all__ = [
+    "Whitening",
+    "ordered_whitening",
+    "orthonormalised",
+    "own_features",
+    "principal_whitening",
+    "triangular_factor",
+]
 
 # Rows of which a factor is taken at once.
 _BLOCK_ROWS = 256
@@ -20,6 +25,19 @@ class Whitening(Protocol):
     """Weights and intercept that turn the features behind a triangular factor into a centred orthonormal basis."""
 
     def __call__(self, factor: Array, /, *, cut: float) -> tuple[Array, Array]: ...
+
+
+def orthonormalised(
+    features: Array, /, *, cut: float, whiten: Whitening | None = None, counts: Index | None = None
+) -> tuple[Array, Array, Array]:
+    """Features as centred orthonormal functions of rows, each standing for so many; with the weights and intercept.
+
+    By default leading functions span leading features (`ordered_whitening`).
+    """
+    n = len(features)
+    shares = np.full(n, n**-0.5) if counts is None else np.sqrt(counts / counts.sum())
+    weights, intercept = (whiten or ordered_whitening)(triangular_factor([(features, shares)]), cut=cut)
+    return features @ weights + intercept, weights, intercept
 
 
 def triangular_factor(chunks: Iterable[tuple[Array, Array]]) -> Array:
@@ -88,6 +106,6 @@ def ordered_whitening(factor: Array, /, *, cut: float, first: float | None = Non
     return weights, -means @ weights
 
 
-def own_features(weights: Array, /) -> NDArray[np.intp]:
+def own_features(weights: Array, /) -> Index:
     """For every column of an ordered basis the feature that made it: the last one it is made of."""
     return np.array([np.flatnonzero(column)[-1] for column in weights.T], dtype=np.intp)

@@ -9,7 +9,7 @@ take the place of 246 products: of 20 smooth functions with one another, and of 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,10 @@ from renyi.basis.basis import RANK_CUT, FeatureMap
 from renyi.basis.cosine import MOST_FUNCTIONS, functions, waves
 from renyi.basis.orthonormal import principal_whitening, triangular_factor
 from renyi.basis.random_features import Projection, sines_and_cosines
-from renyi.compute.arrays import joined, like, namespace
+from renyi.compute.arrays import Array, Mask, joined, like, namespace
 from renyi.compute.memory import workspace
 
 __all__ = ["Moments", "moments_of", "recipes_of", "recipes_of_many", "recipes_of_smooth"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 _N_WAVES = 2 * MOST_FUNCTIONS
 _N_NODES = 256
@@ -50,7 +48,7 @@ class Moments:
         """Functions whose means are taken."""
         return _N_WAVES + len(self.ends) // 2
 
-    def planes(self, u: Array, observed: NDArray[np.bool_], /, *, dtype: Any) -> NDArray[Any]:
+    def planes(self, u: Array, observed: Mask, /, *, dtype: Any) -> NDArray[Any]:
         """All functions (moments, …) at u, 0 where nothing is observed; in a workspace."""
         planes = workspace("moments", (self.n_moments, *u.shape), dtype)
         exact = workspace("waves", (_N_WAVES + 1, *u.shape))

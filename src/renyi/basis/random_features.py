@@ -7,16 +7,17 @@ scale s is a standard deviation: in d coordinates w ~ N(0, s² I/d), whatever th
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaincinv, ndtri
 
+from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError, brief, is_integer
 
 __all__ = [
     "DEFAULT_SCALE",
+    "FIXED_DRAW",
     "Dense",
     "Fastfood",
     "Frequencies",
@@ -29,7 +30,6 @@ __all__ = [
     "sines_and_cosines",
 ]
 
-Array: TypeAlias = NDArray[np.float64]
 Frequencies = Literal["auto", "normal", "orthogonal", "fastfood"]
 
 # Chosen in benchmarks/studies/defaults.py; docs/defaults.md has the table.
@@ -56,6 +56,10 @@ class Seed:
     number: int
     is_default: bool = False
 
+    def for_rows(self, n: int, /) -> tuple[int, int, int]:
+        """What permutations of n rows are drawn from."""
+        return n, self.entropy, self.number
+
     def bits(self, n_coordinates: int) -> np.random.PCG64:
         """The stream of bits for columns of this dimension."""
         return np.random.PCG64(np.random.SeedSequence([self.is_default, self.entropy, self.number, n_coordinates]))
@@ -74,6 +78,9 @@ def seeds(rng: int | np.random.Generator | None, /, *, n_draws: int) -> list[See
             f"rng={brief(rng)} is no source of randomness: pass None, an integer ≥ 0, or a numpy Generator"
         )
     return [Seed(entropy, number) for number in range(n_draws)]
+
+
+(FIXED_DRAW,) = seeds(None, n_draws=1)
 
 
 class Projection(Hashable, Protocol):
@@ -132,11 +139,11 @@ class Fastfood:
 
     n_coordinates: int
     signs: Array
-    permutations: NDArray[np.intp]
+    permutations: Index
     normals: Array
     lengths: Array
     phases: Array
-    order: NDArray[np.intp]
+    order: Index
 
     @property
     def n_projections(self) -> int:

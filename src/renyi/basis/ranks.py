@@ -7,8 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.compute.arrays import is_tensor
-from renyi.compute.sorting import ends_of_ties, sorted_on_device, sorted_values
+from renyi.compute.sorting import order_and_ties
 
 __all__ = [
     "Cells",
@@ -16,6 +15,7 @@ __all__ = [
     "cells_of_groups",
     "empirical_cdf",
     "joint_ranks",
+    "mean_ranks",
     "middles",
     "quantise",
     "tie_free_cells",
@@ -66,13 +66,7 @@ def middles(counts: NDArray[np.intp], /) -> NDArray[np.float64]:
 def quantise(values: NDArray[Any], /, *, n_cells: int | None = None) -> Copula:
     """Rank one column: P_n(x) = #{x_i <= x}/n, on at most `n_cells` cells (None: one per distinct value)."""
     n = len(values)
-    if is_tensor(values):
-        order, ends_group = sorted_on_device(values)
-    else:
-        if values.dtype.kind in "Mm":
-            values = values.view(np.int64)
-        order, ordered = sorted_values(values)
-        ends_group = ends_of_ties(ordered)
+    order, ends_group = order_and_ties(values)
     has_ties = not ends_group.all()
     if has_ties:
         ranks, counts = tied_cells(np.flatnonzero(ends_group), n_cells)
@@ -161,6 +155,12 @@ def joint_ranks(values: NDArray[Any], /) -> NDArray[np.float64]:
 def _row_ranks(values: NDArray[Any]) -> NDArray[np.float64]:
     copula = quantise(values)
     return np.take(copula.ranks, copula.codes)
+
+
+def mean_ranks(values: NDArray[Any], /) -> NDArray[np.float64]:
+    """Ranks in (0, 1) of one column, ties sharing their mean."""
+    copula = quantise(values)
+    return np.take(copula.middles, copula.codes)
 
 
 def empirical_cdf(ordered: NDArray[Any], values: NDArray[Any], /) -> NDArray[np.float64]:

@@ -46,6 +46,9 @@ def scan(
     unfold: Annotated[bool, typer.Option("--unfold", help="Tell columns that are nearly the same one by one.")] = False,
     missing: Annotated[str, typer.Option(help="pairwise, listwise or raise.")] = "pairwise",
     memory: Annotated[str, typer.Option(help="A file that takes more is read in batches.")] = "1GB",
+    sample: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Rows that --html draws of a file read in batches.")
+    ] = 10_000,
     max_levels: Annotated[int, typer.Option(metavar="N", help="Levels of a category to tell apart at most.")] = 2000,
     sep: Separator = None,
     null: Nulls = None,
@@ -58,16 +61,16 @@ def scan(
     _check_scan(target, given, fdr, measure, as_json and csv == "-")
     check_outputs(file, {"--csv": csv, "--html": html})
     _check_csv(csv)
-    _check_page(html)
+    _check_page(html, sample)
     kinds = kinds_of(types)
     names = not no_header
-    table = read_in_batches(file, memory, sep, null, encoding, has_names=names, has_page=html is not None)
+    table = read_in_batches(file, memory, sep, null, encoding, has_names=names)
     if table is None:
         table = read(file, sep, null, encoding, has_names=names)
     import renyi
 
     settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": kinds, "progress": True}
-    settings |= {"memory": memory, "max_levels": max_levels}
+    settings |= {"memory": memory, "sample": sample, "max_levels": max_levels}
     found = (
         renyi.matrix(table, **settings)
         if target is None
@@ -124,7 +127,7 @@ def _check_csv(csv: str | None) -> None:
         check_writable(Path(str(csv)))
 
 
-def _check_page(html: str | None) -> None:
+def _check_page(html: str | None, sample: int) -> None:
     """Refuse a page that cannot be made, before any work is done."""
     if html is None:
         return
@@ -133,6 +136,8 @@ def _check_page(html: str | None) -> None:
 
     if html == "-":
         raise InputError("--html - would print a page that is to be opened: name a file")
+    if not sample:
+        raise InputError("--html draws rows, and --sample 0 keeps none: pass more, or leave --html out")
     check_report(Path(html))
 
 

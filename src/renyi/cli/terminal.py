@@ -91,20 +91,14 @@ def read_in_batches(
     encoding: str | None,
     *,
     has_names: bool,
-    has_page: bool,
 ) -> Any:
     """One file or many that are read in batches; None for one that is loaded."""
     from renyi.data.files.batches import is_large, text_files
-    from renyi.errors import InputError
     from renyi.tables.accumulator import bytes_of
 
     budget = bytes_of(memory)
     if file == "-" or not is_large(file, budget):
         return None
-    if has_page:
-        raise InputError(
-            f"--html shows rows, and {file} is read in batches within --memory {memory}: pass more, or leave --html out"
-        )
     texts = text_files(
         file, budget, separator=separator, null_values=nulls or (), encoding=encoding, has_names=has_names
     )

@@ -2,20 +2,17 @@
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure, Statement
 from renyi.coefficients.supersmoother import Scratch, Smoother, smoother
+from renyi.compute.arrays import Array, Index, Mask, in_parts
+from renyi.compute.sorting import inverse
 from renyi.errors import ConvergenceWarning, InputError, is_integer, is_number
 
 __all__ = ["Ace"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
-Flags: TypeAlias = NDArray[np.bool_]
 
 # Iteration ends when R² has moved by no more than the tolerance over as many iterations.
 _STILL = 3
@@ -107,7 +104,7 @@ class Ace(Measure[Side]):
         order = np.argsort(values, kind="stable")
         ordered = _scaled(values[order])
         centred = ordered - ordered.mean()
-        return Side(smoother(ordered), centred / np.sqrt(np.mean(centred**2)), order, _inverse(order))
+        return Side(smoother(ordered), centred / np.sqrt(np.mean(centred**2)), order, inverse(order))
 
     def combine(self, x: Side, y: Side, /) -> float:
         squared, is_still = self._squares(x, y, y.places[x.order][None])
@@ -122,28 +119,28 @@ class Ace(Measure[Side]):
 
     def reordered(self, side: Side, order: Index, /) -> Side:
         places = side.places[order]
-        return replace(side, order=_inverse(places), places=places)
+        return replace(side, order=inverse(places), places=places)
 
     def shuffled(self, x: Side, y: Side, orders: Index, /) -> Array:
         step = max(1, _BATCH_VALUES // len(x.order))
         # `take` leaves every shuffle in one piece, to be summed as alone; an index would not.
-        batches = (np.take(orders[start : start + step], x.order, axis=1) for start in range(0, len(orders), step))
+        batches = (np.take(some, x.order, axis=1) for some in in_parts(orders, step))
         found = [self._squares(x, y, y.places[batch])[0] for batch in batches]
         return np.asarray(np.sqrt(np.concatenate(found)))
 
     def undirected(self) -> "Ace":
         return replace(self, symmetric=True)
 
-    def _squares(self, x: Side, y: Side, places: Index) -> tuple[Array, Flags]:
+    def _squares(self, x: Side, y: Side, places: Index) -> tuple[Array, Mask]:
         """R² of pairs, the sorted y of each in its own `places` (m, n) by sorted x; and whether it stood still."""
         places = _ties_in_order(x, y, places)
         squared, is_still = self._alternated(x, y, places)
         if self.symmetric:
-            swapped, is_swapped_still = self._alternated(y, x, _inverse(places))
+            swapped, is_swapped_still = self._alternated(y, x, inverse(places))
             squared, is_still = np.maximum(squared, swapped), is_still & is_swapped_still
         return np.clip(squared, 0.0, 1.0), is_still
 
-    def _alternated(self, x: Side, y: Side, places: Index) -> tuple[Array, Flags]:
+    def _alternated(self, x: Side, y: Side, places: Index) -> tuple[Array, Mask]:
         """Smooth the response over x and the fit over y, in turn; rows leave as they come to stand."""
         m, n = places.shape
         squared, is_still = np.zeros(m), np.zeros(m, dtype=np.bool_)
@@ -152,7 +149,7 @@ class Ace(Measure[Side]):
         fit = x.values * _mean(response * x.values)[:, None]
         explained = np.empty_like(fit)
         rows, share, past = np.arange(m), np.zeros(m), np.full((_STILL, m), np.inf)
-        to_x, to_y = _flat(places), _flat(_inverse(places))
+        to_x, to_y = _flat(places), _flat(inverse(places))
         scratch = whole = Scratch(m, n)
         for iteration in range(self.max_iterations):
             smooth = _centred(x.smoother(response, scratch, bass=self.bass))
@@ -174,7 +171,7 @@ class Ace(Measure[Side]):
                 stays = ~ends
                 rows, share, past, places = rows[stays], share[stays], past[:, stays], places[stays]
                 response, fit, explained = response[stays], fit[stays], explained[stays]
-                to_x, to_y = _flat(places), _flat(_inverse(places))
+                to_x, to_y = _flat(places), _flat(inverse(places))
                 scratch = whole.first(len(rows))
         return squared, is_still
 
@@ -195,17 +192,10 @@ def _ties_in_order(x: Side, y: Side, places: Index) -> Index:
     Means of ties do not depend on their order but by rounding, which may decide between spans that predict as well.
     """
     if x.smoother.ties is not None:
-        places = np.argsort(x.smoother.ties[_inverse(places)], axis=1, kind="stable")
+        places = np.argsort(x.smoother.ties[inverse(places)], axis=1, kind="stable")
     if y.smoother.ties is not None:
-        places = _inverse(np.argsort(y.smoother.ties[places], axis=1, kind="stable"))
+        places = inverse(np.argsort(y.smoother.ties[places], axis=1, kind="stable"))
     return places
-
-
-def _inverse(orders: Index) -> Index:
-    """The inverse of permutations along the last axis."""
-    inverse = np.empty_like(orders)
-    np.put_along_axis(inverse, orders, np.broadcast_to(np.arange(orders.shape[-1]), orders.shape), axis=-1)
-    return inverse
 
 
 def _flat(places: Index) -> Index:
@@ -229,7 +219,7 @@ def _size(rows: Array, scratch: Scratch) -> Array:
     return np.sqrt(_mean(np.multiply(rows, rows, out=scratch.spans)))
 
 
-def _standardise(rows: Array, least: Array, scratch: Scratch) -> Flags:
+def _standardise(rows: Array, least: Array, scratch: Scratch) -> Mask:
     """Divide centred rows by their sizes, but for those no larger than `least`, which are told."""
     size = _size(rows, scratch)
     is_flat = size <= least

@@ -3,28 +3,28 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis import random_features
 from renyi.basis.nested import FEW_TIES
-from renyi.basis.random_features import Seed
+from renyi.basis.random_features import FIXED_DRAW, Seed
 from renyi.coefficients.rows import Rows, log_pvalue_of_flags
+from renyi.compute.arrays import Array, Index, in_parts
 from renyi.data.align import Missing, as_pair
 from renyi.data.column import Column, as_floats
 from renyi.data.exact import EXACT
-from renyi.errors import InputError, count, is_integer
+from renyi.errors import InputError, count
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import ROUNDING, Entropy, Shuffled, random_orders, until_resolved
+from renyi.pair.independence import check_resamples
 from renyi.pair.result import TestResult
-from renyi.pair.settings import Rng
+from renyi.pair.settings import Rng, Settings
 
-__all__ = ["MOST_BYTES", "N_RESAMPLES", "SHUFFLES", "Law", "Measure", "Side", "Statement", "entropy_of"]
+__all__ = ["MOST_BYTES", "N_RESAMPLES", "SHUFFLES", "Law", "Measure", "Side", "Statement"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Prepared = TypeVar("Prepared")
 
 # What a measure without a law says of its p-values.
@@ -35,7 +35,6 @@ MOST_BYTES = 4 * 2**30
 N_RESAMPLES, _N_RESAMPLES_WITHOUT_LAW = 9999, 999
 # Shuffles that are taken together; few of what takes long, since 100 may be enough.
 _SHUFFLES_IN_A_BATCH, _SHUFFLES_WITHOUT_LAW = 250, 20
-_MOST_RESAMPLES = 10**8
 
 
 @dataclass(frozen=True)
@@ -108,6 +107,10 @@ class Measure(ABC, Generic[Prepared]):
 
     name: ClassVar[str]
     statement: ClassVar[Statement]
+    # What tables can do by it: take off what chance shows (`.debiased`), add up rows in batches, work on a device.
+    has_bias: ClassVar[bool] = False
+    in_batches: ClassVar[bool] = False
+    on_device: ClassVar[bool] = False
     # What a row of one shuffle takes, roughly.
     nanoseconds_per_row: ClassVar[int] = 100
     # Cells of columns that are prepared in less time than it takes to begin threads.
@@ -191,10 +194,7 @@ class Measure(ABC, Generic[Prepared]):
         """
         if n_resamples is None:
             n_resamples = N_RESAMPLES if self.has_law else _N_RESAMPLES_WITHOUT_LAW
-        if not is_integer(n_resamples) or not 1 <= n_resamples <= _MOST_RESAMPLES:
-            raise InputError(
-                f"n_resamples={n_resamples!r} makes no sense: pass a whole number, 1 to {_MOST_RESAMPLES:,}"
-            )
+        check_resamples(n_resamples)
         (seed,) = random_features.seeds(rng, n_draws=1)
         sides = [self.side(column) for column in self._columns(x, y, missing)]
         value = self.combine(sides[0].prepared, sides[1].prepared)
@@ -209,6 +209,11 @@ class Measure(ABC, Generic[Prepared]):
     def has_law(self) -> bool:
         """Whether p-values come without shuffles, for most data."""
         return self.statement.law != SHUFFLES
+
+    @property
+    def features(self) -> Settings | None:
+        """How random features are drawn, for a measure of such functions, which tables keep; None for all others."""
+        return None
 
     @property
     def is_phi_of_flags(self) -> bool:
@@ -245,7 +250,7 @@ class Measure(ABC, Generic[Prepared]):
         /,
         *,
         n_resamples: int,
-        seed: Seed | None = None,
+        seed: Seed = FIXED_DRAW,
     ) -> Shuffled:
         """The p-value of a coefficient by shuffling a side; the draws depend on n and the seed alone.
 
@@ -256,8 +261,7 @@ class Measure(ABC, Generic[Prepared]):
             by_ranks = self.statement.is_invariant
             x, y = sorted((x, y), key=lambda side: side.rows.content(by_ranks=by_ranks))
         ordered = tuple(self.reordered(side.prepared, side.rows.order) for side in (x, y))
-        entropy = entropy_of(len(x), seed)
-        strengths = self._shuffled_strengths((ordered[0], ordered[1]), len(x), n_resamples, entropy)
+        strengths = self._shuffled_strengths((ordered[0], ordered[1]), len(x), n_resamples, seed.for_rows(len(x)))
         rounding = self.rounding(ordered[0], ordered[1], value)
         return until_resolved(strengths, float(self.strength(value)), rounding=rounding)
 
@@ -268,14 +272,14 @@ class Measure(ABC, Generic[Prepared]):
             raise InputError(f"{column.label} is {refusal}")
         n_coordinates = _coordinates_of(column)
         # Indicators of levels are new; what else is beyond the data is the measure's own.
-        indicators = 9 * len(column) * n_coordinates if column.kind == "category" else 0
+        indicators = 9 * len(column) * n_coordinates if column.is_category else 0
         needed = indicators + self.bytes_needed(len(column), n_coordinates)
         if needed > MOST_BYTES:
             raise InputError(
                 f"{self.name} on {len(column):,} rows would take {needed / 2**30:,.1f} GiB, and more than "
                 f"{MOST_BYTES / 2**30:.0f} are refused: pass fewer rows (a random sample), or measure by 'rdc'"
             )
-        if column.kind == "category":
+        if column.is_category:
             return _indicators(column.values)
         return _places(column.values) if self.statement.is_invariant else _numbers(column)
 
@@ -283,13 +287,13 @@ class Measure(ABC, Generic[Prepared]):
         """Why this measure cannot take a column, in words that follow "it is"; empty where it can."""
         if self.statement.takes_vectors:
             return ""
-        if column.kind == "category" and len(column.levels) <= 2:
+        if column.is_category and len(column.levels) <= 2:
             return ""
-        if column.kind == "number" or (column.kind == "vector" and column.values.shape[1] == 1):
+        if column.is_number or (column.is_vector and column.values.shape[1] == 1):
             return ""
         what = (
             f"a vector of {column.values.shape[1]} coordinates"
-            if column.kind == "vector"
+            if column.is_vector
             else f"a category of {count(len(column.levels), 'level')}"
         )
         return f"{what}, and {self.name} takes numbers alone ('rdc' and 'dcor' take it)"
@@ -312,20 +316,13 @@ class Measure(ABC, Generic[Prepared]):
     ) -> Iterator[Array]:
         size = _SHUFFLES_IN_A_BATCH if self.has_law else _SHUFFLES_WITHOUT_LAW
         for orders in random_orders(n, n_resamples, entropy):
-            for start in range(0, len(orders), size):
-                some = orders[start : start + size]
+            for some in in_parts(orders, size):
                 yield np.asarray(self.strength(self.shuffled(*prepared, some)))
-
-
-def entropy_of(n: int, seed: Seed | None, /) -> Entropy:
-    """What the draws for n rows are made from; without a seed those of the fixed draw."""
-    (drawn,) = random_features.seeds(None, n_draws=1) if seed is None else (seed,)
-    return n, drawn.entropy, drawn.number
 
 
 def _coordinates_of(column: Column) -> int:
     """Numbers a row that a measure sees; a category of more than two levels has an indicator for each."""
-    if column.kind == "category":
+    if column.is_category:
         n_levels = len(np.unique(column.values))
         return n_levels if n_levels > 2 else 1
     return 1 if column.values.ndim == 1 else int(column.values.shape[1])

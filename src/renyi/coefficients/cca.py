@@ -1,26 +1,24 @@
 """Linear canonical correlation: the largest correlation of a linear function of x and one of y."""
 
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis.basis import RANK_CUT, Basis
 from renyi.basis.canonical import cross_products, largest_correlation
-from renyi.basis.orthonormal import principal_whitening, triangular_factor
-from renyi.basis.random_features import Seed
+from renyi.basis.orthonormal import orthonormalised, principal_whitening
+from renyi.basis.random_features import FIXED_DRAW, Seed
 from renyi.coefficients.base import Law, Measure, Side, Statement
 from renyi.coefficients.pearson import Scores, log_pvalue_of_correlation, shuffled_roots, standardised
-from renyi.inference.multiscale import is_trusted, largest_root, share_of_levels
+from renyi.compute.arrays import Array, Index, in_parts
+from renyi.compute.eigenvalues import largest_root
+from renyi.inference.multiscale import is_trusted, share_of_levels
 from renyi.inference.permutation import Shuffled
 from renyi.inference.roy import LARGEST_RANK, log_sf
 from renyi.pair.bases import check_ranks
 
 __all__ = ["CCA"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 _BATCH_NUMBERS = 2**20
 # Rows that hold no more than so many times √n different values are levels, as those of categories.
@@ -61,9 +59,8 @@ class CCA(Measure[Basis]):
         coordinates = values.reshape(len(values), -1).T
         varying = [standardised(column) for column in coordinates if (column != column[0]).any()]
         scaled = np.column_stack(varying) * np.sqrt(len(values))
-        factor = triangular_factor([(scaled, np.full(len(scaled), len(scaled) ** -0.5))])
-        weights, shift = principal_whitening(factor, cut=RANK_CUT)
-        return Basis(scaled @ weights + shift, None, None)
+        table, *_ = orthonormalised(scaled, cut=RANK_CUT, whiten=principal_whitening)
+        return Basis(table, None, None)
 
     def combine(self, x: Basis, y: Basis, /) -> float:
         check_ranks(x.rank, y.rank, x.n_samples)
@@ -76,9 +73,8 @@ class CCA(Measure[Basis]):
         check_ranks(x.rank, y.rank, x.n_samples)
         step = max(1, _BATCH_NUMBERS // y.table.size)
         rows = np.ascontiguousarray(x.table.T) / x.n_samples
-        parts = (orders[start : start + step] for start in range(0, len(orders), step))
-        roots = [largest_root(rows @ np.take(y.table, part, axis=0)) for part in parts]
-        return np.sqrt(np.clip(np.concatenate(roots), 0.0, 1.0))
+        roots = [largest_root(rows @ np.take(y.table, part, axis=0)) for part in in_parts(orders, step)]
+        return np.asarray(np.sqrt(np.clip(np.concatenate(roots), 0.0, 1.0)))
 
     def law(self, x: Basis, y: Basis, value: float, /) -> Law | None:
         n, ranks = x.n_samples, (x.rank, y.rank)
@@ -103,7 +99,7 @@ class CCA(Measure[Basis]):
         return super().by_theory(x, y, value)
 
     def by_shuffles(
-        self, x: Side[Basis], y: Side[Basis], value: float, /, *, n_resamples: int, seed: Seed | None = None
+        self, x: Side[Basis], y: Side[Basis], value: float, /, *, n_resamples: int, seed: Seed = FIXED_DRAW
     ) -> Shuffled:
         scores = ((side.rows, side.prepared.table) for side in (x, y))
         return shuffled_roots(*scores, n_resamples=n_resamples, seed=seed)

@@ -6,7 +6,6 @@ from math import sqrt
 from typing import ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from renyi.coefficients.base import Law, Measure, Statement
@@ -23,14 +22,12 @@ from renyi.coefficients.kernels.row_pairs import (
     unbiased_sum,
 )
 from renyi.coefficients.kernels.sorted_distances import SortedScalars, distance_products, sort_scalars
+from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import ROUNDING
 
 __all__ = ["Dcor"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 _Rows: TypeAlias = SortedScalars | RowPairs
 

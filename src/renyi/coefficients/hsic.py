@@ -3,10 +3,9 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis.ranks import joint_ranks
 from renyi.coefficients.base import Law, Measure, Statement
@@ -23,13 +22,11 @@ from renyi.coefficients.kernels.row_pairs import (
     standardised,
     unbiased_sum,
 )
+from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError, is_number
 from renyi.inference.permutation import ROUNDING
 
 __all__ = ["CopulaHsic", "Hsic"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 _LEAST_UNBIASED = 4
 # Columns of a factor at most; where the kernel has no such factor, all pairs of so many rows are compared at most.

@@ -2,19 +2,16 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
 from renyi.coefficients.base import Measure, Statement
+from renyi.compute.arrays import Array, Index, in_parts
 from renyi.errors import InputError, is_number
 
 __all__ = ["Kcca"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 # Rows from which the width is taken: half a million distances.
 _ROWS_FOR_WIDTH = 1000
@@ -157,7 +154,7 @@ class Kcca(Measure[Array]):
             # The side of fewer columns is the one to move.
             return self.shuffled(y, x, np.argsort(orders, axis=1))
         size = max(1, _NUMBERS_IN_A_BATCH // y.size)
-        products = [x.T @ y[orders[start : start + size]] for start in range(0, len(orders), size)]
+        products = [x.T @ y[some] for some in in_parts(orders, size)]
         return _largest_singular_values(np.concatenate(products))
 
     def bytes_needed(self, n: int, n_coordinates: int, /) -> int:

@@ -1,6 +1,6 @@
 """Kendall's tau-b: counted in O(n log n), with its null distribution for few rows and for ties."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
@@ -8,24 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, log_ndtr
 
-from renyi.basis.random_features import Seed
+from renyi.basis.random_features import FIXED_DRAW, Seed
 from renyi.basis.ranks import middles, quantise
 from renyi.coefficients.base import Law, Measure, Side, Statement
 from renyi.coefficients.pearson import (
     PERMUTED_NUMBERS,
     Scores,
+    Spearman,
     log_pvalue_of_correlation,
     log_smallest,
     shuffled_roots,
     standardised,
 )
+from renyi.compute.arrays import Array, Index, in_parts
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import Shuffled
 
 __all__ = ["Kendall"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Counts: TypeAlias = NDArray[np.int64]
 
 # Kendall's with ties needs more rows for its law.
@@ -69,17 +69,11 @@ class Kendall(Measure[Ranked]):
     """
 
     name: ClassVar[str] = "kendall"
-    statement: ClassVar[Statement] = Statement(
+    statement: ClassVar[Statement] = replace(
+        Spearman.statement,
         title="Kendall's rank correlation τ_b",
-        is_nonlinear=False,
-        takes_vectors=False,
-        is_invariant=True,
-        range=(-1.0, 1.0),
-        parameters="none",
-        cost="n log n",
         law="normal, skewed as shuffles are; exact on few rows",
         reference="M. G. Kendall 1938, https://doi.org/10.1093/biomet/30.1-2.81",
-        has_sign=True,
     )
 
     @property
@@ -98,8 +92,8 @@ class Kendall(Measure[Ranked]):
 
     def shuffled(self, x: Ranked, y: Ranked, orders: Index, /) -> Array:
         step = max(1, PERMUTED_NUMBERS // len(x.codes))
-        parts = [orders[start : start + step] for start in range(0, len(orders), step)]
-        return np.concatenate([_tau(_excess(x, y, np.take(y.codes, part)), x, y) for part in parts])
+        parts = (np.take(y.codes, part) for part in in_parts(orders, step))
+        return np.concatenate([_tau(_excess(x, y, codes), x, y) for codes in parts])
 
     def law(self, x: Ranked, y: Ranked, value: float, /) -> Law | None:
         n = len(x.codes)
@@ -113,7 +107,7 @@ class Kendall(Measure[Ranked]):
         return None if skewed is None else Law(abs(value), max(skewed, log_smallest(n)))
 
     def by_shuffles(
-        self, x: Side[Ranked], y: Side[Ranked], value: float, /, *, n_resamples: int, seed: Seed | None = None
+        self, x: Side[Ranked], y: Side[Ranked], value: float, /, *, n_resamples: int, seed: Seed = FIXED_DRAW
     ) -> Shuffled:
         # Against two values Kendall's coefficient is Spearman's up to a factor, and takes a small part of the time.
         if x.rows.flagged is None and y.rows.flagged is None:

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure, Statement
+from renyi.compute.arrays import Array, Index, Mask
+from renyi.compute.sorting import inverse
 from renyi.errors import InputError, is_integer
 
 __all__ = ["Mic"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Estimator: TypeAlias = Literal["mic_approx", "mic_e"]
 Statistic: TypeAlias = Literal["mic", "tic"]
 # The matrix of so many rows as overflow this would take more memory than `bytes_needed` lets through.
@@ -127,14 +127,12 @@ class Mic(Measure[Side]):
         n = len(values)
         self._check_effort(n)
         order = np.argsort(values, kind="stable")
-        place = np.empty_like(order)
-        place[order] = np.arange(n)
         in_order = values[order]
         starts = np.flatnonzero(np.concatenate(([True], in_order[1:] != in_order[:-1])))
         edges = np.append(starts, n)
         parts = EqualParts(edges)
         cuts = (edges[parts.into(task.n_rows)[1:-1]] for task in self._tasks(n))
-        return Side(order, place, starts, tuple(cuts))
+        return Side(order, inverse(order), starts, tuple(cuts))
 
     def combine(self, x: Side, y: Side, /) -> float:
         tasks = self._tasks(len(x.order))
@@ -150,9 +148,7 @@ class Mic(Measure[Side]):
         return float(np.clip(largest if self.statistic == "mic" else total / n_entries, 0.0, 1.0))
 
     def reordered(self, side: Side, order: Index, /) -> Side:
-        where = np.empty_like(order)
-        where[order] = np.arange(len(order))
-        return side._replace(order=where[side.order], place=side.place[order])
+        return side._replace(order=inverse(order)[side.order], place=side.place[order])
 
     def bytes_needed(self, n: int, n_coordinates: int, /) -> int:
         space = Space.most(self._tasks(n), n)
@@ -282,7 +278,7 @@ def clump_edges(rows: Rows, starts: Index, tasks: list[Task]) -> Iterator[Index]
         yield edges[EqualParts(edges).into(task.most_clumps)] if is_many else edges
 
 
-def around_mixed_ties(rows: Rows, starts: Index) -> NDArray[np.bool_]:
+def around_mixed_ties(rows: Rows, starts: Index) -> Mask:
     """Which starts touch points that are tied but not in one row, which are a clump of their own; not of the first."""
     changes = np.zeros(rows.shape, dtype=np.bool_)
     np.not_equal(rows[:, 1:], rows[:, :-1], out=changes[:, 1:])

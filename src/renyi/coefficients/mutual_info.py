@@ -2,19 +2,17 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure, Statement
+from renyi.compute.arrays import Array, Index
 from renyi.data.column import Column
 from renyi.errors import InputError, is_integer, load
 
 __all__ = ["MutualInfo"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 # Of the tiny noise by which scikit-learn parts equal values.
 _SEED = 0
@@ -95,11 +93,11 @@ class MutualInfo(Measure[Side]):
 
     def refusal(self, column: Column, /) -> str:
         """Why this measure cannot take a column; categories may have any number of levels."""
-        return "" if column.kind == "category" else super().refusal(column)
+        return "" if column.is_category else super().refusal(column)
 
     def numbers_of(self, column: Column, /) -> Array:
         """A complete column; codes of a category stay whole numbers, which says that they are labels."""
-        return cast(Array, column.values) if column.kind == "category" else super().numbers_of(column)
+        return cast(Array, column.values) if column.is_category else super().numbers_of(column)
 
     def prepare(self, values: Array, /) -> Side:
         _estimators()

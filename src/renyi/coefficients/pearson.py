@@ -2,27 +2,28 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import frexp, ldexp, sqrt
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from renyi.basis.canonical import cross_products
 from renyi.basis.nested import TIES_OF_LEVELS
-from renyi.basis.random_features import Seed
-from renyi.basis.ranks import quantise
-from renyi.coefficients.base import Law, Measure, Side, Statement, entropy_of
+from renyi.basis.random_features import FIXED_DRAW, Seed
+from renyi.basis.ranks import mean_ranks
+from renyi.coefficients.base import Law, Measure, Side, Statement
 from renyi.coefficients.rows import Rows
+from renyi.compute.arrays import Array, Index, Mask
+from renyi.compute.eigenvalues import largest_root
 from renyi.compute.threads import stream
 from renyi.data.align import as_pair
 from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.inference.correlation_null import log_heavier, log_skewed, shape_of_correlation
-from renyi.inference.multiscale import FEW_ROWS, LARGEST_ROOT, is_trusted, largest_root
+from renyi.inference.multiscale import FEW_ROWS, LARGEST_ROOT, is_trusted
 from renyi.inference.permutation import ROUNDING, Shuffled, shuffled_pvalue
 from renyi.inference.roy import are_many, log_sf, log_sf_of_many
 
@@ -37,9 +38,6 @@ __all__ = [
     "shuffled_roots",
     "standardised",
 ]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 # Where laws of many rows hold (docs/measures.md, "How often independent columns are found"). The heaviest rows of both
 # sides, once they meet, make at most this much of what is critical at 5 %; the skewness over all orders of the rows is
@@ -167,7 +165,7 @@ class Pearson(Measure[Scores]):
         return None if log_pvalue is None else Law(abs(value), log_pvalue)
 
     def by_shuffles(
-        self, x: Side[Scores], y: Side[Scores], value: float, /, *, n_resamples: int, seed: Seed | None = None
+        self, x: Side[Scores], y: Side[Scores], value: float, /, *, n_resamples: int, seed: Seed = FIXED_DRAW
     ) -> Shuffled:
         scores = ((side.rows, side.prepared.values[:, np.newaxis] * np.sqrt(len(side))) for side in (x, y))
         return shuffled_roots(*scores, n_resamples=n_resamples, seed=seed)
@@ -183,22 +181,16 @@ class Spearman(Pearson):
 
     name: ClassVar[str] = "spearman"
     cells_at_once: ClassVar[int] = Measure.cells_at_once
-    statement: ClassVar[Statement] = Statement(
+    statement: ClassVar[Statement] = replace(
+        Pearson.statement,
         title="Spearman's rank correlation",
-        is_nonlinear=False,
-        takes_vectors=False,
         is_invariant=True,
-        range=(-1.0, 1.0),
-        parameters="none",
         cost="n log n",
-        law="Student's t, skewed as shuffles are",
         reference="C. Spearman 1904, https://doi.org/10.2307/1412159",
-        has_sign=True,
     )
 
     def prepare(self, values: Array, /) -> Scores:
-        copula = quantise(values.ravel())
-        return Scores(standardised(np.take(copula.middles, copula.codes)))
+        return Scores(standardised(mean_ranks(values.ravel())))
 
     def every_law(
         self, x: Sequence[Side[Scores]], y: Sequence[Side[Scores]], pairs: tuple[Index, Index], values: Array, /
@@ -240,8 +232,8 @@ class _Traits(NamedTuple):
     cubes: Array
     fourths: Array
     log_arrangements: Array
-    is_flag: NDArray[np.bool_]
-    has_levels: NDArray[np.bool_]
+    is_flag: Mask
+    has_levels: Mask
 
     @classmethod
     def of(cls, sides: Sequence[Side[Scores]]) -> "_Traits":
@@ -291,7 +283,7 @@ def log_pvalue_of_correlation(x: Scores, y: Scores, log_pvalue: float, /) -> flo
     return float(log_heavier(skewed, max(excess, 0.0) / 6.0)) if n < FEW_ROWS else skewed
 
 
-def shuffled_roots(x: tuple[Rows, Array], y: tuple[Rows, Array], /, *, n_resamples: int, seed: Seed | None) -> Shuffled:
+def shuffled_roots(x: tuple[Rows, Array], y: tuple[Rows, Array], /, *, n_resamples: int, seed: Seed) -> Shuffled:
     """The p-value of the largest correlation of two sets of scores, orthonormal over the rows, by shuffling these."""
     bases = [rows.basis(scores) for rows, scores in (x, y)]
     return shuffled_pvalue(
@@ -301,13 +293,13 @@ def shuffled_roots(x: tuple[Rows, Array], y: tuple[Rows, Array], /, *, n_resampl
         observed=float(_largest_correlations(cross_products(bases[0], bases[1]))),
         rounding=ROUNDING,
         n_resamples=n_resamples,
-        seed=entropy_of(len(x[0]), seed),
+        seed=seed.for_rows(len(x[0])),
     )
 
 
 def _largest_correlations(cross: Array) -> Array:
     """Not their squares, whose rounding vanishes next to 0."""
-    return np.sqrt(np.maximum(largest_root(cross), 0.0))
+    return np.asarray(np.sqrt(np.maximum(largest_root(cross), 0.0)))
 
 
 def log_smallest(n: int) -> float:

@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis import random_features
 from renyi.basis.basis import Basis, scalar_basis, vector_basis
 from renyi.basis.canonical import cross_products, largest_correlation
-from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
+from renyi.basis.random_features import DEFAULT_SCALE, FIXED_DRAW, Frequencies
 from renyi.coefficients.base import N_RESAMPLES, Measure, Statement
+from renyi.compute.arrays import Array, Index
 from renyi.data.align import Missing, as_pair
 from renyi.data.column import Column
 from renyi.errors import InputError
@@ -23,8 +23,6 @@ from renyi.pair.settings import Rng, Scale, Settings, check_draws
 
 __all__ = ["Rdc"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Bases: TypeAlias = tuple[Basis, ...]
 
 
@@ -49,6 +47,9 @@ class Rdc(Measure[Bases]):
     """
 
     name: ClassVar[str] = "rdc"
+    has_bias: ClassVar[bool] = True
+    in_batches: ClassVar[bool] = True
+    on_device: ClassVar[bool] = True
     statement: ClassVar[Statement] = Statement(
         title="Randomized Dependence Coefficient",
         is_nonlinear=True,
@@ -76,7 +77,7 @@ class Rdc(Measure[Bases]):
         column = Column("a side", "number" if values.ndim == 1 else "vector", values)
         basis = scalar_basis if values.ndim == 1 else vector_basis
         draws = random_features.seeds(None, n_draws=int(self.repeats))
-        bases = tuple(basis(values, self._features.projection(column, seed)) for seed in draws)
+        bases = tuple(basis(values, self.features.projection(column, seed)) for seed in draws)
         if any(basis.rank == 0 for basis in bases):
             raise InputError(f"with s={self.s!r} a side does not vary enough to be measured: pass a larger s")
         return bases
@@ -130,12 +131,12 @@ class Rdc(Measure[Bases]):
             return result
         bases = None
         if self.repeats == 1 and not self.debias:
-            (seed,) = random_features.seeds(None, n_draws=1)
-            bases = pair_of_bases(as_pair(x, y, missing=missing), self._features, seed)
+            bases = pair_of_bases(as_pair(x, y, missing=missing), self.features, FIXED_DRAW)
         return replace(result, coefficient=self(x, y, missing=missing), bases=bases)
 
     @property
-    def _features(self) -> Settings:
+    def features(self) -> Settings:
+        """How random features are drawn."""
         return Settings(self.k, self.s, self.frequencies)
 
     def _coefficient(self, x: Basis, y: Basis) -> float:

@@ -2,21 +2,16 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from renyi.basis.basis import Basis
 from renyi.basis.ranks import joint_ranks
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.inference.correlation_null import log_of_overlap
 
 __all__ = ["Rows", "log_pvalue_of_flags"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

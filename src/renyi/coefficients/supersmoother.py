@@ -14,11 +14,11 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array, Index
+
 __all__ = ["SPANS", "Scratch", "Smoother", "smoother"]
 
-Array: TypeAlias = NDArray[np.float64]
 Complex: TypeAlias = NDArray[np.complex128]
-Index: TypeAlias = NDArray[np.intp]
 _Kind = TypeVar("_Kind", np.float64, np.complex128)
 
 # Shares of the rows in a window, which the paper calls tweeter, midrange and woofer.

@@ -2,20 +2,18 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from renyi.coefficients.base import Law, Measure, Statement
+from renyi.compute.arrays import Array, Index
+from renyi.compute.sorting import inverse
 from renyi.errors import InputError
 from renyi.inference.multiscale import FEW_ROWS
 
 __all__ = ["Xi"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 # The normal law is used from so many rows on, if there are no ties; where the rows that do not have the most frequent
 # y, squared, are so many times those that do; and where ties in x leave so much of the variance. What it is worth there
@@ -178,9 +176,7 @@ class Xi(Measure[Ranked]):
         there = _coefficients(x, y, y.ranks[orders[:, x.order]])
         if not self.symmetric:
             return there
-        positions = np.empty_like(orders)
-        np.put_along_axis(positions, orders, np.arange(orders.shape[1])[np.newaxis], axis=1)
-        return np.maximum(there, _coefficients(y, x, x.ranks[positions[:, y.order]]))
+        return np.maximum(there, _coefficients(y, x, x.ranks[inverse(orders)[:, y.order]]))
 
     def law(self, x: Ranked, y: Ranked, value: float, /) -> Law | None:
         if not _law_holds(x, y) or (self.symmetric and not _law_holds(y, x)):

@@ -1,12 +1,14 @@
-"""The few operations that NumPy and torch spell differently; all others are taken from `namespace`.
+"""Types of arrays by short names, and the few operations that NumPy and torch spell differently.
+
+All other operations are taken from `namespace`.
 
 Tensors of many pairs keep every plane (one number of each pair) together in memory, whatever the order of their axes:
 that is how a device reads fast.
 """
 
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +17,25 @@ from scipy.special import gammaln
 from renyi.compute.memory import workspace
 
 __all__ = [
+    "Array",
+    "Counts",
+    "Index",
+    "Lookup",
+    "Mask",
     "as_floats",
     "as_places",
     "at_least",
     "by_pair",
+    "by_value",
+    "columns_of_tensor",
     "empty",
     "flat_places",
     "gathered",
+    "has_floats",
     "in_memory",
+    "in_parts",
     "interpolated",
+    "is_matrix_of_floats",
     "is_tensor",
     "joined",
     "like",
@@ -35,11 +47,39 @@ __all__ = [
     "taken",
 ]
 
+Array: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.intp]
+Index: TypeAlias = NDArray[np.intp]
+Mask: TypeAlias = NDArray[np.bool_]
+
 
 def is_tensor(data: Any, /) -> bool:
     """Whether this is a tensor of torch, which nobody loads to find out."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(data, torch.Tensor)
+
+
+def is_matrix_of_floats(data: Any, /) -> bool:
+    """Whether this is a dense tensor of floats (rows, columns)."""
+    return is_tensor(data) and data.is_floating_point() and data.ndim == 2 and data.layout == namespace(data).strided
+
+
+def has_floats(array: Any, /) -> bool:
+    """Whether the numbers of an array or a tensor are floats of 32 or 64 bits."""
+    return str(array.dtype).removeprefix("torch.") in ("float32", "float64")
+
+
+def columns_of_tensor(data: Any, /) -> tuple[Any, Mask] | None:
+    """The columns of a tensor of floats, each in one piece (columns, rows), and which are complete and vary.
+
+    None for what is no tensor.
+    """
+    if not is_tensor(data):
+        return None
+    numbers = data.T.contiguous()
+    lowest, highest = namespace(data).aminmax(numbers, dim=1)
+    # One that is not a number makes both so.
+    return numbers, in_memory((highest - lowest > 0) & (highest - lowest < np.inf))
 
 
 def namespace(array: Any, /) -> Any:
@@ -109,7 +149,7 @@ def at_least(array: Any, bound: Any, /) -> Any:
     return np.maximum(array, bound)
 
 
-def interpolated(array: Any, knots: NDArray[np.float64], values: NDArray[np.float64], /) -> Any:
+def interpolated(array: Any, knots: Array, values: Array, /) -> Any:
     """The line through values at rising knots, continued by its ends."""
     if not is_tensor(array):
         return np.interp(array, knots, values)
@@ -168,3 +208,40 @@ def mix_both_ways(weights: Any, gram: Any, /) -> None:
         for _ in range(2):
             turned = (own.T @ gram[:, :, column].reshape(len(own), -1)).reshape(gram[:, :, column].shape)
             gram[:, :, column] = turned.swapaxes(0, 1)
+
+
+def in_parts(items: Any, size: int, /) -> Iterator[Any]:
+    """So many items at a time, of an array or a list."""
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def by_value(values: Any, /) -> list[tuple[Any, int]]:
+    """Positions of every distinct value."""
+    if len(values) == 0:
+        return []
+    if bool((values == values[0]).all()):
+        return [(slice(None), int(values[0]))]
+    if is_tensor(values):
+        return [(values == value, value) for value in values.unique().tolist()]
+    order = np.argsort(values, kind="stable")
+    starts = np.flatnonzero(np.diff(values[order], prepend=values[order[0]] - 1))
+    return [(rows, int(values[rows[0]])) for rows in np.split(order, starts[1:])]
+
+
+class Lookup:
+    """A small table that is read at very many of its rows at once, a column of the table at a time."""
+
+    def __init__(self, table: Array, /) -> None:
+        # NumPy reads the numbers of a row together; a device reads each column by itself, and keeps them.
+        self._table = np.ascontiguousarray(table)
+        self._on_devices: dict[Any, list[Any]] = {}
+
+    def at(self, rows: Any, /) -> Any:
+        """Every column at these rows."""
+        if not is_tensor(rows):
+            return self._table[rows].T
+        kept = self._on_devices.get(rows.device)
+        if kept is None:
+            kept = [column.contiguous() for column in like(self._table, rows).T]
+            self._on_devices[rows.device] = kept
+        return [column[rows] for column in kept]

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from renyi.compute.arrays import is_tensor
+from renyi.compute.arrays import has_floats, is_tensor
 from renyi.errors import InputError, load
 
 __all__ = [
     "EXTRA",
     "Operand",
+    "as_numbers",
     "as_operand",
     "device_of",
     "free_bytes",
@@ -30,6 +31,8 @@ _ROOM_ON_CPU = 2**29
 _SHARE = 0.6
 # Of the free memory of a device rows take this part, so that their codes and functions have room as well.
 _SHARE_OF_ROWS = 0.3
+# The part of what is free that an array takes if it goes there whole.
+_SHARE_OF_ARRAY = 0.2
 # Kinds of devices that multiply single precision as two halves of its digits.
 _IN_HALVES: tuple[str, ...] = ("cuda",)
 
@@ -58,6 +61,16 @@ def device_of(device: Any, /, *data: Any) -> Any:
     except (RuntimeError, TypeError):
         raise InputError(f"device={device!r} is unknown: pass 'cuda', 'cuda:1', 'cpu' or None") from None
     return _checked(wanted)
+
+
+def as_numbers(data: Any, device: Any, /) -> Any:
+    """Floats on a device (rows, columns): of a tensor, and of an array if there is room; all else as it is."""
+    torch = load("torch", extra=EXTRA)
+    if is_tensor(data):
+        kind = data.dtype if has_floats(data) else torch.float32
+        return data.detach().to(device=device, dtype=kind)
+    has_room = has_floats(data) and data.nbytes <= _SHARE_OF_ARRAY * free_bytes(device)
+    return torch.tensor(data, device=device) if has_room else data
 
 
 def _checked(device: Any) -> Any:

@@ -10,16 +10,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array, Index
 from renyi.compute.devices import EXTRA, free_bytes
 from renyi.compute.threads import available_cores
 from renyi.errors import load
 
 __all__ = ["Fetching"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Tensor: TypeAlias = Any
 
 _MOST_THREADS = 8

@@ -1,13 +1,10 @@
 """Matrix factorisations that do not give up."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
+
+from renyi.compute.arrays import Array
 
 __all__ = ["is_large", "largest_square", "svd"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 # From this smaller dimension on the largest singular value is found by itself.
 _LARGE = 128

@@ -5,9 +5,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ends_of_ties", "sorted_on_device", "sorted_values"]
+from renyi.compute.arrays import Index, Mask, in_memory, is_tensor
 
-Sorted: TypeAlias = tuple[NDArray[np.intp], NDArray[Any]]
+__all__ = ["ends_of_ties", "inverse", "order_and_ties", "sorted_values"]
+
+Sorted: TypeAlias = tuple[Index, NDArray[Any]]
 
 _SHORT_COLUMN, _LONG_COLUMN = 2**11, 2**17
 _QUARTILES, _KEYS, _KEYS_PER_ROW = 64, 2**32, 16
@@ -16,14 +18,26 @@ _SAMPLE = 4096
 _RUN = 2**15
 
 
-def sorted_on_device(values: Any) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """The order that sorts a tensor, and where groups of equal values end."""
-    ordered, order = values.sort()
-    differs = (ordered[1:] != ordered[:-1]).cpu().numpy()
-    return order.cpu().numpy(), np.append(differs, True)
+def order_and_ties(values: Any) -> tuple[Index, Mask]:
+    """The order that sorts a column, an array or a tensor, and where groups of equal values end."""
+    if is_tensor(values):
+        ordered, order = values.sort()
+        return in_memory(order), np.append(in_memory(ordered[1:] != ordered[:-1]), True)
+    order, ordered = sorted_values(values.view(np.int64) if values.dtype.kind in "Mm" else values)
+    return order, ends_of_ties(ordered)
 
 
-def ends_of_ties(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+def inverse(orders: Index, /) -> Index:
+    """The place of every row in an order, or in each of several (…, n)."""
+    places = np.empty_like(orders)
+    if orders.ndim == 1:
+        places[orders] = np.arange(len(orders))
+    else:
+        np.put_along_axis(places, orders, np.broadcast_to(np.arange(orders.shape[-1]), orders.shape), axis=-1)
+    return places
+
+
+def ends_of_ties(ordered: NDArray[Any]) -> Mask:
     """Where a group of equal values ends; the last one always does."""
     differs = np.ones(len(ordered), dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=differs[:-1])
@@ -41,7 +55,7 @@ def sorted_values(values: NDArray[Any]) -> Sorted:
     return _taken(values, np.argsort(values)) if found is None else found
 
 
-def _taken(values: NDArray[Any], order: NDArray[np.intp]) -> Sorted:
+def _taken(values: NDArray[Any], order: Index) -> Sorted:
     return order, values[order]
 
 
@@ -100,7 +114,7 @@ def _by_runs(values: NDArray[Any]) -> Sorted | None:
     return order, ordered
 
 
-def _coarse_bins(values: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.intp]] | None:
+def _coarse_bins(values: NDArray[Any]) -> tuple[NDArray[np.uint16], Index] | None:
     """A 16-bit bin for every value, in the order of the values, and how many each bin has.
 
     None if the range of the values defeats a linear map.

@@ -1,20 +1,19 @@
 """Columns over the same rows: pairs, and what is held fixed beside them."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from renyi.compute.arrays import Index, Mask
 from renyi.data.categories import encode_labels
 from renyi.data.column import Column, labels_of
 from renyi.data.reader import as_column, as_columns
 from renyi.errors import InputError, check_choice, count
 
-__all__ = ["Missing", "as_blocks", "as_conditional", "as_pair", "check_indexes", "common_rows"]
+__all__ = ["Missing", "as_blocks", "as_conditional", "as_pair", "check_indexes", "checked_rows", "common_rows"]
 
 Missing = Literal["raise", "pairwise", "listwise"]
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 def as_pair(x: Any, y: Any, /, *, missing: Missing) -> tuple[Column, Column]:
@@ -31,17 +30,11 @@ def as_pair(x: Any, y: Any, /, *, missing: Missing) -> tuple[Column, Column]:
     if missing == "raise":
         _refuse_missing(a)
         _refuse_missing(b)
-    rows = common_rows(a, b)
-    if rows is not None and np.count_nonzero(rows) < 2:
-        raise InputError(
-            f"{a.label} and {b.label} have {count(int(np.count_nonzero(rows)), 'row')} in common: pass at least 2"
-        )
+    rows = checked_rows(a, b)
     for column in (a, b):
         _refuse_constant(column.complete(), "")
     if rows is not None and missing == "listwise":
-        a, b = a.take(rows).complete(), b.take(rows).complete()
-        for column in (a, b):
-            _refuse_constant(column, " on the rows where nothing is missing")
+        a, b = _on_rows((a, b), rows)
     return a, b
 
 
@@ -51,7 +44,23 @@ def common_rows(*columns: Column) -> Mask | None:
     return ~np.logical_or.reduce(masks) if masks else None
 
 
-def as_blocks(blocks: Any, x: Any, y: Any, /) -> tuple[NDArray[np.intp], Mask | None]:
+def checked_rows(*columns: Column) -> Mask | None:
+    """The same, if there are two of them at least."""
+    rows = common_rows(*columns)
+    if rows is not None and (n := int(np.count_nonzero(rows))) < 2:
+        raise InputError(f"{labels_of(columns)} have {count(n, 'row')} in common: pass at least 2")
+    return rows
+
+
+def _on_rows(pair: tuple[Column, Column], rows: Mask) -> tuple[Column, Column]:
+    """Two columns on rows where nothing is missing, if they vary there."""
+    a, b = (column.take(rows).complete() for column in pair)
+    for column in (a, b):
+        _refuse_constant(column, " on the rows where nothing is missing")
+    return a, b
+
+
+def as_blocks(blocks: Any, x: Any, y: Any, /) -> tuple[Index, Mask | None]:
     """Codes of the blocks of all rows, and the rows that x and y both have (None: all)."""
     check_indexes(x, y, blocks)
     pair = as_pair(x, y, missing="pairwise")
@@ -76,9 +85,7 @@ def check_indexes(*data: Any) -> None:
         )
 
 
-def as_conditional(
-    x: Any, y: Any, z: Any, /, *, missing: Missing
-) -> tuple[tuple[Column, Column], list[Column], NDArray[np.intp]]:
+def as_conditional(x: Any, y: Any, z: Any, /, *, missing: Missing) -> tuple[tuple[Column, Column], list[Column], Index]:
     """Two columns and those that are held fixed, complete and over the same rows, checked, and which rows these are."""
     if missing == "pairwise":
         raise InputError("missing='pairwise' has no meaning given z: pass 'raise' or 'listwise'")
@@ -95,17 +102,10 @@ def as_conditional(
     if missing == "raise":
         for column in (*pair, *given):
             _refuse_missing(column, "missing='listwise'")
-    rows = common_rows(*pair, *given)
+    rows = checked_rows(*pair, *given)
     if rows is None:
         return pair, given, np.arange(len(pair[0]))
-    if np.count_nonzero(rows) < 2:
-        raise InputError(
-            f"{labels_of([*pair, *given])} have {count(int(np.count_nonzero(rows)), 'row')} in common: pass at least 2"
-        )
-    a, b, *rest = (column.take(rows).complete() for column in (*pair, *given))
-    for column in (a, b):
-        _refuse_constant(column, " on the rows where nothing is missing")
-    return (a, b), rest, np.flatnonzero(rows)
+    return _on_rows(pair, rows), [column.take(rows).complete() for column in given], np.flatnonzero(rows)
 
 
 def _refuse_missing(column: Column, remedy: str = "missing='pairwise' or missing='listwise'") -> None:

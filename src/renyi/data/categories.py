@@ -2,20 +2,17 @@
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from renyi.compute.arrays import in_memory
+from renyi.compute.arrays import Index, Mask, in_memory
 from renyi.data.column import Column
 from renyi.data.frames import as_narwhals, read_categories
 from renyi.data.labels import Encoded, encode, encode_array, tidy
 from renyi.errors import InputError
 
 __all__ = ["categorical", "encode_labels", "from_categories"]
-
-Mask: TypeAlias = NDArray[np.bool_]
 
 # A category has a table of levels × levels numbers.
 _MOST_LEVELS = 5000
@@ -52,7 +49,7 @@ def categorical(x: Any, /, *, name: str = "") -> Column:
     ('cat', 'dog', 'owl')
     """
     if isinstance(x, Column):
-        if x.kind != "category":
+        if not x.is_category:
             raise InputError(f"{x!r} is no column of labels: pass the labels themselves")
         return replace(x, name=name or x.name)
     encoded, own_name = encode_labels(x)
@@ -70,7 +67,7 @@ def encode_labels(x: Any, /) -> tuple[Encoded, str]:
     return encode(labels), name
 
 
-def _category(codes: NDArray[np.intp], missing: Mask, levels: tuple[Hashable, ...], name: str) -> Column:
+def _category(codes: Index, missing: Mask, levels: tuple[Hashable, ...], name: str) -> Column:
     if len(codes) == 0:
         raise InputError("there are no labels: pass at least one")
     if len(levels) > _MOST_LEVELS:

@@ -2,23 +2,43 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.exact import is_wide
 from renyi.errors import InputError, brief
 
-__all__ = ["Column", "Kind", "as_floats", "as_floats_apart", "labels_of"]
-
-Mask: TypeAlias = NDArray[np.bool_]
+__all__ = ["Column", "Kind", "Kinded", "as_floats", "as_floats_apart", "labels_of"]
 
 Kind = Literal["number", "vector", "category"]
 
 
+class Kinded:
+    """What has a kind, and says what that means: numbers have an order, levels of a category none, vectors no axis."""
+
+    kind: Kind
+
+    @property
+    def is_number(self) -> bool:
+        """Whether values have an order: numbers, dates, durations and ordered levels."""
+        return self.kind == "number"
+
+    @property
+    def is_category(self) -> bool:
+        """Whether values are labels without order or distance."""
+        return self.kind == "category"
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether values have several coordinates."""
+        return self.kind == "vector"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Column:
+class Column(Kinded):
     """One variable: numbers (n,), vectors (n, d), or the codes (n,) of a category with its levels.
 
     Dates and durations are numbers; so are ordered categories, as codes that rise with their levels. `name` is the
@@ -37,7 +57,7 @@ class Column:
     argument: str = ""
     index: Any = None
     is_rounded: bool = False
-    places: NDArray[np.intp] | None = None
+    places: Index | None = None
 
     @property
     def label(self) -> str:
@@ -45,6 +65,16 @@ class Column:
         if not self.argument or self.argument == self.name:
             return self.name or "the column"
         return f"column {brief(self.name)}"
+
+    @property
+    def gaps(self) -> Mask:
+        """Where values are missing."""
+        return np.zeros(len(self), dtype=bool) if self.missing is None else self.missing
+
+    @property
+    def known(self) -> NDArray[Any]:
+        """Values that are not missing."""
+        return self.values if self.missing is None else self.values[~self.missing]
 
     def __len__(self) -> int:
         return len(self.values)
@@ -77,7 +107,7 @@ def labels_of(columns: Sequence[Column], /) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def as_floats(values: NDArray[Any], /) -> NDArray[np.float64]:
+def as_floats(values: NDArray[Any], /) -> Array:
     """Values as floats, up to a shift of every coordinate: what has more digits keeps them without its smallest.
 
     Large whole numbers and times are exact where they are less than 2⁵³ apart. Floats of more than 64 bits may leave
@@ -97,7 +127,7 @@ def as_floats(values: NDArray[Any], /) -> NDArray[np.float64]:
             return np.asarray(values, dtype=np.float64)
 
 
-def as_floats_apart(column: Column, /) -> NDArray[np.float64]:
+def as_floats_apart(column: Column, /) -> Array:
     """Values as floats, up to a shift, to be ranked on a device; refused if different ones would be the same."""
     values = column.values
     numbers = as_floats(values)

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CLOCK", "COMPACT", "ISO", "chosen", "dates", "fitting"]
+from renyi.compute.arrays import Mask
 
-Mask: TypeAlias = NDArray[np.bool_]
+__all__ = ["CLOCK", "COMPACT", "ISO", "chosen", "dates", "fitting"]
 
 # The usual ways by their names. COMPACT is what numbers look like, too: it is read only if it is asked for.
 COMPACT, CLOCK, ISO = "yyyymmdd", "hour:minute", ("year-month-day", "year-month-day with zones", "hour:minute")

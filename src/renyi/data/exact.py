@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError
 
 __all__ = [
@@ -31,7 +32,6 @@ __all__ = [
     "with_tails",
 ]
 
-Array: TypeAlias = NDArray[np.float64]
 Tails: TypeAlias = NDArray[np.int16]
 
 # Whole numbers up to here are exact as floats, and so are decimal numbers of this many digits as texts of floats.
@@ -189,7 +189,7 @@ class FineCoder:
         return cls(np.append(floats, np.inf), cls._keys(places, tails[1:]))
 
     @staticmethod
-    def _keys(places: NDArray[np.intp], tails: NDArray[Any]) -> NDArray[np.int64]:
+    def _keys(places: Index, tails: NDArray[Any]) -> NDArray[np.int64]:
         """Numbers that sort as places among floats do, and then tails."""
         return np.asarray((places.astype(np.int64) << (TAIL_BITS + 1)) + (tails.astype(np.int64) - SMALLEST_TAIL + 1))
 

@@ -1,18 +1,17 @@
 """Columns and frames of other libraries, as narwhals shows them: their cells and categories as arrays."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import Mask
 from renyi.data.exact import exact_array, is_wide
 from renyi.data.labels import Encoded, encode, encode_series
 from renyi.errors import InputError
 
 __all__ = ["as_narwhals", "as_series", "period_starts", "read_categories", "read_cells", "with_gaps"]
-
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 def as_series(data: Any, /) -> Any:

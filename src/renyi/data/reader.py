@@ -1,24 +1,22 @@
 """One column from whatever the user has. What cannot be measured is refused with the reason and a remedy."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.compute.arrays import in_memory
+from renyi.compute.arrays import Mask, in_memory
 from renyi.data.categories import from_categories
 from renyi.data.column import Column, Kind
 from renyi.data.exact import EXACT, RoundingError, is_rounded_by_floats, is_wide
 from renyi.data.frames import as_narwhals, period_starts, read_cells, with_gaps
 from renyi.errors import InputError, brief
 
-__all__ = ["as_array", "as_column", "as_columns", "in_one_array"]
-
-Mask: TypeAlias = NDArray[np.bool_]
+__all__ = ["as_array", "as_column", "as_columns", "as_one", "measurable"]
 
 
 def as_column(data: Any, argument: str, /) -> Column:
@@ -110,7 +108,7 @@ def _from_frame(frame: Any, argument: str) -> Column:
     if len(parts) == 1:
         return parts[0]
     for part in parts:
-        if part.kind == "vector" or (part.kind == "category" and part.levels != (False, True)):
+        if part.is_vector or (part.is_category and part.levels != (False, True)):
             raise InputError(
                 f"{part.label} is a {part.kind}, and a vector takes only numbers: encode it or leave it out"
             )
@@ -121,19 +119,23 @@ def _from_frame(frame: Any, argument: str) -> Column:
                 f"{part.label} holds dates or durations, which have no type in common with the other coordinates: pass "
                 "it as a number, such as days since the first"
             )
-    values, rounded = in_one_array(parts)
+    vector, rounded = as_one(argument, parts)
     if rounded is not None:
         raise InputError(f"{rounded.label} has whole numbers that floats beside it would round: rescale it")
+    return vector
+
+
+def as_one(name: str, parts: Sequence[Column], /) -> tuple[Column, Column | None]:
+    """Columns of numbers as one of vectors, and the first of them that the others' type would round.
+
+    A row that lacks a coordinate is missing.
+    """
+    values = np.column_stack([part.values for part in parts])
     masks = [part.missing for part in parts if part.missing is not None]
     missing = np.logical_or.reduce(masks) if masks else None
-    return Column(argument, "vector", values, missing, coordinates=tuple(part.name for part in parts))
-
-
-def in_one_array(parts: Sequence[Column], /) -> tuple[NDArray[Any], Column | None]:
-    """Columns of numbers as coordinates (n, d), and the first of them that the others' type would round."""
-    values = np.column_stack([part.values for part in parts])
     rounded = (part for part in parts if values.dtype.kind == "f" and part.values.dtype.kind in "iu")
-    return values, next((part for part in rounded if is_wide(part.values.astype(np.float64))), None)
+    first = next((part for part in rounded if is_wide(part.values.astype(np.float64))), None)
+    return Column(name, "vector", values, missing, coordinates=tuple(part.name for part in parts)), first
 
 
 def _from_series(series: Any, argument: str) -> Column:
@@ -177,24 +179,51 @@ def _from_array(array: NDArray[Any], missing: Mask | None, label: str) -> Column
     if array.size == 0:
         raise InputError(f"{label} is empty (shape {array.shape}): pass at least 2 rows and 1 coordinate")
     masked = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
+    masks = [mask for mask in (missing, masked) if mask is not None]
     array = np.asarray(array)
-    values, kind = _numbers(array, label)
-    gaps = _gaps(array, [mask for mask in (missing, masked) if mask is not None], label)
+    column = measurable(array, masks, label, lambda infinite: _infinite(infinite, label))
+    if column is None:
+        raise _without_order(array, label)
+    return column
+
+
+def measurable(
+    array: NDArray[Any], masks: Sequence[Mask], name: str, refusal: Callable[[Mask], Exception], /
+) -> Column | None:
+    """A column of numbers, dates, durations or booleans, or of vectors (n, d); None for any other type of cells.
+
+    `masks` are what is known to be missing, and `refusal` what to raise given where infinite numbers are: whoever asks
+    for one column, or for those of a table that can be measured, says so in other words.
+    """
+    kind: Kind = "number"
+    match array.dtype.kind:
+        case "i" | "u" | "f" | "M" | "m":
+            values = array.astype(array.dtype.newbyteorder("="), copy=False)
+        case "b" if array.ndim == 1:
+            values, kind = array.astype(np.intp), "category"
+        case "b":
+            values = array.astype(np.uint8)
+        case _:
+            return None
+    gaps = _gaps(array, [_by_row(mask) for mask in masks], refusal)
     if array.ndim == 2 and array.shape[1] == 1:
         values = values[:, 0]
     levels = (False, True) if kind == "category" else ()
-    return Column(label, "vector" if values.ndim == 2 else kind, values, gaps, levels)
+    return Column(name, "vector" if values.ndim == 2 else kind, values, gaps, levels)
 
 
-def _gaps(array: NDArray[Any], known: list[Mask], label: str) -> Mask | None:
-    """Rows with a missing value, or None if there are none; infinities are refused."""
-    masks = [_by_row(mask) for mask in known]
+def _gaps(array: NDArray[Any], masks: list[Mask], refusal: Callable[[Mask], Exception]) -> Mask | None:
+    """Rows with a missing value, or None if there are none."""
     if array.dtype.kind in "Mm":
         masks.append(_by_row(np.isnat(array)))
     elif array.dtype.kind == "f":
         finite = np.isfinite(array)
         if not finite.all():
-            _refuse_infinite(array, masks, label)
+            infinite = np.isinf(array)
+            for rows in masks:
+                infinite[rows] = False
+            if infinite.any():
+                raise refusal(infinite)
             masks.append(_by_row(~finite))
     gaps = np.logical_or.reduce(masks) if masks else None
     return gaps if gaps is not None and gaps.any() else None
@@ -204,33 +233,22 @@ def _by_row(cells: Mask) -> Mask:
     return np.asarray(cells.any(axis=1)) if cells.ndim == 2 else cells
 
 
-def _refuse_infinite(array: NDArray[Any], missing: list[Mask], label: str) -> None:
-    infinite = np.isinf(array)
-    for rows in missing:
-        infinite[rows] = False
-    if infinite.any():
-        row, *coordinate = np.unravel_index(np.argmax(infinite), array.shape)
-        where = f"row {row:,}" + "".join(f", coordinate {j}" for j in coordinate)
-        raise InputError(f"{label} has an infinite value in {where}: replace it by a number, or by NaN")
+def _infinite(infinite: Mask, label: str) -> InputError:
+    row, *coordinate = np.unravel_index(np.argmax(infinite), infinite.shape)
+    where = f"row {row:,}" + "".join(f", coordinate {j}" for j in coordinate)
+    return InputError(f"{label} has an infinite value in {where}: replace it by a number, or by NaN")
 
 
-def _numbers(array: NDArray[Any], label: str) -> tuple[NDArray[Any], Kind]:
-    """The values in a type that sorts as they do, and what they are."""
+def _without_order(array: NDArray[Any], label: str) -> InputError:
     match array.dtype.kind:
-        case "i" | "u" | "f" | "M" | "m":
-            return array.astype(array.dtype.newbyteorder("="), copy=False), "number"
-        case "b" if array.ndim == 1:
-            return array.astype(np.intp), "category"
-        case "b":
-            return array.astype(np.uint8), "number"
         case "U" | "S" | "T":
-            raise _text(label)
+            return _text(label)
         case "c":
-            raise InputError(f"{label} holds complex numbers, which have no order: pass the real and imaginary parts")
+            return InputError(f"{label} holds complex numbers, which have no order: pass the real and imaginary parts")
         case "O":
-            raise _objects(array, label)
+            return _objects(array, label)
         case _:
-            raise InputError(f"{label} has the type {array.dtype}, which has no order: convert it to numbers")
+            return InputError(f"{label} has the type {array.dtype}, which has no order: convert it to numbers")
 
 
 def _text(label: str) -> InputError:

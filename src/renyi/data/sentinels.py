@@ -71,7 +71,7 @@ def may_be_sentinel(*ends: float) -> bool:
 
 def tell_sentinels(column: Column, notes: Notes, /) -> None:
     """Say what may stand for "missing" in a column of numbers."""
-    values = column.values if column.missing is None else column.values[~column.missing]
+    values = column.known
     if values.dtype.kind in "iuf" and len(values) and may_be_sentinel(float(values.min()), float(values.max())):
         extremes = Extremes()
         extremes.update(values)

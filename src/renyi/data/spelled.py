@@ -4,11 +4,12 @@ import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import Index, Mask
 from renyi.data.dates import CLOCK, COMPACT, ISO, chosen, dates, fitting
 from renyi.data.exact import exact_array, is_wide
 from renyi.data.notes import Notes
@@ -30,8 +31,6 @@ __all__ = [
     "wanted_dates",
     "wanted_numbers",
 ]
-
-Mask: TypeAlias = NDArray[np.bool_]
 
 # What people write for "missing" among numbers.
 MISSING_NUMBER = frozenset(
@@ -117,7 +116,7 @@ def _is_number(cell: str) -> bool:
     return cell.strip().lower() not in MISSING_NUMBER and spells(float, cell) and not math.isnan(float(cell))
 
 
-def spelling_of(name: str, levels: Sequence[Hashable], rows: NDArray[np.intp], notes: Notes, /) -> Spelling | None:
+def spelling_of(name: str, levels: Sequence[Hashable], rows: Index, notes: Notes, /) -> Spelling | None:
     """What a text column spells, given its different cells and the rows of each; None where it is a category."""
     spelling = None
     if len(levels) > 1 and may_spell(levels):
@@ -169,9 +168,7 @@ def date_spelling(
     return Spelling("time" if way == CLOCK else "date", way)
 
 
-def _numbers(
-    name: str, levels: Sequence[Hashable], cells: Sequence[str], rows: NDArray[np.intp], notes: Notes
-) -> Spelling | None:
+def _numbers(name: str, levels: Sequence[Hashable], cells: Sequence[str], rows: Index, notes: Notes) -> Spelling | None:
     """Numbers, if all but a few cells spell some; text that spells numbers alone was made text by somebody."""
     numbers = [cell for cell in cells if _is_number(cell)]
     words = [k for k, cell in enumerate(cells) if not _is_number(cell)]
@@ -238,7 +235,7 @@ def wanted_numbers(name: str, words: Mapping[str, int], n_cells: int, notes: Not
     return NUMBERS
 
 
-def wanted_dates(name: str, levels: Sequence[Hashable], rows: NDArray[np.intp], notes: Notes) -> Spelling:
+def wanted_dates(name: str, levels: Sequence[Hashable], rows: Index, notes: Notes) -> Spelling:
     """How dates are written that the user asks for, beside words with their rows."""
     cells = [str(level) for level in levels]
     words = {cell: int(n) for cell, n in zip(cells, rows.tolist(), strict=True) if not has_digit(cell)}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.compute.arrays import is_tensor
+from renyi.compute.arrays import namespace
 from renyi.data.align import Missing, check_indexes, common_rows
 from renyi.data.column import Column
 from renyi.data.exact import is_rounded_by_floats, is_wide
@@ -20,6 +20,7 @@ from renyi.data.records import are_records, by_column
 from renyi.data.sentinels import tell_sentinels
 from renyi.data.types import (
     MAX_LEVELS,
+    Cause,
     Override,
     SkipError,
     as_vector,
@@ -55,9 +56,10 @@ _ROWS_AT_ONCE = 1024
 class Table:
     """The columns of a table that can be measured, in its order, and what was decided about each.
 
-    `types` has the type of every kept column, `skipped` the reason for every other one, `pooled` the number of levels
-    that were merged into one in a category, if any. `new_frame` turns named columns into the kind of frame that came
-    in; for dicts and arrays that is a dict of arrays. `notes` say what reading had to decide.
+    `types` has the type of every kept column, `skipped` the reason for every other one, which `causes` name for
+    programs, `pooled` the number of levels that were merged into one in a category, if any. `new_frame` turns named
+    columns into the kind of frame that came in; for dicts and arrays that is a dict of arrays. `notes` say what reading
+    had to decide.
     """
 
     columns: tuple[Column, ...]
@@ -68,6 +70,17 @@ class Table:
     new_frame: Callable[[dict[str, Any]], Any]
     notes: Notes = field(default_factory=Notes)
     max_levels: int = MAX_LEVELS
+    causes: dict[str, Cause] = field(default_factory=dict)
+
+    def keep(self, column: Column, kind: str, /, *, requested: bool) -> Column:
+        """A column that varies, its rare levels pooled, as one more of the table."""
+        check_varies(column)
+        if kind == "category":
+            column, n_pooled = pool(column, requested=requested, max_levels=self.max_levels)
+            if n_pooled:
+                self.pooled[column.name] = self.pooled.get(column.name, 0) + n_pooled
+        self.types[column.name] = kind
+        return column
 
 
 def as_table(
@@ -130,18 +143,12 @@ def as_table(
                 column, kind = as_vector(name, members, overrides, notes)
             else:
                 column, kind = convert(*read(cells, name, override), override, notes)
-            check_varies(column)
+            kept.append(table.keep(column, kind, requested=override is not None))
+        except SkipError as error:
+            table.skipped[name], table.causes[name] = str(error), error.cause
+        else:
             if kind == "number" and override is None:
                 tell_sentinels(column, notes)
-            if kind == "category":
-                column, n_pooled = pool(column, requested=override is not None, max_levels=table.max_levels)
-                if n_pooled:
-                    table.pooled[name] = n_pooled
-        except SkipError as error:
-            table.skipped[name] = str(error)
-        else:
-            kept.append(column)
-            table.types[name] = kind
     return replace(table, columns=tuple(kept))
 
 
@@ -169,17 +176,9 @@ def observed(table: Table, /, *, missing: Missing) -> Table:
     kept = []
     for column in table.columns:
         try:
-            rest = column.take(rows).complete()
-            check_varies(rest)
-            if table.types[column.name] == "category":
-                rest, n_pooled = pool(rest, requested=True, max_levels=table.max_levels)
-                if n_pooled:
-                    left.pooled[column.name] = left.pooled.get(column.name, 0) + n_pooled
+            kept.append(left.keep(column.take(rows).complete(), table.types[column.name], requested=True))
         except SkipError as error:
             left.skipped[column.name] = f"{error} on the {n_rows:,} rows where nothing is missing"
-        else:
-            kept.append(rest)
-            left.types[column.name] = table.types[column.name]
     return replace(left, columns=tuple(kept))
 
 
@@ -233,7 +232,7 @@ def names_of(data: Any, argument: str = "the table", notes: Notes | None = None,
 
 
 def _parts(data: Any, argument: str, notes: Notes) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
-    if is_tensor(data):
+    if namespace(data) is not np:
         data = as_array(data, argument)
     if isinstance(data, np.ndarray):
         return _array_parts(data, argument, notes), as_dict

@@ -5,17 +5,19 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from enum import Enum
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.data.column import Column, Mask
+from renyi.compute.arrays import Index, Mask
+from renyi.data.column import Column
 from renyi.data.exact import EXACT, RoundingError, exact_array
-from renyi.data.frames import period_starts, read_categories, read_cells
+from renyi.data.frames import period_starts, read_categories, read_cells, with_gaps
 from renyi.data.labels import encode, encode_array, encode_series, is_missing, tidy
 from renyi.data.notes import Notes
-from renyi.data.reader import as_column, in_one_array
+from renyi.data.reader import as_column, as_one, measurable
 from renyi.data.spelled import (
     NUMBERS,
     Spelling,
@@ -31,6 +33,7 @@ from renyi.errors import InputError, RenyiError, count, is_integer
 
 __all__ = [
     "MAX_LEVELS",
+    "Cause",
     "Override",
     "SkipError",
     "Type",
@@ -64,11 +67,22 @@ _LARGEST_DISTINCT = 0.5
 # Most columns show that they vary in their first rows.
 _FIRST_ROWS = 64
 _OTHER = "(other)"
+_KINDS: dict[str, Type] = {"M": "date", "m": "duration", "b": "boolean"}
 _NUMBERS = (int, float, np.bool_, np.integer, np.floating, Decimal)
 
 
+class Cause(Enum):
+    """Why a column is left out, for programs that decide by it."""
+
+    ASKED, UNREADABLE, INFINITE, CONSTANT, IDENTIFIER, RARE = range(6)
+
+
 class SkipError(RenyiError):
-    """Why a column is left out, in words that follow its name."""
+    """Why a column is left out, in words that follow its name, and by its cause."""
+
+    def __init__(self, words: str, cause: Cause = Cause.UNREADABLE) -> None:
+        super().__init__(words)
+        self.cause = cause
 
 
 # Reading: the cells of a column as they are.
@@ -79,9 +93,9 @@ def read(data: Any, name: str, override: Override | Spelling | None) -> Raw:
     import narwhals.stable.v2 as nw
 
     if override == "skip":
-        raise SkipError("left out by types")
+        raise SkipError("left out by types", Cause.ASKED)
     if isinstance(data, Column):
-        kind: Type | Literal["text"] = "ordered" if data.kind == "number" and data.levels else data.kind
+        kind: Type | Literal["text"] = "ordered" if data.is_number and data.levels else data.kind
         return replace(data, name=name, argument=""), kind
     if isinstance(data, np.ndarray):
         masked = isinstance(data, np.ma.MaskedArray)
@@ -116,7 +130,7 @@ def read(data: Any, name: str, override: Override | Spelling | None) -> Raw:
     return column, "time" if isinstance(dtype, nw.Time) else kind
 
 
-def _category(codes: NDArray[np.intp], missing: Mask, levels: tuple[Hashable, ...], name: str) -> Column:
+def _category(codes: Index, missing: Mask, levels: tuple[Hashable, ...], name: str) -> Column:
     return Column(name, "category", codes, missing if missing.any() else None, levels)
 
 
@@ -124,19 +138,14 @@ def _from_cells(array: NDArray[Any], missing: Mask | None, name: str) -> Raw:
     """Cells, with the places where they are known to be missing, by the type of their array."""
     if array.ndim > 1:
         return _from_rows(array, missing, name)
+    column = measurable(np.ascontiguousarray(array), () if missing is None else (missing,), name, _infinite)
+    if column is not None:
+        return column, _KINDS.get(array.dtype.kind, "number")
     match array.dtype.kind:
-        case "i" | "u" | "f":
-            return _number(array, _not_finite(array, missing), name), "number"
-        case "M" | "m":
-            gaps = np.isnat(array) if missing is None else missing | np.isnat(array)
-            return _number(array, gaps, name), "date" if array.dtype.kind == "M" else "duration"
-        case "b":
-            codes = _number(array.astype(np.intp), missing, name)
-            return replace(codes, kind="category", levels=(False, True)), "boolean"
         case "U" | "T":
             gaps = np.zeros(len(array), dtype=bool) if missing is None else missing
             observed, _, levels = encode_array(array[~gaps])
-            return _category(_spread(observed, gaps), gaps, levels, name), "text"
+            return _category(with_gaps(observed, gaps), gaps, levels, name), "text"
         case "O":
             return _from_objects(array, missing, name)
     why = {"S": "holds bytes: decode them to text", "c": "holds complex numbers, which have no order: pass their parts"}
@@ -148,33 +157,12 @@ def _from_rows(array: NDArray[Any], missing: Mask | None, name: str) -> Typed:
         column = as_column(array if missing is None else np.ma.array(array, mask=missing), name)
     except InputError as error:
         raise SkipError(f"cannot be read: {error}") from error
-    return column, "vector" if column.kind == "vector" else "boolean" if column.levels else "number"
+    return column, "vector" if column.is_vector else "boolean" if column.levels else "number"
 
 
-def _number(array: NDArray[Any], missing: Mask | None, name: str) -> Column:
-    values = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
-    return Column(name, "number", values, missing if missing is not None and missing.any() else None)
-
-
-def _not_finite(array: NDArray[Any], missing: Mask | None) -> Mask | None:
-    """The missing cells of numbers; infinities are refused."""
-    finite = np.isfinite(array)
-    if finite.all():
-        return missing
-    gaps: Mask = np.isnan(array) if missing is None else missing | np.isnan(array)
-    _refuse_infinite(~finite & ~gaps)
-    return gaps
-
-
-def _refuse_infinite(infinite: Mask) -> None:
-    if infinite.any():
-        raise SkipError(told_infinite(int(infinite.sum()), f" (first in row {infinite.argmax():,})"))
-
-
-def _spread(observed: NDArray[Any], missing: Mask) -> NDArray[Any]:
-    values = np.zeros(len(missing), dtype=observed.dtype)
-    values[~missing] = observed
-    return values
+def _infinite(infinite: Mask) -> "SkipError":
+    told = told_infinite(int(infinite.sum()), f" (first in row {infinite.argmax():,})")
+    return SkipError(told, Cause.INFINITE)
 
 
 def _from_objects(array: NDArray[Any], missing: Mask | None, name: str) -> Raw:
@@ -194,7 +182,7 @@ def _from_objects(array: NDArray[Any], missing: Mask | None, name: str) -> Raw:
         found, is_rounded = _kept_apart(cells)
     elif only(str, *_NUMBERS):
         codes, _, levels = encode(cells)
-        return _category(_spread(codes, gaps), gaps, levels, name), "text"
+        return _category(with_gaps(codes, gaps), gaps, levels, name), "text"
     elif all(kind.__name__ == "Period" for kind in kinds):
         found = period_starts(cells)
     elif only(date):
@@ -207,7 +195,7 @@ def _from_objects(array: NDArray[Any], missing: Mask | None, name: str) -> Raw:
     else:
         said = ", ".join(f"{kind.__name__} ({times:,})" for kind, times in kinds.most_common(3))
         raise SkipError(f"holds objects that are neither numbers nor labels: {said}")
-    column, kind = _from_cells(_spread(found, gaps), gaps, name)
+    column, kind = _from_cells(with_gaps(found, gaps), gaps, name)
     return replace(column, is_rounded=is_rounded), "time" if kinds and only(time) else kind
 
 
@@ -253,26 +241,22 @@ def convert(
 
 
 def _as_category(column: Column, kind: Type) -> Column:
-    missing = _gaps(column)
+    missing = column.gaps
     if kind == "ordered":
         return _category(*tidy(column.values, missing, column.levels), column.name)
     codes, _, levels = encode_array(_plain(column.values[~missing]))
-    return _category(_spread(codes, missing), missing, levels, column.name)
-
-
-def _gaps(column: Column) -> Mask:
-    return np.zeros(len(column), dtype=bool) if column.missing is None else column.missing
+    return _category(with_gaps(codes, missing), missing, levels, column.name)
 
 
 def _from_text(column: Column, override: Override | Spelling | None, notes: Notes) -> Typed:
     """Text as what it spells, by the rules or as the user wants it."""
     spelling = override if isinstance(override, Spelling) else None
     if override == "number":
-        spelling = wanted_numbers(column.name, words_of(column), len(column) - int(_gaps(column).sum()), notes)
+        spelling = wanted_numbers(column.name, words_of(column), len(column) - int(column.gaps.sum()), notes)
     elif override == "date":
         return _as_dates(column, "text", notes), "date"
     elif override is None and column.levels:
-        rows = np.bincount(column.values[~_gaps(column)], minlength=len(column.levels))
+        rows = np.bincount(column.values[~column.gaps], minlength=len(column.levels))
         spelling = spelling_of(column.name, column.levels, rows, notes)
     return (column, "category") if spelling is None else (as_spelled(column, spelling), spelling.kind)
 
@@ -285,31 +269,32 @@ def as_spelled(column: Column, spelling: Spelling) -> Column:
         values, is_read, is_rounded = spelling.values(column.levels)
     except RoundingError as error:
         raise SkipError(str(error)) from error
-    if spelling == NUMBERS:
-        _refuse_infinite(infinite_rows(column))
-    missing = _gaps(column) | ~is_read[column.values]
-    return replace(_number(values[column.values], missing, column.name), is_rounded=is_rounded)
+    if spelling == NUMBERS and (infinite := infinite_rows(column)).any():
+        raise _infinite(infinite)
+    missing = column.gaps | ~is_read[column.values]
+    gaps = missing if missing.any() else None
+    return Column(column.name, "number", values[column.values], gaps, is_rounded=is_rounded)
 
 
 def infinite_rows(column: Column) -> Mask:
     """Rows of levels that spell an infinite number."""
     infinite: Mask = np.array([is_infinite(level) for level in column.levels], dtype=bool)[column.values]
-    return infinite & ~_gaps(column)
+    return infinite & ~column.gaps
 
 
 def words_of(column: Column) -> dict[str, int]:
     """Levels that spell no number, with their rows."""
-    rows = np.bincount(column.values[~_gaps(column)], minlength=len(column.levels)).tolist()
+    rows = np.bincount(column.values[~column.gaps], minlength=len(column.levels)).tolist()
     return {str(cell): n for cell, n in zip(column.levels, rows, strict=True) if n and not spells(float, cell)}
 
 
 def _as_dates(column: Column, kind: str, notes: Notes) -> Column:
     """Dates that text spells, or whole numbers such as 20240229."""
-    values, missing = column.values, _gaps(column)
+    values, missing = column.values, column.gaps
     levels, codes = column.levels, values
     if kind == "number" and not levels and not missing.all():
         known, within = np.unique(values[~missing], return_inverse=True)
-        levels, codes = tuple(f"{value:.0f}" for value in known.tolist()), _spread(within, missing)
+        levels, codes = tuple(f"{value:.0f}" for value in known.tolist()), with_gaps(within, missing)
     if kind in ("boolean", "duration", "time"):
         raise InputError(f"types asks for dates in {column.name!r}, which is a {kind}: leave it as it is, or skip it")
     labels = Column(column.name, "category", codes, column.missing, levels)
@@ -330,7 +315,7 @@ def _plain(values: NDArray[Any]) -> NDArray[Any]:
 def _parsed(column: Column) -> Column:
     """The numbers that the labels of a category spell."""
     if column.levels:
-        bad = ~np.array([spells(float, level) for level in column.levels])[column.values] & ~_gaps(column)
+        bad = ~np.array([spells(float, level) for level in column.levels])[column.values] & ~column.gaps
         if bad.any():
             row = int(bad.argmax())
             raise InputError(
@@ -355,12 +340,10 @@ def as_vector(
                 f"vectors[{name!r}] has {part!r}, a {kind}, and the parts of a vector are numbers: leave it out"
             )
         columns.append(column)
-    masks = [column.missing for column in columns if column.missing is not None]
-    missing = np.logical_or.reduce(masks) if masks else None
-    values, rounded = in_one_array(columns)
+    vector, rounded = as_one(name, columns)
     if rounded is not None:
         raise SkipError(f"its part {rounded.name!r}: has whole numbers that floats beside it would round: rescale it")
-    return Column(name, "vector", values, missing, coordinates=tuple(parts)), "vector"
+    return vector, "vector"
 
 
 # What remains to be measured.
@@ -368,20 +351,17 @@ def as_vector(
 
 def check_varies(column: Column) -> None:
     """Leave out what has fewer than two different values."""
-    known = column.values if column.missing is None else column.values[~column.missing]
+    known = column.known
     if len(known) < 2:
-        raise SkipError("no observed value" if not len(known) else "a single observed value")
-    if not (known[:_FIRST_ROWS] == known[0]).all():
-        return
-    if not (known == known[0]).all():
-        return
-    raise SkipError(f"constant (always {shown(column, known[0])})")
+        raise SkipError("no observed value" if not len(known) else "a single observed value", Cause.CONSTANT)
+    if (known[:_FIRST_ROWS] == known[0]).all() and (known == known[0]).all():
+        raise SkipError(f"constant (always {shown(column, known[0])})", Cause.CONSTANT)
 
 
 def shown(column: Column, value: Any) -> str:
     """One of the values of a column, as messages show it."""
     value = column.levels[int(value)] if column.levels else value
-    if column.kind == "vector" or (isinstance(value, np.generic) and value.dtype.kind in "Mm"):
+    if column.is_vector or (isinstance(value, np.generic) and value.dtype.kind in "Mm"):
         return str(value)
     return repr(value.item() if isinstance(value, np.generic) else value)
 
@@ -399,7 +379,7 @@ def pool(column: Column, *, requested: bool, max_levels: int = MAX_LEVELS) -> tu
     Each level then has at least 5 rows, unless there are only two. What the user wants to be a category may have as
     many distinct values as rows.
     """
-    missing = np.zeros(len(column), dtype=bool) if column.missing is None else column.missing
+    missing = column.gaps
     codes, _, levels = tidy(column.values, missing, column.levels)
     rows = np.bincount(codes[~missing], minlength=len(levels))
     moved, pooled, n_pooled = pool_levels(levels, rows, requested=requested, max_levels=max_levels)
@@ -407,8 +387,8 @@ def pool(column: Column, *, requested: bool, max_levels: int = MAX_LEVELS) -> tu
 
 
 def pool_levels(
-    levels: tuple[Hashable, ...], rows: NDArray[np.intp], /, *, requested: bool, max_levels: int = MAX_LEVELS
-) -> tuple[NDArray[np.intp], tuple[Hashable, ...], int]:
+    levels: tuple[Hashable, ...], rows: Index, /, *, requested: bool, max_levels: int = MAX_LEVELS
+) -> tuple[Index, tuple[Hashable, ...], int]:
     """Where every level goes, given the rows that each has; the levels that are then left, and how many were pooled."""
     if not requested:
         _refuse_identifier(levels, int(rows.sum()))
@@ -418,14 +398,14 @@ def pool_levels(
     if rare.all():
         beside = f" beside {_OTHER!r}" if other.any() else ""
         most = count(int(rows[~other].max()), "row")
-        raise SkipError(f"its {np.count_nonzero(~other):,} levels{beside} have at most {most} each")
+        raise SkipError(f"its {np.count_nonzero(~other):,} levels{beside} have at most {most} each", Cause.RARE)
     kept = tuple(level for level, out in zip(levels, rare, strict=True) if not out)
     moved = np.where(rare, len(kept), np.cumsum(~rare) - 1)
     pooled = (*kept, _OTHER) if rare.any() else kept
     return moved, pooled, int(np.count_nonzero(rare & ~other))
 
 
-def _rare(rows: NDArray[np.intp], other: Mask, max_levels: int) -> Mask:
+def _rare(rows: Index, other: Mask, max_levels: int) -> Mask:
     """The levels to pool, by their rows alone; levels as frequent as each other in their order."""
     if len(rows) <= 2:
         return other
@@ -447,4 +427,4 @@ def _refuse_identifier(levels: Sequence[Any], n_observed: int) -> None:
         guess = "numbers as text, which types can say"
     elif all(spells(datetime.fromisoformat, cell) for cell in levels):
         guess = "dates as text, not all written in one usual way"
-    raise SkipError(f"{len(levels):,} of its {n_observed:,} values are distinct: {guess}")
+    raise SkipError(f"{len(levels):,} of its {n_observed:,} values are distinct: {guess}", Cause.IDENTIFIER)

@@ -1,17 +1,16 @@
 """Small multiples of curves, one for each measure: power, errors, times."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from renyi.errors import load
 from renyi.experiments.patterns import EXTRA_PATTERNS, PATTERNS, Pattern
 from renyi.experiments.runs import Record
 from renyi.experiments.selection import curves
 from renyi.experiments.times import PAPER, PAPER_SIZES
-from renyi.report.figures.style import BLUE, GREY, ORANGE, STYLE, shown_once
+from renyi.report.figures.style import BLUE, GREY, ORANGE, in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,9 +84,8 @@ def _legend(figure: "Figure", axes: "list[Axes]", *, per_row: int = 8) -> None:
     )
 
 
-def _grid(n_panels: int, per_row: int, size: tuple[float, float]) -> tuple[Any, "Figure", list["Axes"]]:
+def _grid(pyplot: Any, n_panels: int, per_row: int, size: tuple[float, float]) -> tuple["Figure", list["Axes"]]:
     """Panels in rows; cells that are left over stay empty."""
-    pyplot = load("matplotlib.pyplot", extra="report")
     per_row = min(per_row, n_panels)
     n_rows = -(-n_panels // per_row)
     figure, axes = pyplot.subplots(
@@ -95,7 +93,7 @@ def _grid(n_panels: int, per_row: int, size: tuple[float, float]) -> tuple[Any, 
     )
     for ax in axes.flat[n_panels:]:
         ax.set_visible(False)
-    return pyplot, figure, list(axes.flat[:n_panels])
+    return figure, list(axes.flat[:n_panels])
 
 
 def _name_axes(axes: "list[Axes]", x: str, y: str) -> None:
@@ -108,12 +106,6 @@ def _name_axes(axes: "list[Axes]", x: str, y: str) -> None:
             ax.set_xlabel(x)
 
 
-def _in_style(draw: "Callable[[], tuple[Any, Figure]]") -> "Figure":
-    pyplot = load("matplotlib.pyplot", extra="report")
-    with pyplot.rc_context(STYLE):
-        return shown_once(*draw())
-
-
 # Power.
 
 
@@ -121,11 +113,12 @@ def plot_power(record: Record, /, *, extra: bool = False) -> "Figure | None":
     """Power against noise for the paper's patterns, or for the others; None where there are no results of them."""
     known = {key[0] for key in record.rows}
     patterns = [pattern for pattern in (EXTRA_PATTERNS if extra else PATTERNS) if pattern.name in known]
-    return _in_style(lambda: _power(record, patterns)) if patterns else None
+    return _power(record, patterns) if patterns else None
 
 
-def _power(record: Record, patterns: list[Pattern]) -> "tuple[Any, Figure]":
-    pyplot, figure, axes = _grid(len(patterns), 4 if len(patterns) > 6 else 3, (3.4, 2.6))
+@in_style
+def _power(pyplot: Any, record: Record, patterns: list[Pattern]) -> "Figure":
+    figure, axes = _grid(pyplot, len(patterns), 4 if len(patterns) > 6 else 3, (3.4, 2.6))
     drawn = looks([measure for _, _, measure in record.rows])
     for ax, pattern in zip(axes, patterns, strict=True):
         for label, look in drawn.items():
@@ -145,7 +138,7 @@ def _power(record: Record, patterns: list[Pattern]) -> "tuple[Any, Figure]":
     figure.suptitle(f"Power at the 5 % level against noise: {n:,} rows, up to {most:,} repetitions", fontsize=13)
     _name_axes(axes, "noise level", "power")
     _legend(figure, axes)
-    return pyplot, figure
+    return figure
 
 
 def _inset(ax: "Axes", pattern: Pattern) -> None:
@@ -163,13 +156,10 @@ def _inset(ax: "Axes", pattern: Pattern) -> None:
 # Times.
 
 
-def plot_times(record: Record, /) -> "Figure":
+@in_style
+def plot_times(pyplot: Any, record: Record, /) -> "Figure":
     """Seconds against rows, both in powers of ten, ours beside the paper's."""
-    return _in_style(lambda: _times(record))
-
-
-def _times(record: Record) -> "tuple[Any, Figure]":
-    pyplot, figure, axes = _grid(2, 2, (5.0, 4.2))
+    figure, axes = _grid(pyplot, 2, 2, (5.0, 4.2))
     ours, theirs = axes
     drawn = looks(list(dict.fromkeys([*(measure for _, measure in record.rows), *PAPER])))
     measured = {measure for _, measure in record.rows}
@@ -191,20 +181,17 @@ def _times(record: Record) -> "tuple[Any, Figure]":
     ours.set_ylabel("seconds a pair")
     figure.suptitle("Time for one pair of independent uniform scalars (dotted: runs were cancelled)", fontsize=13)
     _legend(figure, axes, per_row=6)
-    return pyplot, figure
+    return figure
 
 
 # Errors of the regressor.
 
 
-def plot_selection(record: Record, /) -> "Figure":
+@in_style
+def plot_selection(pyplot: Any, record: Record, /) -> "Figure":
     """Normalised errors against the number of features, a panel for each data set, with standard errors."""
-    return _in_style(lambda: _selection(record))
-
-
-def _selection(record: Record) -> "tuple[Any, Figure]":
     names = list(dict.fromkeys(data for data, _, _ in record.rows))
-    pyplot, figure, axes = _grid(len(names), 4, (3.2, 2.4))
+    figure, axes = _grid(pyplot, len(names), 4, (3.2, 2.4))
     drawn = looks(list(dict.fromkeys(measure for _, _, measure in record.rows)))
     for ax, name in zip(axes, names, strict=True):
         for label, look in drawn.items():
@@ -224,4 +211,4 @@ def _selection(record: Record) -> "tuple[Any, Figure]":
         fontsize=13,
     )
     _legend(figure, axes)
-    return pyplot, figure
+    return figure

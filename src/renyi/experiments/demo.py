@@ -1,16 +1,15 @@
 """A small table whose dependences are known: what a linear coefficient sees of it, and what it does not."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array
 from renyi.inference.false_discovery import adjust
 from renyi.tables.dependence_matrix import DependenceMatrix
 
 __all__ = ["RELATED", "demo_table", "n_by_pearson"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 # All other pairs are independent.
 RELATED = {

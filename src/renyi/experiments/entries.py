@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure
 from renyi.coefficients.registry import measure, measures
+from renyi.compute.arrays import Array
 from renyi.errors import InputError
 from renyi.pair.independence import independence_test
 
 __all__ = ["AUTO", "Coefficient", "Entry", "Evidence", "MultiScale", "chosen", "names_of"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 AUTO = "auto"
 

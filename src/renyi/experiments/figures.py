@@ -4,38 +4,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from renyi.errors import load
+from renyi.compute.arrays import Array
 from renyi.experiments.curves import looks
-from renyi.experiments.gallery import GALLERY, Array, Scored, gallery_samples
+from renyi.experiments.gallery import GALLERY, Scored, gallery_samples
 from renyi.experiments.runs import Record
 from renyi.experiments.summary import number
-from renyi.report.figures.style import BLUE, GREY, STYLE, shown_once
+from renyi.report.figures.style import BLUE, GREY, in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = ["plot_all_measures", "plot_gallery"]
 
 _PER_ROW = 7
 
 
-def plot_gallery(scored: list[Scored], /) -> "Figure":
+@in_style
+def plot_gallery(pyplot: Any, scored: list[Scored], /) -> Any:
     """Little scatter plots in rows of seven, with the coefficients below each."""
-    pyplot = load("matplotlib.pyplot", extra="report")
     n_rows = -(-len(scored) // _PER_ROW)
-    with pyplot.rc_context(STYLE):
-        figure, axes = pyplot.subplots(
-            n_rows, _PER_ROW, figsize=(13.5, 2.35 * n_rows + 0.3), layout="constrained", squeeze=False
-        )
-        figure.get_layout_engine().set(h_pad=0.12)
-        for ax, row in zip(axes.flat, scored, strict=False):
-            _draw(ax, row)
-        figure.suptitle(
-            f"RDC (large) beside |Pearson| and |Spearman|: fourteen associations of {len(scored[0].x):,} points",
-            fontsize=12,
-        )
-    return shown_once(pyplot, figure)
+    figure, axes = pyplot.subplots(
+        n_rows, _PER_ROW, figsize=(13.5, 2.35 * n_rows + 0.3), layout="constrained", squeeze=False
+    )
+    figure.get_layout_engine().set(h_pad=0.12)
+    for ax, row in zip(axes.flat, scored, strict=False):
+        _draw(ax, row)
+    figure.suptitle(
+        f"RDC (large) beside |Pearson| and |Spearman|: fourteen associations of {len(scored[0].x):,} points",
+        fontsize=12,
+    )
+    return figure
 
 
 def _draw_points(ax: "Axes", name: str, x: Array, y: Array) -> None:
@@ -56,35 +54,34 @@ def _draw(ax: "Axes", row: Scored) -> None:
 # All measures.
 
 
-def plot_all_measures(record: Record, /) -> "Figure":
+@in_style
+def plot_all_measures(pyplot: Any, record: Record, /) -> Any:
     """The associations in rows of seven, and below each its value by every measure, darker where it is large."""
-    pyplot = load("matplotlib.pyplot", extra="report")
     measures = looks(list(dict.fromkeys(measure for _, measure in record.rows)))
     samples = gallery_samples(record.settings["n"], seed=record.settings["seed"])
     n_rows, height = -(-len(GALLERY) // _PER_ROW), 0.19 * len(measures)
     heights = [1.75, height, 0.12]  # points, numbers, a gap
-    with pyplot.rc_context(STYLE):
-        figure, axes = pyplot.subplots(
-            len(heights) * n_rows,
-            _PER_ROW,
-            figsize=(13.5, n_rows * sum(heights) + 0.8),
-            layout="constrained",
-            squeeze=False,
-            height_ratios=heights * n_rows,
-        )
-        figure.get_layout_engine().set(h_pad=0.03, w_pad=0.04, wspace=0, hspace=0)
-        for gap in axes[2::3].flat:
-            gap.set_visible(False)
-        for j, (association, (x, y)) in enumerate(zip(GALLERY, samples, strict=True)):
-            row, column = len(heights) * (j // _PER_ROW), j % _PER_ROW
-            _draw_points(axes[row, column], association.name, x, y)
-            values = {m: record.rows.get((association.name, m), {}).get("value") for m in measures}
-            _draw_values(axes[row + 1, column], values)
-            if column == 0:
-                titles = [look.title for look in measures.values()]
-                axes[row + 1, column].set_yticks(range(len(titles)), titles, fontsize=8.5)
-        figure.suptitle(f"Fourteen associations of {record.settings['n']:,} points, by every measure", fontsize=13)
-    return shown_once(pyplot, figure)
+    figure, axes = pyplot.subplots(
+        len(heights) * n_rows,
+        _PER_ROW,
+        figsize=(13.5, n_rows * sum(heights) + 0.8),
+        layout="constrained",
+        squeeze=False,
+        height_ratios=heights * n_rows,
+    )
+    figure.get_layout_engine().set(h_pad=0.03, w_pad=0.04, wspace=0, hspace=0)
+    for gap in axes[2::3].flat:
+        gap.set_visible(False)
+    for j, (association, (x, y)) in enumerate(zip(GALLERY, samples, strict=True)):
+        row, column = len(heights) * (j // _PER_ROW), j % _PER_ROW
+        _draw_points(axes[row, column], association.name, x, y)
+        values = {m: record.rows.get((association.name, m), {}).get("value") for m in measures}
+        _draw_values(axes[row + 1, column], values)
+        if column == 0:
+            titles = [look.title for look in measures.values()]
+            axes[row + 1, column].set_yticks(range(len(titles)), titles, fontsize=8.5)
+    figure.suptitle(f"Fourteen associations of {record.settings['n']:,} points, by every measure", fontsize=13)
+    return figure
 
 
 def _draw_values(ax: "Axes", values: dict[str, float | None]) -> None:

@@ -6,15 +6,14 @@ First row: normals. Second row: shapes in which a linear coefficient sees little
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis.ranks import joint_ranks
+from renyi.compute.arrays import Array
 from renyi.experiments.entries import Coefficient
-from renyi.experiments.runs import Record, Say, Task, open_record, run
+from renyi.experiments.runs import Record, Run, Task
 from renyi.experiments.summary import Summary, number
 from renyi.pair.rdc import rdc
 
@@ -29,7 +28,6 @@ __all__ = [
     "summarise",
 ]
 
-Array: TypeAlias = NDArray[np.float64]
 Generator: TypeAlias = np.random.Generator
 Sampler: TypeAlias = Callable[[int, Generator], tuple[Array, Array]]
 
@@ -149,43 +147,30 @@ def score_gallery(n: int, *, seed: int) -> list[Scored]:
 # All measures side by side.
 
 
-def measure_gallery(
-    path: Path,
-    entries: Sequence[Coefficient],
-    /,
-    *,
-    n: int = N_ROWS,
-    seed: int = 0,
-    jobs: int = 1,
-    progress: bool = False,
-    say: Say = print,
-) -> Record:
+def measure_gallery(how: Run, entries: Sequence[Coefficient], /, *, n: int = N_ROWS) -> Record:
     """Run the experiment, or what an earlier run has left of it.
 
     Parameters
     ----------
-    path : Path
-        The JSON file.
+    how : Run
+        File, seed, processes.
     entries : sequence of Coefficient
         What is compared, all of it on the same data.
     n : int
         Rows of each association.
-    seed, jobs, progress, say
-        As in `renyi.experiments.power.measure_power`.
 
     Returns
     -------
     Record
         A row for each association and measure.
     """
-    record = open_record(path, "gallery", {"seed": seed, "n": n}, named_by=("association", "measure"), say=say)
+    record = how.record("gallery", {"n": n}, named_by=("association", "measure"))
     tasks = [
-        Task({"association": a.name, "measure": str(entry)}, partial(_value, entry, j, n, seed))
+        Task({"association": a.name, "measure": str(entry)}, partial(_value, entry, j, n, how.seed))
         for j, a in enumerate(GALLERY)
         for entry in entries
     ]
-    run(record, tasks, jobs=jobs, progress=progress)
-    return record
+    return how.finish(record, tasks)
 
 
 def _value(entry: Coefficient, which: int, n: int, seed: int) -> dict[str, Any]:

@@ -3,17 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array
 from renyi.data.files.table_files import read_table
 from renyi.errors import InputError, load
 
 __all__ = ["PANELS", "DataSet", "Panel", "prepared", "read_panels"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

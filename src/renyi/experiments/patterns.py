@@ -5,14 +5,12 @@ x is uniform on [0, 1]; noise level l of 30 adds e = 3·(l/30)·N(0, 1), scaled 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+
+from renyi.compute.arrays import Array
 
 __all__ = ["EXTRA_PATTERNS", "N_LEVELS", "PATTERNS", "Pattern"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 N_LEVELS = 30
 

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
-from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from renyi.compute.arrays import Array
 from renyi.experiments.entries import AUTO, Entry
 from renyi.experiments.patterns import EXTRA_PATTERNS, N_LEVELS, PATTERNS
-from renyi.experiments.runs import Record, Say, Task, open_record, run
+from renyi.experiments.runs import Record, Run, Task
 from renyi.experiments.summary import Summary, number
 
 __all__ = [
@@ -29,8 +28,6 @@ __all__ = [
     "repetition",
     "summarise",
 ]
-
-Array: TypeAlias = NDArray[np.float64]
 
 ALL_PATTERNS = {pattern.name: pattern for pattern in (*PATTERNS, *EXTRA_PATTERNS)}
 LEVEL = 0.05
@@ -85,45 +82,32 @@ def power_of(entry: Entry, pattern: str, level: float, /, *, n: int, repetitions
 
 
 def measure_power(
-    path: Path,
+    how: Run,
     entries: Sequence[Entry],
     /,
     *,
     patterns: Sequence[str] = tuple(ALL_PATTERNS),
     sizes: Sizes = FULL,
-    seed: int = 0,
-    jobs: int = 1,
-    progress: bool = False,
-    say: Say = print,
 ) -> Record:
     """Run the experiment, or what an earlier run has left of it; results are in the record and its file.
 
     Parameters
     ----------
-    path : Path
-        The JSON file.
+    how : Run
+        File, seed, processes.
     entries : sequence of Entry
         What is compared, all of it on the same data.
     patterns : sequence of str
         Names of `ALL_PATTERNS`.
     sizes : Sizes
         Rows, levels of noise, repetitions.
-    seed : int
-        Of the data.
-    jobs : int
-        Processes.
-    progress : bool
-        Whether to show a bar, in a terminal.
-    say : callable
-        Takes one sentence at a time.
 
     Returns
     -------
     Record
         A row for each pattern, level and entry.
     """
-    named_by = ("pattern", "level", "measure")
-    record = open_record(path, "power", {"seed": seed, **asdict(sizes)}, named_by=named_by, say=say)
+    record = how.record("power", asdict(sizes), named_by=("pattern", "level", "measure"))
     tasks = []
     for entry in entries:
         if str(entry) not in record.plan:
@@ -131,10 +115,9 @@ def measure_power(
                 record.plan[str(entry)] = _plan(_seconds(entry, sizes.n), sizes)
         plan = record.plan[str(entry)]
         for pattern, level in product(patterns, plan["levels"]):
-            work = partial(power_of, entry, pattern, level, n=sizes.n, repetitions=plan["repetitions"], seed=seed)
+            work = partial(power_of, entry, pattern, level, n=sizes.n, repetitions=plan["repetitions"], seed=how.seed)
             tasks.append(Task({"pattern": pattern, "level": level, "measure": str(entry)}, work))
-    run(record, sorted(tasks, key=lambda task: patterns.index(task.what["pattern"])), jobs=jobs, progress=progress)
-    return record
+    return how.finish(record, sorted(tasks, key=lambda task: patterns.index(task.what["pattern"])))
 
 
 def _plan(seconds: float, sizes: Sizes) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from renyi.experiments.entries import Coefficient, chosen, names_of
 from renyi.experiments.locks import locked
 from renyi.experiments.panels import read_panels
 from renyi.experiments.patterns import PATTERNS
-from renyi.experiments.runs import Record, Say, read_record
+from renyi.experiments.runs import Record, Run, Say, read_record
 from renyi.experiments.summary import Summary
 from renyi.report.files import written_whole
 
@@ -24,29 +24,7 @@ __all__ = ["EXPERIMENTS", "Reproduced", "Request", "draw_experiment", "reproduce
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for.
-
-    Parameters
-    ----------
-    experiment : str
-        One of `EXPERIMENTS`.
-    out : Path
-        Folder of the results.
-    quick : bool
-        Small counts, in files of their own.
-    seed : int
-        Of the data.
-    measures : sequence of str, optional
-        Names; by default all that fit.
-    jobs : int, optional
-        Processes; by default as many as cores.
-    data : Path, optional
-        Folder of the data sets, for "selection".
-    draw_only : bool
-        Draw and tell what an earlier run found.
-    progress : bool
-        Whether to show a bar, in a terminal.
-    """
+    """What the user asked for: what `run_experiment` takes, or to draw and tell only what an earlier run found."""
 
     experiment: str
     out: Path
@@ -67,97 +45,61 @@ class Request:
         """A file of the results."""
         return self.out / f"{self.stem}{suffix}"
 
+    def run(self, say: Say, /) -> Run:
+        """How it is run."""
+        return Run(self.path(".json"), self.seed, self.jobs or available_cores(), self.progress, say)
+
 
 @dataclass(frozen=True)
 class Experiment:
-    """How an experiment is run, told and drawn."""
+    """How an experiment is run and told."""
 
     run: Callable[[Request, Say], Record]
     summarise: Callable[[Record], list[Summary]]
-    draw: Callable[[Record], dict[str, Any]]
 
 
 def _run_power(request: Request, say: Say) -> Record:
     return power.measure_power(
-        request.path(".json"),
+        request.run(say),
         chosen(request.measures),
         patterns=[pattern.name for pattern in PATTERNS] if request.quick else list(power.ALL_PATTERNS),
         sizes=power.QUICK if request.quick else power.FULL,
-        seed=request.seed,
-        jobs=request.jobs or available_cores(),
-        progress=request.progress,
-        say=say,
     )
-
-
-def _draw_power(record: Record) -> dict[str, Any]:
-    from renyi.experiments.curves import plot_power
-
-    return {"": plot_power(record), "-extra": plot_power(record, extra=True)}
 
 
 def _run_times(request: Request, say: Say) -> Record:
     if request.jobs not in (None, 1):
         raise InputError(f"jobs={request.jobs} would disturb the times, which are taken one by one: leave it out")
     return times.measure_times(
-        request.path(".json"),
+        request.run(say),
         chosen(request.measures),
         limits=times.QUICK if request.quick else times.FULL,
-        seed=request.seed,
-        progress=request.progress,
-        say=say,
     )
-
-
-def _draw_times(record: Record) -> dict[str, Any]:
-    from renyi.experiments.curves import plot_times
-
-    return {"": plot_times(record)}
 
 
 def _run_gallery(request: Request, say: Say) -> Record:
     return gallery.measure_gallery(
-        request.path(".json"),
+        request.run(say),
         [Coefficient(measure(name)) for name in names_of(request.measures, measures())],
         n=gallery.N_ROWS // 2 if request.quick else gallery.N_ROWS,
-        seed=request.seed,
-        jobs=request.jobs or available_cores(),
-        progress=request.progress,
-        say=say,
     )
-
-
-def _draw_gallery(record: Record) -> dict[str, Any]:
-    from renyi.experiments.figures import plot_all_measures
-
-    return {"": plot_all_measures(record)}
 
 
 def _run_selection(request: Request, say: Say) -> Record:
     by = selection.compared(request.measures)
     return selection.measure_selection(
-        request.path(".json"),
+        request.run(say),
         by,
         read_panels(request.data),
         sizes=selection.QUICK if request.quick else selection.FULL,
-        seed=request.seed,
-        jobs=request.jobs or available_cores(),
-        progress=request.progress,
-        say=say,
     )
 
 
-def _draw_selection(record: Record) -> dict[str, Any]:
-    from renyi.experiments.curves import plot_selection
-
-    return {"": plot_selection(record)}
-
-
 EXPERIMENTS = {
-    "power": Experiment(_run_power, power.summarise, _draw_power),
-    "times": Experiment(_run_times, times.summarise, _draw_times),
-    "gallery": Experiment(_run_gallery, gallery.summarise, _draw_gallery),
-    "selection": Experiment(_run_selection, selection.summarise, _draw_selection),
+    "power": Experiment(_run_power, power.summarise),
+    "times": Experiment(_run_times, times.summarise),
+    "gallery": Experiment(_run_gallery, gallery.summarise),
+    "selection": Experiment(_run_selection, selection.summarise),
 }
 
 
@@ -305,7 +247,7 @@ def _told(request: Request, experiment: Experiment, record: Record, say: Say) ->
     summaries = experiment.summarise(record)
     with written_whole(request.path(".md")) as part:
         part.write_text("\n".join(summary.markdown() for summary in summaries), encoding="utf-8")
-    figures = _draw(request, experiment, record, say)
+    figures = _draw(request, record, say)
     return Reproduced(record, summaries, [request.path(".json"), request.path(".md"), *figures])
 
 
@@ -336,10 +278,25 @@ def _checked(request: Request) -> Experiment:
     return EXPERIMENTS[request.experiment]
 
 
-def _draw(request: Request, experiment: Experiment, record: Record, say: Say) -> list[Path]:
+def _figures(record: Record) -> dict[str, Any]:
+    """The figures of an experiment, by the endings of their files."""
+    from renyi.experiments import curves, figures
+
+    match record.experiment:
+        case "power":
+            return {"": curves.plot_power(record), "-extra": curves.plot_power(record, extra=True)}
+        case "times":
+            return {"": curves.plot_times(record)}
+        case "gallery":
+            return {"": figures.plot_all_measures(record)}
+        case _:
+            return {"": curves.plot_selection(record)}
+
+
+def _draw(request: Request, record: Record, say: Say) -> list[Path]:
     """Figures, or a word on why there are none."""
     try:
-        figures = experiment.draw(record)
+        figures = _figures(record)
     except MissingExtraError as error:
         if request.draw_only:
             raise

@@ -22,7 +22,7 @@ from renyi.errors import InputError, RenyiError
 from renyi.report.files import written_whole
 from renyi.report.records import json_of
 
-__all__ = ["Record", "Task", "begin_process", "open_record", "processor", "read_record", "run", "started"]
+__all__ = ["Record", "Run", "Task", "begin_process", "open_record", "processor", "read_record", "run", "started"]
 
 Say: TypeAlias = Callable[[str], None]
 Key: TypeAlias = tuple[Any, ...]
@@ -131,6 +131,40 @@ def open_record(
     )
     say(f"{path} was made with other settings ({then_and_now}): it is kept as {aside.name}, and the run starts anew")
     return Record(path, experiment, settings, named_by)
+
+
+@dataclass(frozen=True)
+class Run:
+    """How an experiment is run, and where its results go.
+
+    Parameters
+    ----------
+    path : Path
+        The JSON file.
+    seed : int
+        Of the data.
+    jobs : int
+        Processes.
+    progress : bool
+        Whether to show a bar, in a terminal.
+    say : callable
+        Takes one sentence at a time.
+    """
+
+    path: Path
+    seed: int = 0
+    jobs: int = 1
+    progress: bool = False
+    say: Say = print
+
+    def record(self, experiment: str, settings: dict[str, Any], /, *, named_by: tuple[str, ...]) -> Record:
+        """What an earlier run with the same settings has found, or nothing yet."""
+        return open_record(self.path, experiment, {"seed": self.seed, **settings}, named_by=named_by, say=self.say)
+
+    def finish(self, record: Record, tasks: Sequence[Task], /) -> Record:
+        """The record with the results of all tasks."""
+        run(record, tasks, jobs=self.jobs, progress=self.progress)
+        return record
 
 
 def _unused(path: Path) -> Path:

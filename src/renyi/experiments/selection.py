@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure
 from renyi.coefficients.registry import measure, measures
+from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError, load
 from renyi.experiments.panels import DataSet
-from renyi.experiments.runs import Record, Say, Task, open_record, run
+from renyi.experiments.runs import Record, Run, Task
 from renyi.experiments.summary import Summary, number
 
 __all__ = [
@@ -28,9 +28,6 @@ __all__ = [
     "split",
     "summarise",
 ]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 # Those of the paper, RDC as it is there and as it is here; all rows are for RDC alone, whose cost grows with n log n.
 _BY_DEFAULT = ("rdc", "dcor", "hsic", "chsic")
@@ -140,33 +137,20 @@ def errors_of(by: Measure[Any], values: Array, halves: Halves, /, *, sizes: Size
 
 
 def measure_selection(
-    path: Path,
-    by: Sequence[Measure[Any]],
-    data: Sequence[DataSet],
-    /,
-    *,
-    sizes: Sizes = FULL,
-    seed: int = 0,
-    jobs: int = 1,
-    progress: bool = False,
-    say: Say = print,
+    how: Run, by: Sequence[Measure[Any]], data: Sequence[DataSet], /, *, sizes: Sizes = FULL
 ) -> Record:
     """Run the experiment, or what an earlier run has left of it.
 
     Parameters
     ----------
-    path : Path
-        The JSON file.
+    how : Run
+        File, seed of the splits, processes.
     by : sequence of Measure
         Measures of vectors.
     data : sequence of DataSet
         From `read_panels`.
     sizes : Sizes
         Splits, features and rows.
-    seed : int
-        Of the splits.
-    jobs, progress, say
-        As in `renyi.experiments.power.measure_power`.
 
     Returns
     -------
@@ -174,9 +158,7 @@ def measure_selection(
         A row for each data set, split and measure.
     """
     load("sklearn.gaussian_process", extra="sklearn")
-    record = open_record(
-        path, "selection", {"seed": seed, **asdict(sizes)}, named_by=("data", "split", "measure"), say=say
-    )
+    record = how.record("selection", asdict(sizes), named_by=("data", "split", "measure"))
     for one in data:
         record.plan[one.name] = {"rows": len(one.values), "columns": list(one.columns), "left_out": list(one.left_out)}
     tasks = [
@@ -186,11 +168,10 @@ def measure_selection(
         )
         for one in data
         for number in range(sizes.splits)
-        for halves in (split(len(one.values), seed=seed, number=number),)
+        for halves in (split(len(one.values), seed=how.seed, number=number),)
         for m in by
     ]
-    run(record, tasks, jobs=jobs, progress=progress)
-    return record
+    return how.finish(record, tasks)
 
 
 def curves(record: Record, data: str, by: str, /) -> tuple[Array, Array, int]:

@@ -2,19 +2,18 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from renyi.errors import InputError, RenyiError
 from renyi.experiments.entries import Entry
-from renyi.experiments.runs import Record, Say, Task, begin_process, open_record, processor, run, started
+from renyi.experiments.runs import Record, Run, Task, begin_process, processor, started
 from renyi.experiments.summary import Summary
 
 __all__ = ["FULL", "PAPER", "QUICK", "Limits", "measure_times", "summarise", "times_of"]
@@ -112,32 +111,17 @@ def _time(messages: Connection, entry: Entry, n: int, limits: Limits, seed: int)
         messages.send((f"{type(error).__name__}: {error}",))
 
 
-def measure_times(
-    path: Path,
-    entries: Sequence[Entry],
-    /,
-    *,
-    limits: Limits = FULL,
-    seed: int = 0,
-    progress: bool = False,
-    say: Say = print,
-) -> Record:
+def measure_times(how: Run, entries: Sequence[Entry], /, *, limits: Limits = FULL) -> Record:
     """Run the experiment, or what an earlier run on the same processor has left of it.
 
     Parameters
     ----------
-    path : Path
-        The JSON file.
+    how : Run
+        File and seed; runs are timed one at a time.
     entries : sequence of Entry
         What is timed, one at a time, with linear algebra on one thread.
     limits : Limits
         Rows, runs and seconds.
-    seed : int
-        Of the data.
-    progress : bool
-        Whether to show a bar, in a terminal.
-    say : callable
-        Takes one sentence at a time.
 
     Returns
     -------
@@ -146,17 +130,15 @@ def measure_times(
         `lost_at` it was not run at all, since so few rows were too many. Where a process died, the next run tries
         again.
     """
-    settings = {"seed": seed, "processor": processor(), **asdict(limits)}
-    record = open_record(path, "times", settings, named_by=("n", "measure"), say=say)
+    record = how.record("times", {"processor": processor(), **asdict(limits)}, named_by=("n", "measure"))
     # Memory may be there this time.
     record.rows = {key: row for key, row in record.rows.items() if not row["reason"].startswith(_DIED)}
     tasks = [
-        Task({"n": n, "measure": str(entry)}, partial(_unless_lost, record, entry, n, limits, seed))
+        Task({"n": n, "measure": str(entry)}, partial(_unless_lost, record, entry, n, limits, how.seed))
         for n in sorted(limits.sizes)
         for entry in entries
     ]
-    run(record, tasks, jobs=1, progress=progress)
-    return record
+    return replace(how, jobs=1).finish(record, tasks)
 
 
 def _unless_lost(record: Record, entry: Entry, n: int, limits: Limits, seed: int) -> dict[str, Any]:

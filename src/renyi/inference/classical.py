@@ -1,17 +1,13 @@
 """Laws of statistics of all canonical correlations at once: Bartlett's, and the weighted χ² of kernel tests."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaincc, gammaln, log_ndtr
 
 from renyi.basis.basis import Basis
+from renyi.compute.arrays import Array
 from renyi.compute.roots import root_between
 
 __all__ = ["bartlett", "log_gamma_sf", "log_weighted_chi_square_sf", "spectral"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 
 def bartlett(correlations: Array, ranks: tuple[int, int], n_samples: int, /) -> tuple[float, float]:

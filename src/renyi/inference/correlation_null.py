@@ -5,18 +5,15 @@ variance 1/(n − 1). Its skewness and its fourth moment depend on those of the 
 https://doi.org/10.2307/2983647). Two columns of two values each have a table of which all ways can be counted.
 """
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, gammainc, ndtri_exp
 
-from renyi.compute.arrays import at_least, namespace
+from renyi.compute.arrays import Array, at_least, namespace
 from renyi.inference.classical import log_gamma_sf
 
 __all__ = ["Shape", "log_heavier", "log_of_overlap", "log_skewed", "shape_of_correlation"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 # Below, skewness changes p-values of 10⁻⁶ by less than a fifth, and the symmetric law is left as it is.
 _SYMMETRIC = 0.03

@@ -1,6 +1,6 @@
 """What chance alone would show, taken off a coefficient, and how sure the rest is."""
 
-from typing import TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +9,10 @@ from scipy.special import ndtri, ndtri_exp
 from renyi.basis.basis import Basis, restrict
 from renyi.basis.canonical import canonical_directions, cross_products, largest_correlation
 from renyi.basis.nested import MANY_LEVELS
+from renyi.compute.arrays import Array, Index
+from renyi.compute.eigenvalues import largest_root
 from renyi.compute.roots import root_between
 from renyi.inference import contingency
-from renyi.inference.multiscale import largest_root
 from renyi.inference.roy import log_sf, null_median
 
 __all__ = [
@@ -30,8 +31,6 @@ __all__ = [
     "too_few_rows",
     "without_heaviest",
 ]
-
-Array: TypeAlias = NDArray[np.float64]
 
 # Roy's law is trusted while the product of the largest leverages stays below this. Smooth functions of a number spread
 # what single rows weigh: it may be larger with one number, and larger still with two. See
@@ -76,7 +75,7 @@ def debias_all(correlations: Array, levels: Array, /) -> Array:
     return np.where(has_room | np.isnan(levels), np.copysign(np.sqrt(np.abs(excess)), excess), 0.0)
 
 
-def strengths(debiased: Array, log_pvalues: Array, n: NDArray[np.intp], /, *, most: Array | float = 1.0) -> Array:
+def strengths(debiased: Array, log_pvalues: Array, n: Index, /, *, most: Array | float = 1.0) -> Array:
     """How strong dependences are, 0 at the least: debiased coefficients, or what tests have seen where that is more.
 
     A test looks at few functions where few are enough and at rougher ones too, a coefficient always at all of its own,
@@ -94,7 +93,7 @@ def strengths(debiased: Array, log_pvalues: Array, n: NDArray[np.intp], /, *, mo
     return found
 
 
-def most_of_categories(coefficients: Array, debiased: Array, ranks: NDArray[np.int32], /) -> Array:
+def most_of_categories(coefficients: Array, debiased: Array, ranks: NDArray[np.integer[Any]], /) -> Array:
     """What the strength of two categories is at most: their coefficient sees all that the test does.
 
     The test of many levels (ranks (pairs, 2)) adds up thousands of cells, of which the coefficient is one direction:
@@ -116,7 +115,7 @@ def null_level(x: Basis, y: Basis, /) -> float:
     return _zero_mean_level(_paired_at_random(x.in_order(), y.in_order()))
 
 
-def largest_leverage(n_numbers: NDArray[np.intp] | int, n_samples: NDArray[np.intp] | int, /) -> Array:
+def largest_leverage(n_numbers: Index | int, n_samples: Index | int, /) -> Array:
     """Up to which product of the largest leverages the law serves if so many of two variables are numbers."""
     has_limit = np.less(n_numbers, 2) | np.greater_equal(n_samples, _FEWEST_ROWS_OF_NUMBERS)
     return np.where(has_limit, np.take(_LARGEST_LEVERAGES, n_numbers), np.inf)
@@ -205,7 +204,7 @@ def effective_rows(x: Basis, y: Basis, cross: Array, /) -> float:
     return float(x.n_samples / np.sqrt(np.prod([_mean_square(*side) for side in _weights(x, y, cross)])))
 
 
-def without_heaviest(x: Basis, y: Basis, n_rows: int, /) -> tuple[NDArray[np.intp], float]:
+def without_heaviest(x: Basis, y: Basis, n_rows: int, /) -> tuple[Index, float]:
     """The rows that carry most of a coefficient, and its strength on the others."""
     of_rows = [
         cells if side.codes is None else cells[side.codes] for side, cells in _weights(x, y, cross_products(x, y))
@@ -224,7 +223,7 @@ def _strength_of(x: Basis, y: Basis) -> float:
     return max(debias(largest_correlation(cross_products(x, y)), null_level(x, y)), 0.0)
 
 
-def plain_rows(n_samples: NDArray[np.intp], /) -> Array:
+def plain_rows(n_samples: Index, /) -> Array:
     """The same where no row weighs much, which takes no look at the pair: that of normal variables."""
     return n_samples / _FOURTH_MOMENT
 

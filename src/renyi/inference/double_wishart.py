@@ -9,16 +9,15 @@ where nothing cancels, and the integral alone is enough in the tail.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import chebyshev, legendre
-from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
-__all__ = ["LARGEST_BELOW_ONE", "DoubleWishart", "LargestRoot", "log_beta", "log_tail"]
+from renyi.compute.arrays import Array
 
-Array: TypeAlias = NDArray[np.float64]
+__all__ = ["LARGEST_BELOW_ONE", "DoubleWishart", "LargestRoot", "log_beta", "log_tail"]
 
 LARGEST_BELOW_ONE = 1.0 - 2.0**-53
 # log p where the tail takes over: two roots up there have less than 1e-9 of p, and the Pfaffians still give 9 digits.

@@ -3,12 +3,11 @@
 import operator
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from renyi.compute.arrays import flat_places, is_tensor, like, namespace, stacked
+from renyi.compute.arrays import Array, Counts, Mask, by_value, flat_places, like, namespace, stacked
 from renyi.inference.multiscale import (
     FEW_ROWS,
     LARGEST_ROOT,
@@ -22,11 +21,7 @@ from renyi.inference.multiscale import (
 )
 from renyi.inference.roy import are_many, log_sf, log_sf_of_many
 
-__all__ = ["log_pvalues"]
-
-Array: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.intp]
-Mask: TypeAlias = NDArray[np.bool_]
+__all__ = ["log_pvalues", "within_critical"]
 
 
 def log_pvalues(
@@ -58,7 +53,7 @@ def log_pvalues(
         is_trusted.append(holds & (products <= largest))
     found = namespace(roots).full_like(roots[:, 0], np.nan)
     # Pairs that trust the same blocks share the law of their combination.
-    for rows, pattern in _by_value(sum(holds * 2**i for i, holds in enumerate(is_trusted))):
+    for rows, pattern in by_value(sum(holds * 2**i for i, holds in enumerate(is_trusted))):
         kept = [i for i in range(len(blocks)) if pattern >> i & 1]
         if kept:
             family = [blocks[i] for i in kept]
@@ -87,7 +82,7 @@ def _on_few_rows(leverages: Array, n: Counts | int) -> Array:
     if len(few) == 0:
         return leverages
     counted = leverages + 0.0
-    for rows, length in _by_value(n[few]):
+    for rows, length in by_value(n[few]):
         counted[:, few[rows]] = leverages_on_few_rows(leverages[:, few[rows]], length)
     return counted
 
@@ -123,35 +118,27 @@ def _within_reach(roots: Array, bounds: Array, block: Block, n: Counts | int) ->
 
 def _law_and_trust(roots: Array, bounds: Array, block: Block, n: Counts | int) -> tuple[Array, Mask]:
     """Logarithm of the p-value of a block, and whether its leverages are within Roy's critical correlation."""
+    return _log_sf(roots, block, n), within_critical(bounds, block, n)
+
+
+def within_critical(bounds: Array, block: Block, n: Counts | int, /) -> Mask:
+    """`multiscale.is_trusted` over arrays; bounds are products of leverages over the squared share."""
     # The critical root is above the mean of a beta law with as many degrees of freedom as the longer side has.
     is_trusted = bounds <= max(block) / (n - 1)
     near = ~is_trusted & (bounds < 1.0)
     if bool(near.any()):
         highest = namespace(bounds).clip(bounds[near], None, LARGEST_ROOT)
         is_trusted[near] = _log_sf(highest, block, _some(n, near)) >= np.log(LEVEL)
-    return _log_sf(roots, block, n), is_trusted
+    return is_trusted
 
 
 def _log_sf(roots: Array, block: Block, n: Counts | int) -> Array:
     """The law of few roots as it is, of many by tables."""
-    if is_tensor(roots) or are_many(len(roots)):
+    if namespace(roots) is not np or are_many(len(roots)):
         return log_sf_of_many(roots, *block, n)
     if isinstance(n, int):
         return log_sf(roots, *block, n)
     log_p = np.empty(len(roots))
-    for rows, length in _by_value(n):
+    for rows, length in by_value(n):
         log_p[rows] = log_sf(roots[rows], *block, length)
     return log_p
-
-
-def _by_value(values: Any) -> list[tuple[Any, int]]:
-    """Positions of every distinct value."""
-    if len(values) == 0:
-        return []
-    if bool((values == values[0]).all()):
-        return [(slice(None), int(values[0]))]
-    if is_tensor(values):
-        return [(values == value, value) for value in values.unique().tolist()]
-    order = np.argsort(values, kind="stable")
-    starts = np.flatnonzero(np.diff(values[order], prepend=values[order[0]] - 1))
-    return [(rows, int(values[rows[0]])) for rows in np.split(order, starts[1:])]

@@ -9,17 +9,14 @@ mean, and the law of that mean depends on them through one number.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis.canonical import corner_and_edges, cross_products
 from renyi.basis.nested import MANY_LEVELS, Scales, leverages_without_ties
-from renyi.compute.arrays import as_floats, at_least, interpolated, is_tensor, like, namespace, stacked
-from renyi.compute.eigenvalues import largest_eigenvalue, products_of_rows
-from renyi.compute.linalg import is_large, largest_square
-from renyi.compute.memory import workspace
+from renyi.compute.arrays import Array, Counts, as_floats, at_least, interpolated, like, namespace, stacked
+from renyi.compute.eigenvalues import largest_root
 from renyi.inference.correlation_null import log_heavier
 from renyi.inference.roy import LARGEST_RANK, log_sf
 
@@ -43,6 +40,7 @@ __all__ = [
     "largest_leverages",
     "largest_root",
     "leverages_on_few_rows",
+    "light",
     "log_evidence",
     "log_harmonic_mean",
     "log_pvalue",
@@ -56,8 +54,6 @@ __all__ = [
     "within_reach",
 ]
 
-Array: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.intp]
 Block: TypeAlias = tuple[int, int]
 # Roots, ranks and rows to logarithms of p-values.
 Law: TypeAlias = Callable[[Array, int, int, int], Array]
@@ -95,9 +91,6 @@ FEW_ROWS = 50
 MOST_FITTED = 0.8
 LEVEL = 0.05
 
-# From so many matrices on planes of their entries take half the time of LAPACK, while these stay in the cache.
-_PAIRS_BY_PLANES, _MOST_BY_PLANES = 1024, 8192
-
 # Law of the weighted harmonic mean H of p-values: H = p/M^φ(p) with φ = c·p^a·(1 − p)^b, M the effective number of
 # blocks; fitted in benchmarks/studies/calibration.py.
 _SIZE, _RISE, _FALL = 0.968, 0.401, 0.265
@@ -110,9 +103,9 @@ _LOG_P = -np.concatenate((np.linspace(40.0, 4.0, 400), 4.0 * np.linspace(1.0, 0.
 def family(x: Scales, y: Scales, /, *, n: int | None = None) -> tuple[Block, ...]:
     """The blocks to look at: a function of kinds, ranks and n (by default the rows of x) alone."""
     ranks = x.basis.rank, y.basis.rank
-    are_numbers = x.kind == y.kind == "number"
+    are_numbers = x.is_number and y.is_number
     blocks = OF_NUMBERS if are_numbers else [(a, b) for a in _sizes(x, y) for b in _sizes(y, x)]
-    reach = MANY_LEVELS if x.kind == y.kind == "category" else LARGEST_RANK
+    reach = MANY_LEVELS if x.is_category and y.is_category else LARGEST_RANK
     return within_reach(((min(a, ranks[0]), min(b, ranks[1])) for a, b in blocks), n or x.basis.n_samples, reach=reach)
 
 
@@ -127,8 +120,8 @@ def within_reach(blocks: Iterable[Block], n: int, /, *, reach: int = LARGEST_RAN
 
 
 def _sizes(scales: Scales, other: Scales) -> Sequence[int]:
-    if scales.kind == "number":
-        return _AGAINST_CATEGORY if other.kind == "category" else _AGAINST_VECTOR
+    if scales.is_number:
+        return _AGAINST_CATEGORY if other.is_category else _AGAINST_VECTOR
     return scales.sizes
 
 
@@ -140,11 +133,7 @@ def trusted(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ..
             return ()
         blocks = [(a, b) for a, b in blocks if a + b <= MOST_FITTED * n]
     of_x, of_y = (leverages_on_few_rows(scales.leverages, n) for scales in (x, y))
-    share, most = share_of(x, y), largest_leverages(x, y, n)
-    leverages = {(a, b): of_x[a - 1] * of_y[b - 1] for a, b in blocks}
-    return tuple(
-        block for block, product in leverages.items() if product <= most and is_trusted(product, block, n, share=share)
-    )
+    return light(blocks, (of_x, of_y), n, share=share_of(x, y), most=largest_leverages(x, y, n))
 
 
 def bearable(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ...]:
@@ -153,11 +142,18 @@ def bearable(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, .
     Shuffles are valid for any blocks. But if such a meeting reaches Roy's critical correlation it happens among the
     shuffles as well, and hides what the other blocks would show. If it does in every block, all of them are left.
     """
-    n = x.basis.n_samples
-    kept = (
-        (a, b) for a, b in blocks if is_trusted(x.leverages[a - 1] * y.leverages[b - 1], (a, b), n, share=_BEARABLE)
+    return light(blocks, (x.leverages, y.leverages), x.basis.n_samples, share=_BEARABLE) or tuple(blocks)
+
+
+def light(
+    blocks: Iterable[Block], leverages: tuple[Array, Array], n: int, /, *, share: float, most: Array | float = np.inf
+) -> tuple[Block, ...]:
+    """Blocks of which the largest leverages, by the number of leading functions of either side, are trusted."""
+    of_x, of_y = leverages
+    products = {(a, b): of_x[a - 1] * of_y[b - 1] for a, b in blocks}
+    return tuple(
+        block for block, product in products.items() if product <= most and is_trusted(product, block, n, share=share)
     )
-    return tuple(kept) or tuple(blocks)
 
 
 def leverages_on_few_rows(leverages: Array, n: int, /) -> Array:
@@ -183,7 +179,7 @@ def share_of_levels(has_levels: bool, /) -> float:
 
 def largest_leverages(x: Scales, y: Scales, n: Counts | int, /) -> Array | float:
     """What the product of two leverages may be at most, whatever the critical correlation."""
-    return _MOST_OF_ONE_ROW**2 / n if x.kind == y.kind == "category" else np.inf
+    return _MOST_OF_ONE_ROW**2 / n if x.is_category and y.is_category else np.inf
 
 
 def is_trusted(leverages: float, block: Block, n: int, /, *, share: float) -> bool:
@@ -200,7 +196,7 @@ def _within_critical(root: float, block: Block, n: int) -> bool:
 
 def products(x: Scales, y: Scales, /) -> Array:
     """Products of two nested bases, as far as the blocks of their family reach."""
-    if x.kind == y.kind == "number":
+    if x.is_number and y.is_number:
         return corner_and_edges(x.basis, y.basis, corner=CORNER)
     return cross_products(x.basis, y.basis)
 
@@ -238,44 +234,6 @@ class NestedProducts:
 def block_roots(cross: Array, blocks: Sequence[Block], /) -> Array:
     """Largest squared canonical correlation of every block, as the last axis; `cross` may be a batch of products."""
     return NestedProducts(cross, cross[..., :, 0], cross[..., 0, :]).roots(blocks)
-
-
-def largest_root(block: Array, /) -> Array:
-    """Largest squared singular value of every matrix of a batch."""
-    if block.shape[-2] > block.shape[-1]:
-        block = block.swapaxes(-1, -2)
-    if is_tensor(block):
-        planes = block.movedim((-2, -1), (0, 1))  # type: ignore[attr-defined]  # of torch
-        return _largest_root_of(products_of_rows(planes))
-    if is_large(block.shape[-2:]):
-        found = [largest_square(matrix) for matrix in block.reshape(-1, *block.shape[-2:])]
-        return np.array(found).reshape(block.shape[:-2])
-    if block.ndim == 3 and block.shape[1] > 2 and len(block) >= _PAIRS_BY_PLANES:
-        parts = np.array_split(block, -(-len(block) // _MOST_BY_PLANES))
-        return np.concatenate([_largest_root_of(products_of_rows(_planes(part))) for part in parts])
-    block = np.ascontiguousarray(block)
-    gram = block @ block.swapaxes(-1, -2)
-    if len(gram.T) <= 2:
-        return _largest_root_of(np.moveaxis(gram, (-2, -1), (0, 1)))
-    return np.asarray(np.linalg.eigvalsh(gram)[..., -1])
-
-
-def _planes(matrices: Array) -> Array:
-    """Matrices (m, a, b) as planes (a, b, m), until the next call in this thread."""
-    moved = np.moveaxis(matrices, 0, -1)
-    planes = workspace("planes", moved.shape)
-    planes[:] = moved
-    return planes
-
-
-def _largest_root_of(gram: Array) -> Array:
-    """Largest eigenvalue of symmetric matrices (m, m, …)."""
-    if len(gram) == 1:
-        return np.asarray(gram[0, 0]) if gram.ndim == 2 else gram[0, 0]
-    if len(gram) > 2:
-        return cast(Array, largest_eigenvalue(gram))
-    half = (gram[0, 0] - gram[1, 1]) / 2
-    return cast(Array, (gram[0, 0] + gram[1, 1]) / 2 + namespace(gram).hypot(half, gram[0, 1]))
 
 
 def log_evidence(roots: Array, blocks: Sequence[Block], n: int, /, *, law: Law = log_sf) -> Array:
@@ -317,7 +275,7 @@ def log_pvalue_of_pair(log_mean: Array | float, blocks: Sequence[Block], x: Scal
         log_mean,
         blocks,
         n=x.basis.n_samples,
-        are_numbers=x.kind == y.kind == "number",
+        are_numbers=x.is_number and y.is_number,
         log_arrangements=min(x.log_arrangements, y.log_arrangements),
     )
 

@@ -3,7 +3,8 @@
 Nothing is ranked or projected again. The p-value is (1 + b)/(1 + m) for b of m shuffles that reach the observed
 statistic, never 0 (Phipson and Smyth 2010). Once enough shuffles have reached it the answer cannot become small any
 more and the rest is not drawn: the p-value is then h/l for the h-th such shuffle in l draws (Besag and Clifford 1991),
-which is as valid.
+which is as valid. Where the question is whether the best of many is beyond chance at a level, drawing stops as soon as
+the answer is clearly no (`until_above`).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,11 +13,11 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import cross_products
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.devices import free_bytes, within_room
 from renyi.compute.threads import ahead
 from renyi.errors import InputError
@@ -33,11 +34,10 @@ __all__ = [
     "random_orders",
     "reaches",
     "shuffled_pvalue",
+    "until_above",
     "until_resolved",
 ]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Exchange = Literal["within", "whole"]
 # What random numbers are made from.
 Entropy: TypeAlias = tuple[int, ...]
@@ -171,7 +171,23 @@ def until_resolved(batches: Iterable[Array], observed: float, /, *, rounding: fl
     return Shuffled(n_drawn, n_reached)
 
 
-def reaches(permuted: Array, observed: float, /, *, rounding: float) -> NDArray[np.bool_]:
+def until_above(
+    batches: Iterable[Array], observed: float, /, *, level: float, n_resamples: int, rounding: float
+) -> float:
+    """A p-value by at most so many statistics of permuted rows, of which no more are drawn once it is above a level.
+
+    That is so when as many reach the observed one as would make twice the level of all of them, and 5 to spare.
+    """
+    n_drawn = n_reached = 0
+    for values in batches:
+        n_drawn += len(values)
+        n_reached += int(np.count_nonzero(reaches(values, observed, rounding=rounding)))
+        if 1 + n_reached > 2 * level * (1 + n_resamples) + 5:
+            break
+    return (1 + n_reached) / (1 + n_drawn)
+
+
+def reaches(permuted: Array, observed: float, /, *, rounding: float) -> Mask:
     """Which statistics of permuted rows are at least the observed one, or below it by rounding alone.
 
     Every permutation test compares here. Rounding depends on the order of the rows: without a tolerance it would decide
@@ -286,10 +302,16 @@ def _products_of_rows(
             rows = rng.permutation(n) if groups is None else groups.shuffle(rng)
             yield cross_products(x, y.take(rows))[np.newaxis]
         return
-    rows_of_x, rows_of_y = np.ascontiguousarray(x.rows(0, n).T) / n, y.rows(0, n)
     # Drawing takes as long as the products, so the next batch is drawn meanwhile.
-    for rows in ahead(_arrangements(n, n_resamples, size, rng, groups)):
-        yield rows_of_x @ np.take(rows_of_y, rows, axis=0)
+    yield from _products_in(x, y, ahead(_arrangements(n, n_resamples, size, rng, groups)))
+
+
+def _products_in(x: Basis, y: Basis, batches: Iterator[Index]) -> Iterator[Array]:
+    """Products with the rows of y in orders that come in batches."""
+    n = x.n_samples
+    rows_of_x, rows_of_y = np.ascontiguousarray(x.rows(0, n).T) / n, y.rows(0, n)
+    for orders in batches:
+        yield rows_of_x @ np.take(rows_of_y, orders, axis=0)
 
 
 def _products_on_device(x: Basis, y: Basis, n_resamples: int, seed: Entropy, device: Any) -> Iterator[Array]:
@@ -327,10 +349,7 @@ def orders_on_device(n: int, size: int, generator: Any, /) -> Any:
 
 def _products_of_few_rows(x: Basis, y: Basis, n_resamples: int, seed: Entropy) -> Iterator[Array]:
     """Short pairs are many where they come from a table with gaps, and their orders depend on n and the seed alone."""
-    n = x.n_samples
-    rows_of_x, rows_of_y = np.ascontiguousarray(x.rows(0, n).T) / n, y.rows(0, n)
-    for orders in random_orders(n, n_resamples, seed):
-        yield rows_of_x @ np.take(rows_of_y, orders, axis=0)
+    return _products_in(x, y, random_orders(x.n_samples, n_resamples, seed))
 
 
 def random_orders(n: int, n_resamples: int, seed: Entropy, /) -> Iterator[Index]:

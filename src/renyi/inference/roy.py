@@ -1,21 +1,17 @@
 """The law of the largest canonical correlation of independent data: Roy's largest root."""
 
 from functools import lru_cache
-from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc
 
-from renyi.compute.arrays import as_floats, as_places, at_least, in_memory, is_tensor, like, namespace
+from renyi.compute.arrays import Array, Counts, Lookup, as_floats, as_places, at_least, in_memory, like, namespace
 from renyi.compute.roots import root_between
 from renyi.errors import InputError
 from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_beta, log_tail
 
 __all__ = ["LARGEST_RANK", "MANY_ROOTS", "are_many", "critical_root", "log_sf", "log_sf_of_many", "null_median"]
-
-Array: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.intp]
 
 # The table of the law takes 0.6 s at this smaller rank, and the cube of it beyond.
 LARGEST_RANK = 200
@@ -90,14 +86,18 @@ def log_sf_of_many(roots: Array, rank_x: int, rank_y: int, n_samples: int | Coun
     Each root may have its own number of rows: tables stand for some numbers of rows, and those between are interpolated
     from the four nearest. Worth it from `MANY_ROOTS` roots on.
     """
-    smallest, largest = (n_samples,) * 2 if isinstance(n_samples, int) else (int(n_samples.min()), int(n_samples.max()))
+    if isinstance(n_samples, int):
+        smallest = largest = n_samples
+    else:
+        smallest, largest = int(n_samples.min()), int(n_samples.max())
     a, b = _checked_ranks(rank_x, rank_y, smallest)
     if b > _LARGEST_INTERPOLATED:
         found: Array = like(_one_by_one(in_memory(roots), a, b, in_memory(n_samples)), roots)
         return found
-    if smallest == largest:
+    if smallest == largest or isinstance(n_samples, int):
         return _interpolated(a, b, smallest)(roots)
-    log_p, nodes = namespace(roots).empty_like(roots), _nodes_at(n_samples)
+    log_p: Array = namespace(roots).empty_like(roots)
+    nodes = _nodes_at(n_samples)
     for first in namespace(nodes).unique(nodes).tolist():
         here = nodes == first
         log_p[here] = _between(roots[here], a, b, n_samples[here], first)
@@ -235,9 +235,7 @@ class _Interpolated:
         log_p = log_sf(np.minimum(odds / (1.0 + odds), LARGEST_BELOW_ONE), a, b, n_samples)
         spline = CubicSpline(knots, log_p + self._power * np.log1p(odds))
         self._steps_per_unit = (_KNOTS - 1) / end
-        # Of each step together, as NumPy reads fast; a device reads each of the four by itself, and keeps them.
-        self._coefficients = np.ascontiguousarray(spline.c.T)
-        self._on_devices: dict[Any, list[Any]] = {}
+        self._coefficients = Lookup(spline.c.T)
 
     def __call__(self, roots: Array, /) -> Array:
         odds = roots / (1.0 - roots)
@@ -250,18 +248,9 @@ class _Interpolated:
         position = variable * self._steps_per_unit
         step = namespace(position).clip(as_places(position), None, _KNOTS - 2)
         beyond = (position - step) / self._steps_per_unit
-        cubic, square, slope, value = self._coefficients_at(step)
+        cubic, square, slope, value = self._coefficients.at(step)
         found: Array = ((cubic * beyond + square) * beyond + slope) * beyond + value
         return found
-
-    def _coefficients_at(self, step: Any) -> Any:
-        if not is_tensor(step):
-            return self._coefficients[step].T
-        kept = self._on_devices.get(step.device)
-        if kept is None:
-            kept = [column.contiguous() for column in like(self._coefficients, step).T]
-            self._on_devices[step.device] = kept
-        return [column[step] for column in kept]
 
     def _variable(self, odds: Array) -> Array:
         xp = namespace(odds)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from renyi.basis.basis import Basis, category_basis, restrict, scalar_basis, vector_basis
 from renyi.basis.random_features import Seed
 from renyi.compute.threads import in_threads
-from renyi.data.align import common_rows
+from renyi.data.align import checked_rows
 from renyi.data.column import Column, labels_of
 from renyi.errors import InputError
 from renyi.pair.settings import Settings
@@ -38,13 +38,13 @@ def pair_of_bases(pair: tuple[Column, Column], settings: Settings, seed: Seed, /
 
 def for_both(prepare: Callable[[Column], Outcome], pair: tuple[Column, Column], /) -> list[Outcome]:
     """Prepare two columns, at the same time where they are long."""
-    long_scalars = len(pair[0]) >= _ROWS_FOR_THREADS and all(column.kind == "number" for column in pair)
+    long_scalars = len(pair[0]) >= _ROWS_FOR_THREADS and all(column.is_number for column in pair)
     return in_threads(prepare, pair) if long_scalars else [prepare(column) for column in pair]
 
 
 def rows_in_common(pair: tuple[Column, Column], /) -> list[NDArray[np.bool_]] | None:
     """Of the observed rows of either column those that the other has too; None where nothing is missing."""
-    common = common_rows(*pair)
+    common = checked_rows(*pair)
     if common is None:
         return None
     return [common if column.missing is None else common[~column.missing] for column in pair]
@@ -53,10 +53,10 @@ def rows_in_common(pair: tuple[Column, Column], /) -> list[NDArray[np.bool_]] | 
 def _basis(column: Column, settings: Settings, seed: Seed) -> Basis:
     """The basis of a column over its own observed rows."""
     column = column.complete()
-    if column.kind == "category":
+    if column.is_category:
         return category_basis(column.values)
     projection = settings.projection(column, seed)
-    basis = scalar_basis if column.kind == "number" else vector_basis
+    basis = scalar_basis if column.is_number else vector_basis
     return settings.of_rows(basis(column.values, projection))
 
 
@@ -72,7 +72,7 @@ def check_basis(column: Column, basis: Basis, /) -> None:
     if basis.rank > 0:
         return
     n = basis.n_samples
-    is_short = n < len(column) or column.kind == "category"
+    is_short = n < len(column) or column.is_category
     remedy = "pass more rows" if is_short else "pass a larger s (to renyi.rdc), or declare it by renyi.categorical"
     raise InputError(f"{column.label} does not vary enough to be measured on the {n:,} rows used: {remedy}")
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations
-from renyi.basis.orthonormal import ordered_whitening, own_features, triangular_factor
+from renyi.basis.orthonormal import orthonormalised, own_features
 from renyi.basis.ranks import quantise
+from renyi.compute.arrays import Array, Index
 from renyi.data.align import Missing, as_conditional
 from renyi.data.column import Column, labels_of
 from renyi.errors import InputError, check_choice
@@ -21,7 +21,6 @@ from renyi.pair.result import TestResult
 
 __all__ = ["conditional_test"]
 
-Array: TypeAlias = NDArray[np.float64]
 Method = Literal["auto"]
 
 # Levels of roughness of x and y that are looked at together; a scalar has one function a level.
@@ -162,8 +161,8 @@ class _Left:
 
 
 def _left_of(column: Column, target: Array, given: Sequence[Column], explained: Explained) -> _Left:
-    numbers = matrix_of(column) if column.kind != "category" else target
-    if column.kind != "category":
+    numbers = matrix_of(column) if not column.is_category else target
+    if not column.is_category:
         target = explained.best_scale(numbers)
     shares = explained.share_left(target)
     left = shares >= _NOTHING_LEFT
@@ -172,17 +171,16 @@ def _left_of(column: Column, target: Array, given: Sequence[Column], explained: 
             f"{column.label} is determined by {labels_of(given)}: {shares.max(initial=0.0):.1%} of its variance is "
             "left, and where nothing is left there is nothing to test"
         )
-    if column.kind == "category":
+    if column.is_category:
         functions, ends = target, np.array([target.shape[1]])
     else:
         functions, ends = _smooth_to_rough(_ranked(numbers[:, left], target[:, left], explained))
     functions = explained.residuals(functions)
     functions /= np.maximum(np.sqrt(np.mean(functions**2, axis=0)), 1e-12)
-    n = len(functions)
-    weights, intercept = ordered_whitening(triangular_factor([(functions, np.full(n, n**-0.5))]), cut=_CUT)
+    basis, weights, _ = orthonormalised(functions, cut=_CUT)
     made_by = own_features(weights)
     levels = dict.fromkeys(int(np.count_nonzero(made_by < end)) for end in ends)
-    return _Left(functions @ weights + intercept, tuple(level for level in levels if level))
+    return _Left(basis, tuple(level for level in levels if level))
 
 
 def _ranked(numbers: Array, target: Array, explained: Explained) -> Array:
@@ -197,7 +195,7 @@ def _ranked(numbers: Array, target: Array, explained: Explained) -> Array:
     return ranks
 
 
-def _smooth_to_rough(u: Array) -> tuple[Array, NDArray[np.intp]]:
+def _smooth_to_rough(u: Array) -> tuple[Array, Index]:
     """Functions of ranks, level by level, and where the levels end."""
     linear = 2 * u - 1
     products = [linear[:, [i]] * linear[:, i + 1 :] for i in range(u.shape[1] - 1)]
@@ -208,7 +206,7 @@ def _smooth_to_rough(u: Array) -> tuple[Array, NDArray[np.intp]]:
 
 def _coordinates(given: Sequence[Column]) -> Array:
     """The coordinates of z, centred: softened numbers and indicators."""
-    parts = [targets_of(column) if column.kind == "category" else soften(matrix_of(column)) for column in given]
+    parts = [targets_of(column) if column.is_category else soften(matrix_of(column)) for column in given]
     coordinates = np.concatenate(parts, axis=1)
     return np.asarray(coordinates - coordinates.mean(axis=0))
 
@@ -251,13 +249,8 @@ def _measured(x: _Left, y: _Left, rows: int) -> Block:
 def _trusted(x: _Left, y: _Left, n: int) -> list[Block]:
     """Blocks in which no single row weighs too much, as in `renyi.independence_test`."""
     blocks = multiscale.within_reach(((x.size(a), y.size(b)) for a, b in _FAMILY), n)
-    leverages = [np.cumsum(left.basis**2, axis=1).max(axis=0) / len(left.basis) for left in (x, y)]
-    share = multiscale.TRUSTED_SHARE
-    return [
-        (a, b)
-        for a, b in blocks
-        if multiscale.is_trusted(leverages[0][a - 1] * leverages[1][b - 1], (a, b), n, share=share)
-    ]
+    of_x, of_y = (np.cumsum(left.basis**2, axis=1).max(axis=0) / len(left.basis) for left in (x, y))
+    return list(multiscale.light(blocks, (of_x, of_y), n, share=multiscale.TRUSTED_SHARE))
 
 
 def _heaviest_row(x: _Left, y: _Left) -> int:
@@ -286,9 +279,6 @@ def _relative_errors(x: Array, y: Array, explained: Explained) -> Array:
 def _root_of_products(own: Array, other: Array, z: Array, explained: Explained) -> tuple[int, float]:
     """Functions of one side and their products with z: how many there are, and their largest root with the other."""
     products = explained.residuals((own[:, :, np.newaxis] * z[:, np.newaxis, :]).reshape(len(z), -1))
-    functions = np.concatenate((own, products), axis=1)
-    factor = triangular_factor([(functions, np.full(len(z), len(z) ** -0.5))])
-    weights, intercept = ordered_whitening(factor, cut=_CUT)
-    basis = functions @ weights + intercept
+    basis, *_ = orthonormalised(np.concatenate((own, products), axis=1), cut=_CUT)
     cross = basis.T @ other / len(z) / _relative_errors(basis, other, explained)
     return len(cross), float(multiscale.block_roots(cross, [(cross.shape[0], cross.shape[1])])[0])

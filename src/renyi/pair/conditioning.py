@@ -10,19 +10,16 @@ is a rough function that x and y share, and no smooth feature takes it away.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from renyi.basis.ranks import quantise
+from renyi.compute.arrays import Array
 from renyi.data.column import Column, labels_of
 from renyi.errors import InputError
 
 __all__ = ["Explained", "explain", "matrix_of", "soften", "targets_of"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 # Features of z: a quarter of the rows, within reason.
 _ROWS_PER_FEATURE, _MOST_FEATURES = 4, 400
@@ -76,7 +73,7 @@ class Explained:
 
 def targets_of(column: Column, /) -> Array:
     """What is explained: numbers with softened tails, or indicators of levels, the rarest left out."""
-    if column.kind == "category":
+    if column.is_category:
         counts = np.bincount(column.values)
         present = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
         return np.asarray(column.values[:, np.newaxis] == present[:-1], dtype=np.float64)
@@ -86,14 +83,14 @@ def targets_of(column: Column, /) -> Array:
 def explain(z: Sequence[Column], targets: Sequence[Array], /) -> Explained:
     """The features of z; `targets` are what they are to explain, which decides on directions to look along."""
     n = len(z[0])
-    n_levels = sum(len(np.unique(column.values)) - 1 for column in z if column.kind == "category")
+    n_levels = sum(len(np.unique(column.values)) - 1 for column in z if column.is_category)
     if n_levels and n_levels > min(n - _ROWS_LEFT, _MOST_LEVELS):
         raise InputError(
             f"{labels_of(z)} have {n_levels:,} levels on {n:,} rows to hold fixed, which leaves too little to test on: "
             f"pass more rows, or merge levels (at most {_MOST_LEVELS:,})"
         )
-    levels = [targets_of(column) for column in z if column.kind == "category"]
-    numbers = [matrix_of(column) for column in z if column.kind != "category"]
+    levels = [targets_of(column) for column in z if column.is_category]
+    numbers = [matrix_of(column) for column in z if not column.is_category]
     features = [np.ones((n, 1)), *levels]
     if numbers:
         budget = min(n // _ROWS_PER_FEATURE, _MOST_FEATURES) - sum(part.shape[1] for part in features)

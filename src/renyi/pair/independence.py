@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from renyi.basis import random_features
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products, largest_correlation
 from renyi.basis.random_features import Seed
-from renyi.compute.arrays import is_tensor, namespace
+from renyi.compute.arrays import Array, namespace
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing, as_blocks, as_pair, common_rows
 from renyi.data.column import Column, as_floats_apart
@@ -35,9 +35,7 @@ from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
 from renyi.pair.result import TestResult
 from renyi.pair.settings import Rng
 
-__all__ = ["independence_test"]
-
-Array: TypeAlias = NDArray[np.float64]
+__all__ = ["check_resamples", "independence_test"]
 
 Method = Literal["auto", "roy", "bartlett", "spectral", "permutation"]
 _MOST_RESAMPLES = 10**8
@@ -171,7 +169,6 @@ class Shuffles:
 
     def test(self, result: TestResult, x: Basis, y: Basis, statistic: Statistic, /, *, rounding: float) -> TestResult:
         """A result with its p-value; the draws depend on n and the seed alone, so that one pair and a table agree."""
-        seed = x.n_samples, self.seed.entropy, self.seed.number
         found = shuffled_pvalue(
             x,
             y,
@@ -179,7 +176,7 @@ class Shuffles:
             observed=result.statistic,
             rounding=rounding,
             n_resamples=self.n_resamples,
-            seed=seed,
+            seed=self.seed.for_rows(x.n_samples),
             groups=self.groups,
             device=self.device,
         )
@@ -199,9 +196,9 @@ def _on_device(data: Any, argument: str, place: Any) -> Column:
     """A column of numbers on a device."""
     import torch
 
-    if not is_tensor(data):
+    if namespace(data) is np:
         column = as_column(data, argument)
-        if column.kind != "number":
+        if not column.is_number:
             raise InputError(
                 f"{column.label} is a {column.kind}, which is not tested on a device yet: pass NumPy arrays and "
                 "device=None"

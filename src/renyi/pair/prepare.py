@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from renyi.basis.basis import Basis, copula_basis, rank_column, restrict, vector_basis
 from renyi.basis.nested import Scales, category_scales, number_scales, vector_scales
-from renyi.basis.random_features import DEFAULT_SCALE, Seed
+from renyi.basis.random_features import DEFAULT_SCALE, FIXED_DRAW, Seed
 from renyi.data.column import Column
-from renyi.errors import InputError, count
 from renyi.pair.bases import check_freedom, rows_in_common
 from renyi.pair.settings import Settings
 
@@ -37,15 +36,14 @@ class Prepared:
         return Prepared(restrict(self.basis, rows), self.scales.on(rows))
 
 
-def prepare(column: Column, seed: Seed, /, settings: Settings | None = None) -> Prepared:
+def prepare(column: Column, seed: Seed = FIXED_DRAW, /, settings: Settings = DEFAULT_SETTINGS) -> Prepared:
     """A column on its own observed rows."""
     column = column.complete()
-    if column.kind == "category":
+    if column.is_category:
         scales = category_scales(column.values)
         return Prepared(scales.basis, scales)
-    settings = settings or DEFAULT_SETTINGS
     projection = settings.projection(column, seed)
-    if column.kind == "number":
+    if column.is_number:
         copula = rank_column(column.values, projection)
         return Prepared(settings.of_rows(copula_basis(copula, projection)), number_scales(copula))
     basis = settings.of_rows(vector_basis(column.values, projection))
@@ -57,9 +55,6 @@ def together(pair: Pair, prepared: Sequence[Prepared], /) -> tuple[Prepared, Pre
     x, y = prepared
     rows = rows_in_common(pair)
     if rows is not None:
-        n = int(np.count_nonzero(rows[0]))
-        if n < 2:
-            raise InputError(f"{pair[0].label} and {pair[1].label} have {count(n, 'row')} in common: pass at least 2")
         x, y = x.on(rows[0]), y.on(rows[1])
     check_freedom(pair, (x.basis, y.basis))
     return x, y

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from renyi.basis.basis import Basis, FeatureMap
 from renyi.basis.canonical import cross_products
 from renyi.basis.ranks import empirical_cdf
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.categories import categorical
 from renyi.data.column import Column
 from renyi.data.reader import as_column
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["CategoryTransformation", "RankTransformation", "TestResult", "Transformations", "remark_on"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 # Smallest p-value that is shown as a number, rather than as its logarithm.
 _SMALLEST = float(np.finfo(np.float64).tiny)
@@ -96,6 +95,10 @@ class CategoryTransformation:
     def __repr__(self) -> str:
         return f"<function of {self.name}, {len(self.scores)} levels>"
 
+    def of_levels(self, levels: tuple[Any, ...], /) -> Array:
+        """A score for every level, NaN for those that the sample did not have."""
+        return np.array([self.scores.get(level, np.nan) for level in levels], dtype=np.float64)
+
     def __call__(self, values: Any, /) -> Array:
         """Labels (m,) to numbers (m,); missing ones stay missing, unknown ones are refused."""
         column = _recoded(categorical(values, name=self.name), tuple(self.scores))
@@ -118,7 +121,7 @@ def _with_missing(outcome: Array, column: Column) -> Array:
 
 def _family(column: Column) -> str:
     """What may be compared with what."""
-    if column.kind == "category":
+    if column.is_category:
         return "label"
     return {"M": "date", "m": "duration"}.get(column.values.dtype.kind, "number")
 
@@ -256,7 +259,7 @@ class TestResult:
     floor: float | None = None
     n_explained: int = 0
     left_out: tuple[int, ...] = ()
-    common: NDArray[np.bool_] | None = field(repr=False, default=None)
+    common: Mask | None = field(repr=False, default=None)
 
     @cached_property
     def effective_rows(self) -> float | None:
@@ -300,7 +303,7 @@ class TestResult:
         if self.debiased is None:
             return None
         debiased, log_pvalue = np.array([self.debiased]), np.array([self.log_pvalue])
-        most: NDArray[np.float64] | float = 1.0
+        most: Array | float = 1.0
         if self.bases is not None and all(basis.order is not None for basis in self.bases):
             most = most_of_categories(np.array([self.coefficient]), debiased, np.array([self.ranks], dtype=np.int32))
         return float(strengths(debiased, log_pvalue, np.array([self.n_samples]), most=most)[0])
@@ -370,8 +373,8 @@ def remark_on(
     x: Basis,
     y: Basis,
     rows: float,
-    common: NDArray[np.bool_] | None,
-    places: NDArray[np.intp] | None = None,
+    common: Mask | None,
+    places: Index | None = None,
     /,
 ) -> str:
     """What is said of a pair that one or two rows carry, empty where more do; rows are counted from 0.

@@ -1,15 +1,15 @@
 """The functions behind a coefficient: `transformations`."""
 
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis import random_features
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_directions, cross_products, largest_correlation
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
+from renyi.compute.arrays import Array
 from renyi.data.align import Missing, as_pair, common_rows
 from renyi.data.column import Column
 from renyi.pair.bases import pair_of_bases
@@ -17,8 +17,6 @@ from renyi.pair.result import CategoryTransformation, RankTransformation, Transf
 from renyi.pair.settings import Rng, Scale, Settings
 
 __all__ = ["transformations", "transformations_of"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 # Canonical correlations this close are taken as equal when their functions are shown.
 _EQUAL_CORRELATIONS = 1e-9
@@ -132,7 +130,7 @@ def _orientation(pair: tuple[Column, Column], bases: tuple[Basis, Basis], direct
     trends = [
         _trend(basis, direction)
         for column, basis, direction in zip(pair, bases, directions, strict=True)
-        if column.kind == "number"
+        if column.is_number
     ]
     if not trends:
         return 1.0 if directions[0][np.argmax(np.abs(directions[0]))] >= 0 else -1.0

@@ -1,14 +1,10 @@
 """The order of columns in which neighbours are alike."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
+
+from renyi.compute.arrays import Array, Index
 
 __all__ = ["orders"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 _MOST_TO_ORDER = 500
 

@@ -3,28 +3,27 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi import __version__
 from renyi.allpairs.column_group import Variable
-from renyi.errors import InputError, brief
+from renyi.allpairs.row_sample import sampled_rows
+from renyi.compute.arrays import Array, Index, Mask
+from renyi.errors import InputError, brief, is_integer
 from renyi.report.clusters import orders
 from renyi.report.network import network_of
-from renyi.report.sentences import missed, sentences
+from renyi.report.sentences import drawn_from, missed, sentences
 from renyi.report.summary import LONGEST_NOTE, Result, called, short
-from renyi.report.variables import label_of, plain, sampled_rows, variable_record
+from renyi.report.variables import label_of, plain, variable_record
 from renyi.report.views import Axis, view_of
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
 __all__ = ["SCHEMA", "ReportOptions", "document_of"]
 
-Index: TypeAlias = NDArray[np.intp]
-
-SCHEMA = 1
+SCHEMA = 2
 # What a page still opens quickly with: all pairs of 500 columns.
 _MOST_PAIRS, _MOST_DRAWN = 125_000, 500
 _MOST_CELLS = 400_000
@@ -41,7 +40,7 @@ class ReportOptions:
     rows: int = 1000
 
     def __post_init__(self) -> None:
-        if not isinstance(self.rows, (int, np.integer)) or isinstance(self.rows, bool) or self.rows < 0:
+        if not is_integer(self.rows) or self.rows < 0:
             raise InputError(f"rows={brief(self.rows)} makes no sense: pass a whole number of rows, 0 to show none")
         if isinstance(self.pairs, str) or not all(
             isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in self.pairs
@@ -93,10 +92,11 @@ class _Summary:
             "tests": result.n_tests,
             "found": result.n_found(options.q),
             "missed": int(np.count_nonzero(is_missed)),
-            "summary": sentences(result, q=options.q),
+            "summary": [*sentences(result, q=options.q), *drawn_from(result)],
             "left_out": [{"name": label_of(name), "reason": reason} for name, reason in result.skipped.items()],
             "pooled": [{"name": label_of(name), "levels": n} for name, n in result.pooled.items()],
             "notes": [short(note, LONGEST_NOTE) for note in result.notes],
+            "drawn": self.n_drawn,
             "sampled": len(self.rows),
             "columns": [self._column(k) for k in range(len(self.variables))],
             "n_pairs": len(edges),
@@ -130,7 +130,12 @@ class _Summary:
     def rows(self) -> Index:
         """Rows whose values are shown, fewer where there are many columns."""
         most = min(int(self.options.rows), _MOST_CELLS // min(len(self.variables), _MOST_DRAWN))
-        return sampled_rows(len(self.variables[0].column), most)
+        return sampled_rows(self.n_drawn, most)
+
+    @property
+    def n_drawn(self) -> int:
+        """Rows that pictures are drawn of."""
+        return len(self.variables[0].shown)
 
     @cached_property
     def drawn(self) -> list[int]:
@@ -144,7 +149,7 @@ class _Summary:
         return sorted(list(seen)[:_MOST_DRAWN])
 
     @cached_property
-    def _is_drawn(self) -> NDArray[np.bool_]:
+    def _is_drawn(self) -> Mask:
         return np.isin(np.arange(len(self.variables)), self.drawn)
 
     def _column(self, k: int) -> dict[str, Any]:
@@ -158,7 +163,7 @@ class _Summary:
 
     # The pairs.
 
-    def _pairs(self, is_missed: NDArray[np.bool_]) -> dict[str, Any]:
+    def _pairs(self, is_missed: Mask) -> dict[str, Any]:
         kept, edges, is_rdc = self.kept, self.edges, self.edges.measure == "rdc"
         with np.errstate(divide="ignore"):
             log_q = np.log10(self.result.edge_qvalues[kept])
@@ -195,7 +200,7 @@ class _Summary:
         unbounded = np.isnan(self.edges.largest) and len(known)
         return {"rows": first, "columns": second, "scale": round(float(known.max()), 4) if unbounded else 1.0}
 
-    def _strength_between(self, drawn: Index) -> NDArray[np.float64]:
+    def _strength_between(self, drawn: Index) -> Array:
         """Strengths of the kept pairs between the columns that are drawn."""
         place = np.full(len(self.variables), -1)
         place[drawn] = np.arange(len(drawn))
@@ -224,7 +229,7 @@ class _Summary:
         def axis(k: int) -> Axis:
             return axes.setdefault(k, Axis(self.variables[k]))
 
-        is_whole = len(self.rows) == len(self.variables[0].column)
+        is_whole = len(self.rows) == self.n_drawn
         places: Iterable[int] = dict.fromkeys([*strongest, *(place_of[edge] for edge in self.asked)])
         strength = self.edges.strength[self.kept]
         linear = np.full(len(strength), np.nan)

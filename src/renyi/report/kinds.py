@@ -5,23 +5,20 @@ they explain beside Spearman's correlation, says whether there is a rise, a curv
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.allpairs.edges import MISSED
 from renyi.basis.canonical import canonical_correlations, cross_products
 from renyi.basis.nested import Scales, category_scales, number_scales
-from renyi.basis.ranks import quantise
+from renyi.basis.ranks import middles, quantise
+from renyi.compute.arrays import Array
 from renyi.data.align import as_pair
 from renyi.data.column import Column
 from renyi.inference.roy import null_median
 from renyi.report.summary import short, trend_of
 
 __all__ = ["kind_of"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 # A shape needs no finer ranks.
 _CELLS = 1024
@@ -50,14 +47,12 @@ def kind_of(x: Column, y: Column, /, *, strength: float, linear: float) -> str:
     if "vector" in (x.kind, y.kind):
         return f"functions of {a} and of {b} go together"
     pair = as_pair(x, y, missing="listwise")
-    if x.kind == y.kind == "category":
+    if x.is_category and y.is_category:
         return f"levels of {a} and of {b} go together"
     scales = [_scales(column) for column in pair]
     cross = cross_products(scales[0].basis, scales[1].basis)
     if "category" in (x.kind, y.kind):
-        return (
-            _of_groups(a, b, cross, len(pair[0])) if x.kind == "category" else _of_groups(b, a, cross.T, len(pair[0]))
-        )
+        return _of_groups(a, b, cross, len(pair[0])) if x.is_category else _of_groups(b, a, cross.T, len(pair[0]))
     spearman, n = float(cross[0, 0]), len(pair[0])
     over_x, over_y = _Fit.of(cross[:, 0], n, scales[0]), _Fit.of(cross[0], n, scales[1])
     fit = max(over_x, over_y, key=lambda side: side.explained)
@@ -76,7 +71,7 @@ def kind_of(x: Column, y: Column, /, *, strength: float, linear: float) -> str:
 
 
 def _scales(column: Column) -> Scales:
-    if column.kind == "category":
+    if column.is_category:
         return category_scales(column.values)
     return number_scales(quantise(column.values, n_cells=_CELLS))
 
@@ -116,8 +111,8 @@ class _Fit:
         table, counts = scales.basis.table, scales.basis.cell_counts
         heights = table[:, : sizes[best]] @ weights[: sizes[best]]
         if counts is not None:
-            middles = (np.cumsum(counts) - counts / 2) / counts.sum()
-            inner = heights[(middles > _OUTER) & (middles < 1.0 - _OUTER)]
+            places = middles(counts)
+            inner = heights[(places > _OUTER) & (places < 1.0 - _OUTER)]
             heights = inner if len(inner) > 1 else heights
         return cls(explained[best], heights)
 

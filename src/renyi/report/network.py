@@ -1,17 +1,15 @@
 """The strongest dependences as a network: which columns it has, and where they stand."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components, shortest_path
 
-__all__ = ["network_of"]
+from renyi.compute.arrays import Array, Index
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
+__all__ = ["network_of"]
 
 _MOST_NODES, _MOST_EDGES = 36, 60
 # Beyond this many lines a column hides what else there is.

@@ -9,7 +9,7 @@ from renyi.report.summary import Result, called, lines_of, number, ranking, rate
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
-__all__ = ["missed", "sentences"]
+__all__ = ["drawn_from", "missed", "sentences"]
 
 _PLURALS = {"category": "categories", "boolean": "yes-or-no columns", "ordered": "ordered categories"}
 _SINGULARS = {"boolean": "yes-or-no column", "ordered": "ordered category"}
@@ -21,6 +21,17 @@ def sentences(result: Result, /, *, q: float) -> list[str]:
     said = [_what_was_looked_at(result), *_what_was_found(result, q), *_strongest(result, q)]
     said += [f"{remark[0].upper()}{remark[1:]}." for remark in remarks(result)]
     return said
+
+
+def drawn_from(result: Result, /) -> list[str]:
+    """What pictures are drawn of, where that is not all rows."""
+    n_drawn = len(result.edges.x[0].shown)
+    if n_drawn == result.n_rows:
+        return []
+    return [
+        f"Pictures are drawn from {count(n_drawn, 'row')}, a uniform sample of all {result.n_rows:,}; numbers are from "
+        "all rows."
+    ]
 
 
 def missed(result: Result, /, *, q: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -123,7 +123,7 @@ def trend_of(x: Column, y: Column, correlation: float, strength: float, /) -> in
     """
     if not (abs(correlation) >= _TREND and abs(correlation) > MISSED * strength):
         return 0
-    if not all(side.kind == "number" or set(side.levels) <= {False, True} for side in (x, y)):
+    if not all(side.is_number or set(side.levels) <= {False, True} for side in (x, y)):
         return 0
     return 1 if correlation > 0 else -1
 

@@ -2,19 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
+from renyi.basis.ranks import joint_ranks
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Column
 from renyi.report.summary import short
 
-__all__ = ["cells_of", "drawable", "label_of", "limits_of", "plain", "sampled_rows", "significant", "variable_record"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
+__all__ = ["cells_of", "drawable", "followed", "label_of", "limits_of", "plain", "significant", "variable_record"]
 
 _LONGEST_LABEL = 60
 # Beyond these a browser's axis has no room left for differences.
@@ -36,33 +35,26 @@ def label_of(name: str, /) -> str:
 
 def variable_record(variable: Variable, kind: str, side: str, rows: Index | None, /) -> dict[str, Any]:
     """One column: what it is, and its values on the rows that were drawn, if any."""
-    column = variable.column
+    column = variable.shown
     record: dict[str, Any] = {
         "name": column.name,
         "label": label_of(column.name),
         "type": kind,
         "side": side,
-        "missing": len(column) - variable.n_samples,
-        "is_number": column.kind == "number",
+        "missing": variable.n_rows - variable.n_samples,
+        "is_number": column.is_number,
         "levels": [label_of(str(level)) for level in column.levels] or None,
         "limits": None,
         "is_clipped": False,
         "sample": None,
     }
-    if column.kind != "vector" and not column.levels:
+    if not column.is_vector and not column.levels:
         *limits, is_clipped = limits_of(column)
         record |= {"limits": significant(np.array(limits)), "is_clipped": is_clipped}
-    if column.kind != "vector" and rows is not None:
+    if not column.is_vector and rows is not None:
         values, gaps = drawable(column)[rows], None if column.missing is None else column.missing[rows]
         record["sample"] = _sample(values, gaps, is_coded=bool(column.levels))
     return record
-
-
-def sampled_rows(n_rows: int, wanted: int, /) -> Index:
-    """Rows whose values go into a report: all, or as many as wanted, the same at every call."""
-    if n_rows <= wanted:
-        return np.arange(n_rows)
-    return np.sort(np.random.default_rng(0).choice(n_rows, wanted, replace=False))
 
 
 def drawable(column: Column, /) -> Array:
@@ -79,6 +71,8 @@ def drawable(column: Column, /) -> Array:
 def limits_of(column: Column, /) -> tuple[float, float, bool]:
     """Where the axis of a number ends, and whether a few far values lie beyond."""
     values = drawable(column.complete())
+    if not len(values):
+        return 0.0, 1.0, False
     low, inner_low, inner_high, high = np.quantile(values, [0.0, _OUTER, 1.0 - _OUTER, 1.0])
     if inner_high > inner_low and high - low > _MUCH_SHORTER * (inner_high - inner_low):
         room = 0.05 * (inner_high - inner_low)
@@ -92,6 +86,14 @@ def cells_of(values: Array, low: float, high: float, n_cells: int, /) -> Index:
     if not width > 0.0:
         return np.zeros(len(values), dtype=np.intp)
     return np.clip((values - low) / width * n_cells, 0, n_cells - 1).astype(np.intp)
+
+
+def followed(column: Column, scores: Array, /) -> tuple[list[str], Array]:
+    """The coordinates of a vector, and how far the rank of each correlates with scores of the rows."""
+    ranks = joint_ranks(column.values)
+    centred = ranks - ranks.mean(axis=0)
+    correlations = (centred / np.maximum(centred.std(axis=0), 1e-12)).T @ scores / len(ranks)
+    return list(column.coordinates or map(str, range(len(correlations)))), correlations
 
 
 # Numbers that are short as text.
@@ -119,7 +121,7 @@ def _shortest(value: float) -> float:
     return int(value) if value.is_integer() and abs(value) < 1e15 else value
 
 
-def _sample(values: Array, gaps: NDArray[np.bool_] | None, *, is_coded: bool) -> Sequence[float | None]:
+def _sample(values: Array, gaps: Mask | None, *, is_coded: bool) -> Sequence[float | None]:
     observed = values if gaps is None else values[~gaps]
     known: list[float] = observed.astype(int).tolist() if is_coded else significant(observed)
     if gaps is None:

@@ -4,12 +4,12 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
 from renyi.basis.basis import Basis
-from renyi.basis.ranks import empirical_cdf, joint_ranks
+from renyi.basis.ranks import empirical_cdf
 from renyi.coefficients.pearson import Spearman, correlation_of
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.align import common_rows
 from renyi.data.column import Column
 from renyi.errors import InputError
@@ -17,25 +17,34 @@ from renyi.pair.prepare import together
 from renyi.pair.result import CategoryTransformation, RankTransformation
 from renyi.pair.transformations import transformations_of
 from renyi.report.kinds import kind_of
-from renyi.report.variables import cells_of, drawable, label_of, limits_of, plain, significant
+from renyi.report.variables import cells_of, drawable, followed, label_of, limits_of, plain, significant
 
 __all__ = ["Axis", "view_of"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Function: TypeAlias = RankTransformation | CategoryTransformation
 
 _CELLS, _CLOUD_CELLS = 40, 32
 _KNOTS = 80
 _MOST_COORDINATES = 12
 _BOX = (0.05, 0.25, 0.5, 0.75, 0.95)
+# A sample shows of which kind a dependence is, and by which functions, where its rows times the squared strength are at
+# least so many: of 40 samples of 10,000 rows with a strength of 0.07 all were told right for a rise, a wave and groups,
+# and 30 for a valley; with 0.03 it was 26, 35, 37 and 12. Below, f and g are those of chance. A spread that changes was
+# told in none to one of 40 at strengths up to 0.1, with this rule or without it.
+_SHOWS_KIND = 49.0
+_NO_FUNCTIONS: dict[str, Any] = {"f": None, "g": None, "reached": None, "cloud": None}
 
 
 class Axis:
     """A column as an axis of pictures; what several pairs need of it is computed once."""
 
     def __init__(self, variable: Variable) -> None:
-        self.variable, self.column = variable, variable.column
+        self.variable, self.column = variable, variable.shown
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether the rows are some of many."""
+        return len(self.column) < self.variable.n_rows
 
     @property
     def has_levels(self) -> bool:
@@ -59,7 +68,7 @@ class Axis:
     @cached_property
     def by_rank(self) -> tuple[Index, int]:
         """The same over ranks, as even as they are; a category has none and keeps its levels."""
-        if self.column.kind == "category":
+        if self.column.is_category:
             return self.by_value
         gaps, n = self.column.missing, len(self.column)
         observed = np.arange(n) if gaps is None else np.flatnonzero(~gaps)
@@ -77,13 +86,16 @@ def view_of(x: Axis, y: Axis, /, *, is_whole: bool, strength: float = np.nan, li
     kinds = x.column.kind, y.column.kind
     has_counts = not is_whole and "vector" not in kinds
     has_ranks = has_counts and kinds != ("category", "category")
+    n_common = len(x.column) if rows is None else int(np.count_nonzero(rows))
+    is_seen = not x.is_sample or not n_common * strength**2 < _SHOWS_KIND
     return {
         "data": _counts(x.by_value, y.by_value, rows) if has_counts else None,
         "ranks": _counts(x.by_rank, y.by_rank, rows) if has_ranks else None,
         "boxes": _boxes(x, y, rows) if x.has_levels != y.has_levels and "vector" not in kinds else None,
-        "spearman": plain(np.array([correlation_of(Spearman(), *pair)]), 4)[0],
-        "words": _words(*pair, strength, linear),
-        **_functions(x, y, has_cloud=not is_whole or "vector" in kinds),
+        # Numbers are from all rows, or are not told.
+        "spearman": None if x.is_sample else plain(np.array([correlation_of(Spearman(), *pair)]), 4)[0],
+        "words": _words(*pair, strength, linear) if is_seen else None,
+        **(_functions(x, y, has_cloud=not is_whole or "vector" in kinds) if is_seen else _NO_FUNCTIONS),
     }
 
 
@@ -94,7 +106,7 @@ def _words(x: Column, y: Column, strength: float, linear: float) -> str | None:
         return None
 
 
-def _counts(x: tuple[Index, int], y: tuple[Index, int], rows: NDArray[np.bool_] | None) -> dict[str, Any]:
+def _counts(x: tuple[Index, int], y: tuple[Index, int], rows: Mask | None) -> dict[str, Any]:
     """How many rows fall into each cell of a grid."""
     (i, n_x), (j, n_y) = x, y
     cells = i * n_y + j
@@ -102,7 +114,7 @@ def _counts(x: tuple[Index, int], y: tuple[Index, int], rows: NDArray[np.bool_] 
     return {"shape": [n_x, n_y], "counts": counts.tolist()}
 
 
-def _boxes(x: Axis, y: Axis, rows: NDArray[np.bool_] | None) -> list[list[float] | None]:
+def _boxes(x: Axis, y: Axis, rows: Mask | None) -> list[list[float] | None]:
     """Quantiles of the number in every group: 5, 25, 50, 75 and 95 %."""
     groups, numbers = (x, y) if x.has_levels else (y, x)
     codes, values = groups.column.values, numbers.values
@@ -119,11 +131,11 @@ def _functions(x: Axis, y: Axis, *, has_cloud: bool) -> dict[str, Any]:
     """The two functions, how far they correlate, and where rows fall under them; nothing if there are too few rows."""
     pair = x.column, y.column
     try:
-        both = together(pair, (x.variable.with_rows, y.variable.with_rows))
+        both = together(pair, (x.variable.shown_prepared, y.variable.shown_prepared))
         bases = both[0].basis, both[1].basis
         found = transformations_of(pair, bases)
     except InputError:
-        return {"f": None, "g": None, "reached": None, "cloud": None}
+        return _NO_FUNCTIONS
     sides = [(found.x, found.f, bases[0]), (found.y, found.g, bases[1])]
     scores = [_along(*side) for side in sides]
     return {
@@ -137,8 +149,7 @@ def _functions(x: Axis, y: Axis, *, has_cloud: bool) -> dict[str, Any]:
 def _along(column: Column, function: Function, basis: Basis) -> Array:
     """A function over the rows used."""
     if isinstance(function, CategoryTransformation):
-        by_code = np.array([function.scores.get(level, np.nan) for level in column.levels])
-        return np.asarray(by_code[column.values], dtype=np.float64)
+        return np.asarray(function.of_levels(column.levels)[column.values])
     table = basis.table @ function.direction
     return np.asarray(table if basis.codes is None else table[basis.codes], dtype=np.float64)
 
@@ -146,12 +157,9 @@ def _along(column: Column, function: Function, basis: Basis) -> Array:
 def _function(column: Column, function: Function, scores: Array) -> dict[str, Any]:
     """A score for every level, a curve over a number, or what a function of a vector follows."""
     if isinstance(function, CategoryTransformation):
-        return {"scores": plain(np.array([function.scores.get(level, np.nan) for level in column.levels]), 3)}
-    if column.kind == "vector":
-        ranks = joint_ranks(column.values)
-        centred = ranks - ranks.mean(axis=0)
-        follows = (centred / np.maximum(centred.std(axis=0), 1e-12)).T @ scores / len(ranks)
-        names = column.coordinates or tuple(map(str, range(len(follows))))
+        return {"scores": plain(function.of_levels(column.levels), 3)}
+    if column.is_vector:
+        names, follows = followed(column, scores)
         shown = np.sort(np.argsort(-np.abs(follows), kind="stable")[:_MOST_COORDINATES])
         return {"coordinates": [label_of(names[j]) for j in shown], "follows": plain(follows[shown], 3)}
     (ordered,) = function.ordered

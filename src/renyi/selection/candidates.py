@@ -2,32 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.allpairs.device.ranking import ranked
 from renyi.allpairs.device.reading import of_columns
-from renyi.basis import random_features
 from renyi.basis.nested import Scales
-from renyi.compute.arrays import in_memory, is_tensor
+from renyi.compute.arrays import Array, Mask, has_floats, in_memory, in_parts
 from renyi.compute.devices import free_bytes
 from renyi.compute.threads import map_in_threads
 from renyi.data.column import Column
-from renyi.pair.prepare import prepare
-from renyi.pair.settings import Settings
+from renyi.pair.prepare import DEFAULT_SETTINGS, prepare
 
 __all__ = ["Candidate", "as_candidates", "scales_of"]
-
-Array: TypeAlias = NDArray[np.float64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 # Leading functions of a number, and the sizes of the blocks that are looked at.
 _SIZES = (1, 3, 6)
 # Parts of a device's free memory: for ranking columns at a time, and for cells that stay there.
 _SHARE_AT_ONCE, _SHARE_KEPT = 0.2, 0.2
-(_SEED,) = random_features.seeds(None, n_draws=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +79,7 @@ class _Making:
 
     def of_scales(self, scales: Scales, codes: Any, /) -> Candidate:
         """A complete number or category, and the cell of every row."""
-        basis, is_number = scales.basis, scales.kind == "number"
+        basis, is_number = scales.basis, scales.is_number
         if codes is None:
             raise ValueError("a candidate is a number or a category")
         width = min(_SIZES[-1], basis.rank) if is_number else basis.rank
@@ -118,8 +111,7 @@ def as_candidates(columns: Sequence[Column], /, *, n_threads: int = 1, device: A
 
 def _is_for_device(column: Column) -> bool:
     """Whether this is a complete column of floats; whole numbers may have more digits than these."""
-    is_float = is_tensor(column.values) or column.values.dtype in (np.float32, np.float64)
-    return column.kind == "number" and column.missing is None and is_float
+    return column.is_number and column.missing is None and has_floats(column.values)
 
 
 def _ranked_on_device(columns: Sequence[Column], making: _Making, device: Any) -> Iterator[Candidate]:
@@ -128,9 +120,8 @@ def _ranked_on_device(columns: Sequence[Column], making: _Making, device: Any) -
         return
     # Values, their order and their cells.
     at_once = max(1, int(_SHARE_AT_ONCE * free_bytes(device) / (24 * len(columns[0]))))
-    for start in range(0, len(columns), at_once):
-        some = columns[start : start + at_once]
-        ranks = ranked(of_columns(some, device), Settings(None, random_features.DEFAULT_SCALE, "auto"))
+    for some in in_parts(columns, at_once):
+        ranks = ranked(of_columns(some, device), DEFAULT_SETTINGS)
         stay = ranks.codes.nbytes <= _SHARE_KEPT * free_bytes(device)
         for variable, codes in zip(ranks.variables, ranks.codes if stay else in_memory(ranks.codes), strict=True):
             yield making.of_scales(variable.scales, codes)
@@ -138,4 +129,4 @@ def _ranked_on_device(columns: Sequence[Column], making: _Making, device: Any) -
 
 def scales_of(column: Column, /) -> Scales:
     """Functions of a column from smooth to rough, and how they are looked at."""
-    return prepare(column, _SEED).scales
+    return prepare(column).scales

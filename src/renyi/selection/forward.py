@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array
 from renyi.compute.progress import watched
 from renyi.selection.gain import Gains
 
 __all__ = ["ByGain", "Criterion", "Proposal", "Step", "forward"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

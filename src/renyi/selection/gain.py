@@ -13,25 +13,22 @@ the span, and nothing is ranked or projected twice.
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from renyi.compute.arrays import in_memory, like, namespace
+from renyi.compute.arrays import Array, Index, Mask, in_memory, like, namespace
+from renyi.compute.eigenvalues import largest_root
 from renyi.data.column import Column
 from renyi.inference import multiscale
+from renyi.inference.many_pairs import within_critical
 from renyi.inference.multiscale import Block
-from renyi.inference.permutation import ROUNDING_OF_LOGARITHMS, reaches
+from renyi.inference.permutation import ROUNDING_OF_LOGARITHMS, until_above
 from renyi.inference.roy import log_sf, log_sf_of_many
 from renyi.selection.candidates import Candidate, scales_of
 from renyi.selection.products import Products, ProductsInMemory, ProductsOnDevice, Rows
 
 __all__ = ["Gains"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
-Mask: TypeAlias = NDArray[np.bool_]
 
 # Sizes of the blocks of functions of a target that is a number.
 _TARGET_SIZES = (1, 2, 6)
@@ -76,7 +73,7 @@ class Gains:
             else ProductsOnDevice(candidates, self._n, device)
         )
         scales = scales_of(target)
-        sizes = _TARGET_SIZES if scales.kind == "number" else scales.sizes
+        sizes = _TARGET_SIZES if scales.is_number else scales.sizes
         self._sizes = tuple(dict.fromkeys(min(size, scales.basis.rank) for size in sizes))
         self._target = self._functions.placed(scales.basis.rows(0, self._n).T[: self._sizes[-1]] / np.sqrt(self._n))
         self._has_levels = scales.has_levels
@@ -160,15 +157,17 @@ class Gains:
         (found,) = evidence(np.arange(self._n)[np.newaxis])
         best = int(np.argmin(found))
         rng = np.random.default_rng([len(self._span), self._n])
-        enough = 2 * alpha * (1 + _N_SHUFFLES) + 5
         at_once = max(1, min(_SHUFFLES_AT_ONCE, _NUMBERS_AT_ONCE // (len(others) * (self._n + n_functions))))
-        n_reached = n_drawn = 0
-        while n_drawn < _N_SHUFFLES and 1 + n_reached <= enough:
-            orders = np.stack([rng.permutation(self._n) for _ in range(min(at_once, _N_SHUFFLES - n_drawn))])
-            lowest = evidence(orders).min(axis=1)
-            n_reached += int(np.count_nonzero(reaches(-lowest, -found[best], rounding=ROUNDING_OF_LOGARITHMS)))
-            n_drawn += len(orders)
-        return which[best], float(np.log((1 + n_reached) / (1 + n_drawn)))
+        sizes = (min(at_once, _N_SHUFFLES - start) for start in range(0, _N_SHUFFLES, at_once))
+        drawn = (np.stack([rng.permutation(self._n) for _ in range(size)]) for size in sizes)
+        pvalue = until_above(
+            (-evidence(orders).min(axis=1) for orders in drawn),
+            -found[best],
+            level=alpha,
+            n_resamples=_N_SHUFFLES,
+            rounding=ROUNDING_OF_LOGARITHMS,
+        )
+        return which[best], float(np.log(pvalue))
 
     def _as_if_lawful(self, members: list[int], found: Array, orders: Index) -> Array:
         """Logarithms of p-values (orders, candidates), from products with span and residuals in orders of the rows.
@@ -351,13 +350,12 @@ def _eliminate(gram: Array, cross: Array, least: Array) -> Mask:
 
 def _by_rank(cross: Array, kept: Mask, freedom: Index, leverages: Array, *, share: float, most: float) -> Array:
     """Logarithms of Roy's p-values, by the ranks that were kept; 0 where single rows weigh too much."""
-    roots = np.clip(multiscale.largest_root(np.ascontiguousarray(cross)), 0.0, multiscale.LARGEST_ROOT)
-    heaviest = np.minimum(leverages / share**2, multiscale.LARGEST_ROOT)
+    roots = np.clip(largest_root(np.ascontiguousarray(cross)), 0.0, multiscale.LARGEST_ROOT)
     ranks, size = np.count_nonzero(kept, axis=1), cross.shape[2]
     log_p = np.zeros(len(roots))
     for rank in np.unique(ranks[(ranks > 0) & (ranks + size < freedom - 1)]).tolist():
         those = np.flatnonzero((ranks == rank) & (rank + size < freedom - 1))
-        is_light = _log_sf(heaviest[those], rank, size, freedom[those]) >= np.log(multiscale.LEVEL)
+        is_light = within_critical(leverages[those] / share**2, (rank, size), freedom[those])
         trusted = those[is_light & (leverages[those] <= most)]
         log_p[trusted] = _log_sf(roots[trusted], rank, size, freedom[trusted])
     return log_p

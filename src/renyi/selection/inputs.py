@@ -7,21 +7,18 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.compute.arrays import in_memory, is_tensor, namespace
-from renyi.compute.devices import free_bytes
+from renyi.compute.arrays import Mask, columns_of_tensor, in_memory
 from renyi.data.column import Column
 from renyi.data.exact import RoundingError, exact_array, is_wide
 from renyi.data.table import as_table, names_of
-from renyi.data.types import Override, SkipError, pool
+from renyi.data.types import Cause, Override, SkipError, pool
 from renyi.errors import InputError, check_choice, count
 
-__all__ = ["Categorical", "TargetKind", "as_numbers", "is_frame", "read_features", "read_target", "with_labels"]
+__all__ = ["Categorical", "TargetKind", "is_frame", "read_features", "read_target", "with_labels"]
 
 TargetKind = Literal["auto", "number", "category"]
 Categorical: TypeAlias = Literal["from_dtype"] | Sequence[Any] | None
 
-# The part of a device's free memory that an array takes if it goes there whole.
-_SHARE_OF_ARRAY = 0.2
 # A selection multiplies all functions of a column with those of others: 200 levels took ten seconds on 6,000 rows.
 _MAX_LEVELS = 100
 
@@ -33,21 +30,11 @@ def is_frame(data: Any, /) -> bool:
     return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame)
 
 
-def as_numbers(data: Any, device: Any, /) -> Any:
-    """Floats on a device (rows, columns): of a tensor, and of an array if there is room; all else as it is."""
-    import torch
-
-    if is_tensor(data):
-        kind = data.dtype if data.dtype in (torch.float32, torch.float64) else torch.float32
-        return data.detach().to(device=device, dtype=kind)
-    has_room = data.dtype in (np.float32, np.float64) and data.nbytes <= _SHARE_OF_ARRAY * free_bytes(device)
-    return torch.tensor(data, device=device) if has_room else data
-
-
 def read_features(data: Any, categorical: Categorical, /) -> tuple[list[str], dict[int, Column], dict[str, str]]:
     """The names of all columns, those that can be measured by their place, and why others cannot."""
-    if is_tensor(data):
-        return _tensor_features(data, categorical)
+    there = columns_of_tensor(data)
+    if there is not None:
+        return _features_there(*there, categorical)
     names = names_of(data, "X")
     types: dict[str, Override] = dict.fromkeys(_categories(categorical, names), "category")
     if is_frame(data) and categorical is None:
@@ -61,19 +48,17 @@ def _read(data: Any, types: dict[str, Override]) -> tuple[Sequence[Column], dict
     """Columns that can be measured, and why others cannot; infinities are refused."""
     table = as_table(data, "X", types=types, max_levels=_MAX_LEVELS)
     for name, reason in table.skipped.items():
-        if "infinite value" in reason:
+        if table.causes[name] is Cause.INFINITE:
             raise InputError(f"X contains infinity: column {name!r} {reason}")
     return table.columns, table.skipped
 
 
-def _tensor_features(data: Any, categorical: Categorical) -> tuple[list[str], dict[int, Column], dict[str, str]]:
-    """Floats (rows, columns) on a device: complete columns that vary stay there, all others are read in memory."""
-    names = [f"x{j}" for j in range(data.shape[1])]
+def _features_there(
+    numbers: Any, stays: Mask, categorical: Categorical
+) -> tuple[list[str], dict[int, Column], dict[str, str]]:
+    """Columns of floats on a device (columns, rows): those that can stay there, all others are read in memory."""
+    names = [f"x{j}" for j in range(len(numbers))]
     types: dict[str, Override] = dict.fromkeys(_categories(categorical, names), "category")
-    numbers = data.T.contiguous()
-    lowest, highest = namespace(data).aminmax(numbers, dim=1)
-    # One that is not a number makes both so.
-    stays = in_memory((highest - lowest > 0) & (highest - lowest < np.inf))
     stays &= [name not in types for name in names]
     columns = {j: Column(names[j], "number", numbers[j]) for j in np.flatnonzero(stays).tolist()}
     others = {names[j]: in_memory(numbers[j]) for j in np.flatnonzero(~stays).tolist()}

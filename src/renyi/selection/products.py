@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.device.stack import DeviceRows, DeviceStack, Weighted
-from renyi.compute.arrays import in_memory, is_tensor
+from renyi.compute.arrays import Array, in_memory, in_parts, namespace
 from renyi.compute.devices import free_bytes, within_room
 from renyi.compute.threads import map_in_threads
 from renyi.selection.candidates import Candidate
 
 __all__ = ["Products", "ProductsInMemory", "ProductsOnDevice", "Rows"]
 
-Array: TypeAlias = NDArray[np.float64]
 # Functions (functions, rows) in float64, where a search keeps them.
 Rows: TypeAlias = Any
 
@@ -77,7 +76,7 @@ class ProductsInMemory:
     def products(self, members: Sequence[int], others: Array, /) -> Array:
         right = np.ascontiguousarray(others.T, dtype=self._dtype)
         step = max(1, _BATCH // (self._n * self._candidates[members[0]].width))
-        batches = [members[start : start + step] for start in range(0, len(members), step)]
+        batches = in_parts(members, step)
 
         def multiplied(batch: Sequence[int]) -> Array:
             return np.stack([self._functions(j) @ right for j in batch]).astype(np.float64)
@@ -138,7 +137,7 @@ class ProductsOnDevice:
 
         codes = self._candidates[which].codes
         # Of NumPy's whole numbers torch adds up but few.
-        return codes if is_tensor(codes) else torch.as_tensor(codes.astype(np.int32), device=self._device)
+        return torch.as_tensor(codes.astype(np.int32), device=self._device) if namespace(codes) is np else codes
 
     def products(self, members: Sequence[int], others: Rows, /) -> Array:
         one, wanted = self._candidates[members[0]], set(members)
@@ -147,7 +146,7 @@ class ProductsOnDevice:
         def multiplied(at_once: int) -> Array:
             self._resize(at_once)
             found = np.empty((len(self._candidates), one.width, len(others)))
-            for block in _blocks(self._groups[one.signature], self._at_once):
+            for block in in_parts(self._groups[one.signature], self._at_once):
                 # Those that were chosen are few: it is quicker to multiply them as well than to leave them out.
                 if not wanted.isdisjoint(block):
                     sums = self._kept_stack(block).products(right)[:, : len(others), :, 0]
@@ -164,7 +163,7 @@ class ProductsOnDevice:
         def scored(at_once: int) -> Array:
             self._resize(at_once)
             scores = np.zeros((len(which), len(which)))
-            blocks = _blocks(range(len(which)), self._at_once)
+            blocks = list(in_parts(range(len(which)), self._at_once))
             for k, block in enumerate(blocks):
                 left = stack(block)
                 weighted = [Weighted.of(left, residual) for residual in residuals]
@@ -211,7 +210,3 @@ class ProductsOnDevice:
                 tables.append(np.pad(table[:, :width], ((0, 0), (0, max(0, width - table.shape[1])))))
             places[:, column] = self._cells(j) + starts[id(table)]
         return DeviceStack.of(tables, places, dtype=self._dtype)
-
-
-def _blocks(which: Sequence[int], size: int) -> list[list[int]]:
-    return [list(which[start : start + size]) for start in range(0, len(which), size)]

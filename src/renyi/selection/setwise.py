@@ -1,23 +1,20 @@
 """The chosen columns together as a vector against the target, by any measure of vectors (paper, section 4.2)."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure
+from renyi.compute.arrays import Array, Index
 from renyi.compute.threads import map_in_threads
 from renyi.data.column import Column
+from renyi.data.frames import with_gaps
 from renyi.errors import InputError
-from renyi.inference.permutation import reaches
+from renyi.inference.permutation import until_above
 from renyi.selection.forward import Proposal
 
 __all__ = ["Setwise"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
-Mask: TypeAlias = NDArray[np.bool_]
 
 # With fewer the smallest p-value would be above the default error rate.
 _N_RESAMPLES = 199
@@ -69,13 +66,9 @@ class Setwise:
         observed = float(strengths[best])
         rounding = self._rounding([*self._chosen, which[best]], observed)
         rng = np.random.default_rng([self._seed, len(self._chosen), len(self._values)])
-        n_reached = 0
-        for n_drawn in range(1, _N_RESAMPLES + 1):
-            order = rng.permutation(len(self._values))
-            n_reached += bool(reaches(self._strengths(which, order).max(), observed, rounding=rounding))
-            if 1 + n_reached > 2 * alpha * (1 + _N_RESAMPLES) + 5:
-                return (1 + n_reached) / (1 + n_drawn)
-        return (1 + n_reached) / (1 + _N_RESAMPLES)
+        orders = (rng.permutation(len(self._values)) for _ in range(_N_RESAMPLES))
+        best_of_each = (self._strengths(which, order).max(keepdims=True) for order in orders)
+        return until_above(best_of_each, observed, level=alpha, n_resamples=_N_RESAMPLES, rounding=rounding)
 
     def _strengths(self, which: Sequence[int], order: Index | None) -> Array:
         return np.array(
@@ -121,8 +114,4 @@ def _spread(measure: Measure[Any], column: Column) -> Array:
     """The numbers of a column (rows, coordinates), 0 where it is missing."""
     observed = measure.numbers_of(column.complete())
     observed = observed.reshape(len(observed), -1)
-    if column.missing is None:
-        return observed
-    values = np.zeros((len(column), observed.shape[1]))
-    values[~column.missing] = observed
-    return values
+    return observed if column.missing is None else with_gaps(observed, column.missing)

@@ -10,14 +10,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from renyi.compute.arrays import in_memory, is_tensor, namespace
+from renyi.compute.arrays import in_memory, is_matrix_of_floats
+from renyi.compute.devices import as_numbers
 from renyi.compute.threads import available_cores
 from renyi.errors import InputError, is_integer
-from renyi.selection.inputs import (
-    as_numbers,
-    is_frame,
-    with_labels,
-)
+from renyi.selection.inputs import is_frame, with_labels
 
 __all__ = ["RandomState", "as_array", "checked", "n_threads_of", "seed_of"]
 
@@ -27,7 +24,7 @@ RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | Non
 def checked(estimator: Any, X: Any, y: Any, device: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803
     """Features and target as scikit-learn demands them; frames and tensors of floats stay what they are."""
     y = with_labels(y)
-    if is_tensor(X) and X.is_floating_point() and X.ndim == 2 and X.layout == namespace(X).strided:
+    if is_matrix_of_floats(X):
         if X.shape[1] == 0:
             raise InputError(f"X is a tensor of the shape {tuple(X.shape)}: pass at least one feature")
         X = as_numbers(X, device)  # noqa: N806
@@ -43,10 +40,8 @@ def checked(estimator: Any, X: Any, y: Any, device: Any) -> tuple[Any, NDArray[A
 
 def as_array(data: Any, argument: str) -> Any:
     """A tensor as an array in memory; all else as it is."""
-    if not is_tensor(data):
-        return data
     try:
-        return in_memory(data.detach())
+        return in_memory(data)
     except TypeError as error:
         raise InputError(
             f"{argument} is a tensor that is no array ({error}): pass a dense one of a type that NumPy has"

@@ -1,9 +1,8 @@
 """Random features of ranks, for linear models."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -13,14 +12,13 @@ from sklearn.utils.validation import (
 
 from renyi.basis import random_features
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
+from renyi.compute.arrays import Array
 from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.pair.settings import Settings
 from renyi.sklearn.arguments import RandomState, seed_of
 
 __all__ = ["RandomCopulaFeatures"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 
 class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

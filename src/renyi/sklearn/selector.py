@@ -2,10 +2,9 @@
 
 from contextlib import nullcontext
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import (
@@ -16,7 +15,7 @@ from sklearn.utils.validation import (
 
 from renyi.coefficients.base import Measure
 from renyi.coefficients.registry import measure as named
-from renyi.compute.arrays import is_tensor
+from renyi.compute.arrays import Array, Index, Mask, namespace
 from renyi.compute.devices import device_of, relieved
 from renyi.data.column import Column
 from renyi.errors import InputError, count, is_integer, is_number
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["RDCSelector", "rdc_score"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 
 class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -119,8 +116,8 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     array([2, 5, 6])
     """
 
-    support_: NDArray[np.bool_]
-    ranking_: NDArray[np.intp]
+    support_: Mask
+    ranking_: Index
     path_: tuple[Step, ...]
     skipped_: dict[str, str]
 
@@ -206,7 +203,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         -------
         ndarray, tensor or frame of shape (n_samples, n_selected_features)
         """
-        if not is_tensor(X):
+        if namespace(X) is np:
             return super().transform(X)
         check_is_fitted(self)
         if X.ndim != 2 or X.shape[1] != self.n_features_in_:
@@ -278,7 +275,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             n_threads=n_threads,
         )
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    def _get_support_mask(self) -> Mask:
         check_is_fitted(self)
         return np.asarray(self.support_)
 

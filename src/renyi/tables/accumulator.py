@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from renyi.allpairs.compare import SHUFFLES
 from renyi.allpairs.edges import Edges
+from renyi.allpairs.row_sample import SAMPLE, check_sample
 from renyi.allpairs.streaming.column_stats import ColumnStats, Counted
 from renyi.allpairs.streaming.plan import BatchSums, Plan
 from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY, Layout
-from renyi.basis import random_features
 from renyi.basis.basis import grid_cells
+from renyi.basis.random_features import FIXED_DRAW
 from renyi.coefficients.base import Measure
 from renyi.coefficients.rdc import Rdc
 from renyi.coefficients.registry import measure as named
@@ -24,15 +26,11 @@ from renyi.data.table import Table, check_known, checked_types, parts_of, refuse
 from renyi.data.types import MAX_LEVELS, Override, SkipError, check_max_levels
 from renyi.errors import InputError, brief, check_choice, count, difference
 from renyi.inference.false_discovery import Correction
-from renyi.pair.independence import Shuffles
-from renyi.pair.settings import Settings
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
 __all__ = ["DEFAULT_MEMORY", "Accumulator", "bytes_of", "measure_of"]
 
-(_SEED,) = random_features.seeds(None, n_draws=1)
-_SHUFFLES = Shuffles(9999, _SEED, None, are_many=True)
 
 DEFAULT_MEMORY = "1GB"
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -88,14 +86,14 @@ class Accumulator:
     """Dependence of all columns of a table whose rows come in batches, from wherever they are.
 
     Two passes over the rows: the first counts values, from which types and grids are decided; the second adds up
-    products on these grids. Neither keeps rows, and memory does not grow with them. Accumulators of different rows
-    merge, in any order, and can be pickled, so that any engine can drive them.
+    products on these grids. Neither keeps rows, but for a small sample, and memory does not grow with them.
+    Accumulators of different rows merge, in any order, and can be pickled, so that any engine can drive them.
 
     Parameters
     ----------
     target : str, optional
         A column that all others are compared with; by default all are compared with one another.
-    measure, missing, types, max_levels, correction
+    measure, missing, types, max_levels, correction, sample
         As in `renyi.matrix`. The measure is the RDC, with a scale s that is a number; missing is "pairwise" or
         "raise".
     memory : str or int, default "1GB"
@@ -134,6 +132,7 @@ class Accumulator:
         max_levels: int = MAX_LEVELS,
         correction: Correction = "bh",
         memory: str | int = DEFAULT_MEMORY,
+        sample: int = SAMPLE,
     ) -> None:
         check_choice(correction, Correction, "correction")
         check_choice(missing, Missing, "missing")
@@ -143,14 +142,14 @@ class Accumulator:
                 "missing cells first, or pass 'pairwise'"
             )
         by = measure_of(measure)
-        if not isinstance(by, Rdc):
+        if by.features is None or not by.in_batches:
             raise InputError(f"measure={measure!s} is not taken over batches, only the RDC is: load the table for it")
-        self._settings = Settings(by.k, by.s, by.frequencies)
-        self._settings.scalar_projection(2, _SEED)
+        self._settings = by.features
+        self._settings.scalar_projection(2, FIXED_DRAW)
         self._target, self._missing, self._correction = target, missing, correction
         self._overrides = checked_types(types)
         self._max_levels = check_max_levels(max_levels)
-        self._memory = bytes_of(memory)
+        self._memory, self._sample = bytes_of(memory), check_sample(sample)
         self._n_rows = 0
         # In the second pass names alone: the plan has what was counted.
         self._columns: dict[str, Any] | None = None
@@ -381,10 +380,10 @@ class Accumulator:
         table = replace(table, columns=stubs)
         if len(others) < at_least:
             raise too_few_columns(table, at_least)
-        return table, Plan(others, targets, self._settings, self._n_rows, self._memory // _SHARES)
+        return table, Plan(others, targets, self._settings, self._n_rows, self._memory // _SHARES, sample=self._sample)
 
     def _grid(self, n: int) -> int | None:
-        return grid_cells(n, self._settings.scalar_projection(n, _SEED).roughest)
+        return grid_cells(n, self._settings.scalar_projection(n, FIXED_DRAW).roughest)
 
     def _check(self, kept: Sequence[Counted], table: Table) -> None:
         if self._target is not None and self._target in table.skipped:
@@ -446,4 +445,4 @@ class Accumulator:
     def _edges(self) -> Edges:
         if self._plan is None or self._folded is None:
             raise InputError("the second pass has seen no rows: update it with all batches again")
-        return self._plan.edges(self._folded, _SHUFFLES)
+        return self._plan.edges(self._folded, SHUFFLES)

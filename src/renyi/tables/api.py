@@ -8,6 +8,7 @@ import numpy as np
 
 from renyi.allpairs.device.reading import tensors_of
 from renyi.allpairs.edges import Edges
+from renyi.allpairs.row_sample import SAMPLE, check_sample
 from renyi.coefficients.base import Measure
 from renyi.coefficients.rdc import Rdc
 from renyi.compute.devices import device_of
@@ -52,6 +53,7 @@ def matrix(
     max_levels: int = MAX_LEVELS,
     correction: Correction = "bh",
     memory: str | int = DEFAULT_MEMORY,
+    sample: int = SAMPLE,
     device: Any = None,
     progress: bool = False,
 ) -> DependenceMatrix:
@@ -89,6 +91,9 @@ def matrix(
     memory : str or int, default "1GB"
         What counts, sums and batches may take where the table is read in batches; libraries and 2 MB a column come on
         top. A file that is small beside it is loaded instead.
+    sample : int, default 10_000
+        Rows that are kept for the pictures of a report, drawn uniformly, where the table is read in batches or is on a
+        device; 0 for none. Pictures of a table in memory are drawn from 10,000 of its rows.
     device : str or torch.device, optional
         Where to compare: "cuda" or "cuda:1" for a GPU of NVIDIA, by torch (`renyi[gpu]`). Complete columns of numbers
         are compared there; all else is refused rather than done elsewhere. None is where the data are: on the device
@@ -126,9 +131,10 @@ def matrix(
     np.True_
     """
     check_max_levels(max_levels)
+    check_sample(sample)
     place = device_of(device, *tensors_of(table), *tensors_of(other))
     if place is not None:
-        ways = TableOnDevice(place, checked_measure(measure, correction), types, vectors, max_levels, missing)
+        ways = TableOnDevice(place, checked_measure(measure, correction), types, vectors, max_levels, missing, sample)
         beside = None if other is None else _in_memory(other, memory)
         found = ways.matrix(_in_memory(table, memory), beside, progress=progress)
         return DependenceMatrix.of(*found, correction=correction)
@@ -137,7 +143,7 @@ def matrix(
     if is_out_of_core(table) or is_out_of_core(other):
         _refuse(other=other is not None, vectors=vectors)
         settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
-        settings["max_levels"] = max_levels
+        settings |= {"max_levels": max_levels, "sample": sample}
         accumulated = in_batches(table, Accumulator(**settings, memory=memory), memory, progress=progress)
         return cast(DependenceMatrix, accumulated)
     by = checked_measure(measure, correction)
@@ -249,6 +255,7 @@ def screen(
     max_levels: int = MAX_LEVELS,
     correction: Correction = "bh",
     memory: str | int = DEFAULT_MEMORY,
+    sample: int = SAMPLE,
     device: Any = None,
     progress: bool = False,
 ) -> Screening:
@@ -256,7 +263,7 @@ def screen(
 
     Parameters
     ----------
-    table, measure, missing, types, vectors, max_levels, correction, memory, device, progress
+    table, measure, missing, types, vectors, max_levels, correction, memory, sample, device, progress
         As in `renyi.matrix`.
     target : str, list of str, Series or array
         The name of the column of interest, of any type, several of numbers as one vector; or its values, one for every
@@ -287,9 +294,10 @@ def screen(
     ('x', 'z')
     """
     check_max_levels(max_levels)
+    check_sample(sample)
     place = device_of(device, *tensors_of(table))
     if place is not None:
-        ways = TableOnDevice(place, checked_measure(measure, correction), types, vectors, max_levels, missing)
+        ways = TableOnDevice(place, checked_measure(measure, correction), types, vectors, max_levels, missing, sample)
         goal, candidates, found = ways.screen(_in_memory(table, memory), target, given, progress=progress)
         return Screening.of(candidates, goal, (), found, correction=correction)
     table = loaded_if_small(table, memory)
@@ -298,7 +306,7 @@ def screen(
         if not isinstance(target, str):
             raise InputError("a table that is read in batches has its target among its columns: name one of them")
         settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
-        settings["max_levels"] = max_levels
+        settings |= {"max_levels": max_levels, "sample": sample}
         accumulator = Accumulator(target=target, **settings, memory=memory)
         return cast(Screening, in_batches(table, accumulator, memory, progress=progress))
     by = checked_measure(measure, correction)

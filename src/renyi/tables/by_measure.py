@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
-from renyi.allpairs.compare import FoundPairs
+from renyi.allpairs.compare import Found, FoundPairs
 from renyi.allpairs.edges import Edges
 from renyi.coefficients.base import N_RESAMPLES, Measure, Side
 from renyi.coefficients.pearson import Pearson, Spearman, correlation_of
@@ -273,7 +273,7 @@ class _Beside:
         if y is x:
             self._sides = self._sides[0], self._sides[0]
 
-    def of(self, found: FoundPairs) -> Array:
+    def of(self, found: Found) -> Array:
         """The correlations of all pairs that were found."""
         columns = [variable.column for side in self._variables for variable in side]
         if all(column.missing is None and not self._measure.refusal(column) for column in columns):

@@ -305,10 +305,10 @@ class DependenceMatrix(TableResult):
         return cast("Figure", showing.report().plot_matrix(self, ax=ax))
 
     def __repr__(self) -> str:
-        return str(showing.report().text_of_matrix(self))
+        return str(showing.report().text_of(self))
 
     def _repr_html_(self) -> str:
-        return str(showing.report().html_of_matrix(self))
+        return str(showing.report().html_of(self))
 
 
 def _together(parts: "Sequence[Mapping[str, Said]]", first: Collection[str]) -> "Mapping[str, Said]":

@@ -40,7 +40,7 @@ def prepared(columns: Sequence[Column], by: Rdc, /, *, progress: bool) -> list[V
     def variable(column: Column) -> Variable:
         found = prepare(column, _SEED, settings)
         check_basis(column, found.basis)
-        return Variable(column, ready(found))
+        return Variable(column, ready(found), settings=settings)
 
     # Columns without ties and with as many rows share their functions, of which few are kept: one after the other.
     order = sorted(range(len(columns)), key=lambda k: 0 if (gaps := columns[k].missing) is None else int(gaps.sum()))

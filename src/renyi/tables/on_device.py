@@ -29,6 +29,7 @@ class TableOnDevice:
     vectors: Vectors
     max_levels: int
     missing: Missing
+    sample: int = 0
 
     def matrix(self, table: Any, other: Any, /, *, progress: bool) -> tuple[Table, Table | None, Edges]:
         """All pairs of a table, or of two."""
@@ -75,7 +76,8 @@ class TableOnDevice:
     def _ranked(self, columns: OnDevice, *, at_least: int) -> Ranked:
         if not isinstance(self.by, Rdc):
             raise InputError(f"measure={self.by.name!r} is not for a device: leave device out, or measure")
-        found = ranked(columns, Settings(self.by.k, self.by.s, self.by.frequencies))
+        settings = Settings(self.by.k, self.by.s, self.by.frequencies)
+        found = ranked(columns, settings, sample=self.sample)
         if at_least:
             comparable(found.table, self.by, at_least=at_least)
         return found

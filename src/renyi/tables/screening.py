@@ -127,7 +127,7 @@ class Screening(TableResult):
         return self._frame(self.ranked(self.rate(q))[:n])
 
     def __repr__(self) -> str:
-        return str(showing.report().text_of_screening(self))
+        return str(showing.report().text_of(self))
 
     def _repr_html_(self) -> str:
-        return str(showing.report().html_of_screening(self))
+        return str(showing.report().html_of(self))

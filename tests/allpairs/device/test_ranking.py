@@ -225,14 +225,25 @@ def test_results_of_tensors_are_pickled_and_copied_whole(again, is_read, result)
     assert (other.edges.x is other.edges.y) == (result.edges.x is result.edges.y)
 
 
-def test_a_report_of_rows_on_a_device_is_refused_with_what_helps(result, tmp_path):
-    message = said(lambda: result.report(tmp_path / "page.html"))
-    by = "to_frame" if isinstance(result, renyi.Screening) else "to_edges"
-    assert message == (
-        "a report shows rows, and those of this table stayed on a device: pass them in memory (.cpu().numpy()), or "
-        f"write the pairs by {by}()"
-    )
-    assert len(getattr(result, by)()["x"]) > 2
+def test_a_report_of_rows_that_stayed_on_a_device_is_refused_with_what_helps(rng, tmp_path):
+    values = torch.tensor(columns(rng))
+    for result, by in (
+        (renyi.matrix(values, sample=0), "to_edges"),
+        (renyi.screen(values, "x0", sample=0), "to_frame"),
+    ):
+        assert said(lambda found=result: found.report(tmp_path / "page.html")) == (
+            "a report shows rows, and those of this table were not kept (sample=0): pass sample=10_000, or write the "
+            f"pairs by {by}()"
+        )
+        assert len(getattr(result, by)()["x"]) > 2
+
+
+def test_rows_that_are_fetched_are_those_of_the_table(rng):
+    numbers = columns(rng)
+    sides = renyi.matrix(torch.tensor(numbers[:, :2]), torch.tensor(numbers[:, 2:]), sample=100).edges
+    fetched = np.column_stack([variable.shown.values for variable in (*sides.x, *sides.y)])
+    assert fetched.shape == (100, 4)
+    assert set(map(tuple, fetched)) <= set(map(tuple, numbers))
 
 
 def test_all_else_is_shown_of_a_result_on_a_device(result):

@@ -1,13 +1,12 @@
 """What figures share: which files they can be written to, and when they are let go."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from matplotlib import pyplot
 
 from renyi.errors import InputError
-from renyi.report.figures.style import STYLE, check_picture, save, shown_once
+from renyi.report.figures.style import check_picture, in_style, save
 
 
 def test_pictures_are_named_by_their_ending(tmp_path):
@@ -29,17 +28,22 @@ def test_a_figure_is_written_whole_and_let_go(name, start, tmp_path):
     assert pyplot.get_fignums() == []
 
 
-def test_a_notebook_shows_a_figure_once():
-    figure = pyplot.figure()
-    assert shown_once(pyplot, figure) is figure
+def test_a_notebook_shows_a_figure_once(monkeypatch):
+    plot = in_style(lambda pyplot, size: pyplot.figure(figsize=size))
+    figure = plot((2, 1))
     assert pyplot.get_fignums() == [figure.number]
-    notebook = SimpleNamespace(get_backend=lambda: "module://matplotlib_inline.backend_inline", close=pyplot.close)
-    assert shown_once(notebook, figure) is figure
+    pyplot.close(figure)
+    monkeypatch.setattr(pyplot, "get_backend", lambda: "module://matplotlib_inline.backend_inline")
+    assert tuple(plot((2, 1)).get_size_inches()) == (2, 1)
     assert pyplot.get_fignums() == []
 
 
 def test_a_dollar_sign_in_a_name_is_one():
-    with pyplot.rc_context(STYLE):
+    @in_style
+    def titled(pyplot):
         figure, axes = pyplot.subplots()
         axes.set_title("from $1 to \\frac$")
         figure.canvas.draw()
+        return figure
+
+    pyplot.close(titled())

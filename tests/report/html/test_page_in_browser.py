@@ -381,3 +381,25 @@ def test_nothing_is_cut_off_on_paper(visit, report):
     page.set_viewport_size({"width": 718, "height": 1000})  # A4 within its margins
     page.emulate_media(media="print")
     assert page.evaluate("document.documentElement.scrollWidth") <= 718
+
+
+@pytest.mark.slow
+def test_pictures_of_a_sample_say_so(visit, folder):
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal(6000)
+    table = {"x": x, "square": x**2, "weak": 0.08 * x + rng.standard_normal(6000)}
+    batches = [{name: cells[start : start + 2000] for name, cells in table.items()} for start in (0, 2000, 4000)]
+    path = matrix(batches, sample=1500).report(folder / "sample.html")
+    page = visit(path)
+    assert "Pictures are drawn from 1,500 rows, a uniform sample of all 6,000" in page.locator("#summary").inner_text()
+    strong, weak = (visit(path, f"#pair={names}").locator("dialog[open]") for names in ("x,square", "x,weak"))
+    drawn = "The pictures show 1,500 rows, drawn at random from 6,000; the numbers above are from all."
+    strong.locator("figure").nth(4).wait_for()
+    assert drawn in strong.inner_text()
+    assert "on the rows drawn" in strong.inner_text()
+    assert weak.locator("figure").count() == 2
+    assert drawn in weak.inner_text()
+    assert "shows its functions f and g in more rows than those drawn" in weak.inner_text()
+    few = visit(matrix(batches, sample=500).report(folder / "few.html"), "#pair=x,square").locator("dialog[open]")
+    few.locator("figure").nth(4).wait_for()
+    assert "The pictures show 500 rows, drawn at random from 6,000; the numbers above are from all." in few.inner_text()

@@ -252,10 +252,8 @@ class FoundMatrix:
     def ranks(self) -> NDArray[np.int32]:
         """Those of the two bases of every pair."""
         if "n" in self.matrices:
-            both = self._flat("rank_x"), self._flat("rank_y")
-        else:
-            both = self.own_ranks[0][self.i], self.own_ranks[1][self.j]
-        return np.column_stack(both).astype(np.int32)
+            return np.column_stack((self._flat("rank_x"), self._flat("rank_y"))).astype(np.int32)
+        return np.column_stack((self.own_ranks[0][self.i], self.own_ranks[1][self.j])).astype(np.int32)
 
     @cached_property
     def heavier(self) -> Array | None:

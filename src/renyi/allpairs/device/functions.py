@@ -13,12 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.basis import random_features
 from renyi.basis.basis import LEAST_SIZE, Basis, FeatureMap, copula_basis, grid_cells, mapped
 from renyi.basis.cosine import FIRST_WAVE, MOST_FUNCTIONS, Smooth, functions
 from renyi.basis.nested import ORDERED_CUT, Scales, number_scales
 from renyi.basis.orthonormal import ordered_whitening, principal_whitening, triangular_factor
-from renyi.basis.random_features import Projection, sines_and_cosines
+from renyi.basis.random_features import FIXED_DRAW, Projection, sines_and_cosines
 from renyi.basis.ranks import Cells, tie_free_cells
 from renyi.compute.arrays import in_memory
 from renyi.compute.devices import free_bytes
@@ -30,7 +29,6 @@ __all__ = ["Batch", "prepared_cells", "tie_free"]
 Array: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.intp]
 Tensor: TypeAlias = Any
-(_SEED,) = random_features.seeds(None, n_draws=1)
 
 # Fewer numbers of rows are made one by one.
 _FEWEST = 8
@@ -43,7 +41,7 @@ _NUMBERS_OF_ROW, _SHARE = 160, 0.2
 def prepared_cells(ranks: Array, counts: Counts, settings: Settings, /, *, has_ties: bool) -> Prepared:
     """A number of which every cell has so many rows."""
     n = int(counts.sum())
-    projection = settings.scalar_projection(n, _SEED)
+    projection = settings.scalar_projection(n, FIXED_DRAW)
     cells = Cells(ranks, counts, has_ties, grid_cells(n, projection.roughest))
     return Prepared(settings.of_rows(copula_basis(cells, projection)), number_scales(cells))
 
@@ -54,7 +52,7 @@ def tie_free(lengths: Sequence[int], settings: Settings, device: Any, /) -> "tup
     batches: list[Batch] = []
     by_projection: dict[Projection, list[int]] = {}
     for n in sorted(lengths):
-        by_projection.setdefault(settings.scalar_projection(n, _SEED), []).append(n)
+        by_projection.setdefault(settings.scalar_projection(n, FIXED_DRAW), []).append(n)
     for projection, some in by_projection.items():
         longest = len(_cells(some[-1], projection)[1])
         at_once = max(1, int(_SHARE * free_bytes(device) / (8 * _NUMBERS_OF_ROW * longest)))

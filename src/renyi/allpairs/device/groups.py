@@ -34,9 +34,9 @@ class Gaps:
     functions: DeviceStack
     coefficient: DeviceStack | None
     moments: Moments | None
-    weights: Tensor | None = None
-    intercepts: Tensor | None = None
-    recipes: Tensor | None = None
+    weights: Tensor = None
+    intercepts: Tensor = None
+    recipes: Tensor = None
 
     def part(self, columns: slice, /) -> "Gaps":
         """Some of the columns."""
@@ -70,7 +70,8 @@ class _Group:
         within = {id(one) for batch in self._batches for one in batch.prepared}
         self._others: list[Prepared] = list({id(one): one for one in own if id(one) not in within}.values())
         # Where tables begin when they lie one after the other; after its cells each has zeros, for missing rows.
-        start, starts = 0, {}
+        start = 0
+        starts: dict[int, int] = {}
         for batch in self._batches:
             length = batch.nested.shape[1]
             starts |= {id(one): start + k * length for k, one in enumerate(batch.prepared)}
@@ -114,9 +115,9 @@ class _Group:
         if moments is None:
             return replace(group, gaps=Gaps(self._stack(_with_products(nested), places, kinds[1]), coefficient, None))
         weights, intercepts = (np.stack([part[k] for part in group.smooth]) for k in (1, 2))
-        made = (torch.as_tensor(part, device=self._ranks.device) for part in (weights, intercepts))
+        mixing = [torch.as_tensor(part, device=self._ranks.device) for part in (weights, intercepts)]
         functions = self._stack(self._moments(moments), places, kinds[1])
-        return replace(group, gaps=Gaps(functions, coefficient, moments, *made, recipes=recipes))
+        return replace(group, gaps=Gaps(functions, coefficient, moments, mixing[0], mixing[1], recipes))
 
     def _packed(self, side: Callable[[Prepared], Basis], name: str, rank: int) -> Tensor:
         """All tables (cells, functions), one after the other, on the device."""
@@ -140,7 +141,7 @@ class _Group:
         return moments.at(torch.cat(parts))[:, 1:].nan_to_num(0.0)
 
     def _recipes(self, moments: Moments) -> Tensor | None:
-        """How the bases of the coefficient are made of the moments (columns, sums, 1 + moments), if those of all are."""
+        """How bases of the coefficient are made of the moments (columns, sums, 1 + moments), if those of all are."""
         import torch
 
         if any(variable.scales.equal_pairs for variable in self._variables):

@@ -17,9 +17,10 @@ from renyi.allpairs.device.functions import Batch, prepared_cells, tie_free
 from renyi.allpairs.device.reading import OnDevice, reason_against
 from renyi.allpairs.device.stack import less_smallest
 from renyi.allpairs.pearson import standardised
+from renyi.allpairs.row_sample import sampled_rows
 from renyi.allpairs.stack import codes_of, precision
-from renyi.basis import random_features
 from renyi.basis.basis import grid_cells
+from renyi.basis.random_features import FIXED_DRAW
 from renyi.basis.ranks import tied_cells
 from renyi.compute.arrays import in_memory
 from renyi.compute.devices import free_bytes, home_of, within_room
@@ -37,7 +38,6 @@ __all__ = ["DeviceVariable", "Ranked", "ranked"]
 Array: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.intp]
 Tensor: TypeAlias = Any
-(_SEED,) = random_features.seeds(None, n_draws=1)
 
 # What sorting takes for every number: sorted values, their order, and as much beside them.
 _BYTES_OF_SORTING = 48
@@ -50,22 +50,17 @@ class DeviceVariable(Variable):
     """A column whose rows are on a device, and in memory too if they come from there."""
 
     n_all: int
-    settings: Settings
 
     @property
     def with_rows(self) -> Prepared:
-        return prepare(self.column, _SEED, self.settings)
-
-    @property
-    def why_no_rows(self) -> str:
-        return "" if len(self.column) else "stayed on a device: pass them in memory (.cpu().numpy())"
+        return prepare(self.column, FIXED_DRAW, self.settings)
 
     @property
     def n_rows(self) -> int:
         return self.n_all
 
     @cached_property
-    def n_samples(self) -> int:  # type: ignore[override]
+    def n_samples(self) -> int:
         """Observed rows."""
         return self.prepared.basis.n_samples
 
@@ -90,19 +85,19 @@ class Ranked:
     batches: list[Batch]
 
 
-def ranked(table: OnDevice, settings: Settings, /) -> Ranked:
-    """Rank all columns; those that say nothing are left out."""
+def ranked(table: OnDevice, settings: Settings, /, *, sample: int = 0) -> Ranked:
+    """Rank all columns, and fetch a sample of their rows; columns that say nothing are left out."""
     if settings.s == "median":
         raise InputError("s='median' is not found on a device yet: pass a number, or NumPy arrays and device=None")
     n_columns, n_rows = table.numbers.shape
     most = max(1, int(free_bytes(table.device) / (_BYTES_OF_SORTING * n_rows)))
-    ranking = _Ranking(table, settings)
+    ranking = _Ranking(table, settings, sample)
     what = f"sorting a column of {n_rows:,} rows"
     there = within_room(ranking, max(1, min(n_columns, most)), table.device, what)
-    return _with_others(table, there, settings)
+    return _with_others(table, there, settings, sample)
 
 
-def _with_others(table: OnDevice, there: Ranked, settings: Settings) -> Ranked:
+def _with_others(table: OnDevice, there: Ranked, settings: Settings, sample: int) -> Ranked:
     """All columns in the order of the table, those that were ranked on the device and those that are in memory."""
     import torch
 
@@ -110,11 +105,16 @@ def _with_others(table: OnDevice, there: Ranked, settings: Settings) -> Ranked:
     others = [column for k, column in enumerate(table.table.columns) if k not in own]
     if not others:
         return there
+    # Of columns of which some rows are fetched, the same rows of all others are shown.
+    is_fetched = any(variable.sample is not None for variable in there.variables)
+    is_shown = np.zeros(table.table.n_rows, dtype=bool)
+    is_shown[sampled_rows(len(is_shown), sample)] = True
 
     def variable(column: Column) -> DeviceVariable:
-        found = prepare(column, _SEED, settings)
+        found = prepare(column, FIXED_DRAW, settings)
         check_basis(column, found.basis)
-        return DeviceVariable(column, ready(found), len(column), settings)
+        shown = column.take(is_shown) if is_fetched else None
+        return DeviceVariable(column, ready(found), len(column), settings=settings, sample=shown)
 
     made = in_threads(variable, others)
     codes, values = [], []
@@ -137,13 +137,14 @@ def _with_others(table: OnDevice, there: Ranked, settings: Settings) -> Ranked:
 class _Ranking:
     """All columns to their cells, some at a time."""
 
-    def __init__(self, table: OnDevice, settings: Settings, /) -> None:
+    def __init__(self, table: OnDevice, settings: Settings, sample: int, /) -> None:
         self._table, self._settings, self._n = table, settings, int(table.numbers.shape[1])
+        self._sample = sampled_rows(self._n, sample)
         self._without_ties: dict[int, Prepared] = {}
         self._batches: list[Batch] = []
 
     def _cells(self, n: int) -> int | None:
-        return grid_cells(n, self._settings.scalar_projection(n, _SEED).roughest)
+        return grid_cells(n, self._settings.scalar_projection(n, FIXED_DRAW).roughest)
 
     def __call__(self, at_once: int, /) -> Ranked:
         import torch
@@ -165,9 +166,8 @@ class _Ranking:
             prepared |= {start + k: one for k, one in enumerate(made)}
             codes[start : start + at_once].copy_(torch.empty_like(cells).scatter_(1, order, cells))
         places = np.array([k for k, column in enumerate(columns) if column.name not in skipped], dtype=np.intp)
-        variables = tuple(
-            DeviceVariable(columns[k], ready(prepared[k]), self._n, self._settings) for k in places.tolist()
-        )
+        fetched = in_memory(numbers[:, torch.as_tensor(self._sample, device=numbers.device)])
+        variables = tuple(self._variable(columns[k], prepared[k], fetched[k]) for k in places.tolist())
         told = replace(
             table,
             columns=tuple(column for column in table.columns if column.name not in skipped),
@@ -175,6 +175,13 @@ class _Ranking:
             skipped={**table.skipped, **skipped},
         )
         return Ranked(variables, rows_at(codes, places), rows_at(numbers, places), told, device, self._batches)
+
+    def _variable(self, column: Column, prepared: Prepared, fetched: NDArray[Any]) -> DeviceVariable:
+        sample = None
+        if len(column) == 0:
+            gaps = np.isnan(fetched) if fetched.dtype.kind == "f" else np.zeros(len(fetched), dtype=bool)
+            sample = replace(column, values=fetched, missing=gaps if gaps.any() else None)
+        return DeviceVariable(column, ready(prepared), self._n, settings=self._settings, sample=sample)
 
     def _ranked(self, ordered: Tensor, lengths: Counts) -> tuple[Tensor, list[Prepared]]:
         """Cells of sorted columns, of which so many rows are observed, and their functions."""

@@ -341,6 +341,7 @@ class ColumnStats:
             smallest=smallest,
             tails=tails,
             origin=sketch.origin,
+            levels=self.levels,
         )
 
     def _category(self, kind: Type, times: Mapping[Hashable, int]) -> "Counted":
@@ -368,9 +369,9 @@ class ColumnStats:
 class Counted:
     """A column whose values were counted, with what is needed to tell the cell of every row of a batch.
 
-    A number has cells and the smallest value of each; a category its levels after pooling, and the place among them of
-    every level that occurs. Location and scale standardise the values less their origin, nearly; NaN where these have
-    no order.
+    A number has cells and the smallest value of each, and its levels if it is ordered; a category its levels after
+    pooling, and the place among them of every level that occurs. Location and scale standardise the values less their
+    origin, nearly; NaN where these have no order.
     """
 
     name: str

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from renyi.allpairs.column_group import ColumnGroup, Variable
 from renyi.allpairs.compare import Summed, compare
 from renyi.allpairs.edges import Edges
+from renyi.allpairs.row_sample import RowSample, drawn_rows
 from renyi.allpairs.stack import Values
 from renyi.allpairs.streaming.column_stats import Counted, part_of
 from renyi.allpairs.streaming.rank_sketch import Coder
 from renyi.allpairs.sums import Sums, reaches_beyond_corner
 from renyi.allpairs.tiles import tiles_of
-from renyi.basis import random_features
 from renyi.basis.basis import copula_basis
 from renyi.basis.nested import levels_scales, number_scales
+from renyi.basis.random_features import FIXED_DRAW
 from renyi.compute.threads import stream
 from renyi.data.column import Column
 from renyi.data.exact import FineCoder, beyond
@@ -34,7 +35,8 @@ __all__ = ["BatchSums", "Plan"]
 
 Array: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[Any]
-(_SEED,) = random_features.seeds(None, n_draws=1)
+# What times are counted in where rows of batches are shown.
+_TIMES = {"date": "M8[us]", "duration": "m8[us]"}
 
 # Tables are made anew in every process, which takes less than to send them, and kept for the plans used last.
 _MOST_PLANS = 4
@@ -58,7 +60,7 @@ class _BatchVariable(Variable):
             coder = FineCoder.of(counted.smallest, counted.tails)
         elif counted.smallest is not None:
             coder = Coder.of(counted.smallest, counted.counts)
-        return cls(column, partial(_prepared, counted, settings), counted, coder, n_rows)
+        return cls(column, partial(_prepared, counted, settings), counted, coder, n_rows, settings=settings)
 
     @property
     def n_rows(self) -> int:
@@ -72,30 +74,40 @@ class _BatchVariable(Variable):
     def is_complete(self) -> bool:
         return self.counted.n_missing == 0
 
-    @property
-    def why_no_rows(self) -> str:
-        return "were read in batches: load a sample of them"
+    def drawn(self, rows: RowSample, /) -> "_BatchVariable":
+        """The same with a sample of its rows."""
+        values, gaps = rows.values[self.column.name], rows.missing[self.column.name]
+        dtype = _TIMES.get(self.counted.type)
+        if self.coder is None or dtype:
+            values = values.astype(np.int64)
+        shown = replace(self.column, values=values.astype(dtype) if dtype else values)
+        return replace(self, sample=replace(shown, missing=gaps if gaps.any() else None))
 
     @property
     def n_cells(self) -> int:
         """Cells, and the code of a missing row."""
         return len(self.counted.counts)
 
-    def rows(self, data: Any, /) -> tuple[Codes, Array]:
-        """The cell of every row of a batch, and its values, roughly standardised, 0 where missing."""
+    def rows(self, data: Any, which: NDArray[np.intp], /) -> tuple[Codes, Array, Array]:
+        """The cell of every row of a batch, its values, roughly standardised, 0 where missing; and some as they are."""
         part = part_of(data, self.column.name, self.counted.override)
         if part.missing is not None and part.missing.all():
-            return np.full(len(part.values), self.n_cells, dtype=np.int64), np.zeros(len(part.values))
+            nothing = np.zeros(len(part.values))
+            return np.full(len(part.values), self.n_cells, dtype=np.int64), nothing, nothing[which]
         location, scale = self.counted.location_and_scale
         if self.coder is not None:
             values = part.values if part.missing is None else np.where(part.missing, 0.0, part.values)
-            codes = self.coder(values, part.tails)
+            codes, shown = self.coder(values, part.tails), values[which]
+            if part.unit:
+                times = _TIMES[self.counted.type]
+                shown = shown.astype(np.int64).astype(f"{times[:2]}[{part.unit}]").astype(times).astype(np.float64)
             if self.counted.origin != (0.0, 0.0):
                 values = beyond(self.counted.origin, values, part.tails)
         else:
             places = np.array([self.counted.places.get(level, -1) for level in part.levels])
             codes = places[part.values]
             values = codes.astype(np.float64)
+            shown = values[which]
         with np.errstate(over="ignore", invalid="ignore"):
             standard = (values - location) / scale
         if part.missing is not None:
@@ -104,7 +116,7 @@ class _BatchVariable(Variable):
             standard[part.missing] = 0.0
         if self.coder is None and len(codes) and codes.min() < 0:
             raise _changed(self.column.name)
-        return codes, standard
+        return codes, standard, shown
 
 
 def _prepared(counted: Counted, settings: Settings, column: Column) -> Prepared:
@@ -112,7 +124,7 @@ def _prepared(counted: Counted, settings: Settings, column: Column) -> Prepared:
     if counted.cells is None:
         scales = levels_scales(counted.counts)
         return Prepared(scales.basis, scales)
-    basis = settings.of_rows(copula_basis(counted.cells, settings.scalar_projection(counted.n_observed, _SEED)))
+    basis = settings.of_rows(copula_basis(counted.cells, settings.scalar_projection(counted.n_observed, FIXED_DRAW)))
     check_basis(column, basis)
     return Prepared(basis, number_scales(counted.cells))
 
@@ -144,7 +156,8 @@ class Plan:
     """What is compared with what, on which grids: all that a batch needs to be folded. It can be sent anywhere.
 
     `targets` are columns that all others are compared with; without any, all are compared with one another. The sums of
-    no tile take more than `most_bytes`. A plan may be for some of the tiles alone.
+    no tile take more than `most_bytes`. A plan may be for some of the tiles alone; that for the first one keeps a
+    `sample` of so many rows, of all columns.
     """
 
     counted: tuple[Counted, ...]
@@ -153,6 +166,7 @@ class Plan:
     n_rows: int
     most_bytes: int
     which: tuple[int, ...] | None = None
+    sample: int = 0
     key: str = field(default_factory=lambda: uuid4().hex)
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
@@ -196,6 +210,11 @@ class Plan:
         return tiles if self.which is None else [tiles[k] for k in self.which]
 
     @property
+    def has_sample(self) -> bool:
+        """Whether this plan, of all that are for the same table, keeps some rows."""
+        return bool(self.sample) and (self.which is None or 0 in self.which)
+
+    @property
     def shape(self) -> tuple[Any, ...]:
         """What plans have in common whose sums can be added."""
         cells = tuple((column.name, len(column.counts)) for column in (*self.counted, *self.targets))
@@ -232,13 +251,15 @@ class Plan:
         """The sums over a batch of rows."""
         n_rows = len(next(iter(parts.values()))) if parts else 0
         variables = self._variables_of_tiles
-        rows = {v.column.name: v.rows(parts[v.column.name]) for v in variables}
+        shown = {v.column.name: v for v in (*self.x, *self.y)} if self.has_sample else {}
+        drawn, priorities = drawn_rows([parts[name] for name in shown], n_rows, self.n_rows, self.sample)
+        rows = {v.column.name: v.rows(parts[v.column.name], drawn) for v in {*variables, *shown.values()}}
         seen: dict[int, ColumnGroup] = {}
 
         def over(side: ColumnGroup) -> ColumnGroup:
             if id(side) not in seen:
                 found = [rows[variable.column.name] for variable in side.variables]
-                seen[id(side)] = side.over([codes for codes, _ in found], Values(np.stack([z for _, z in found])))
+                seen[id(side)] = side.over([codes for codes, *_ in found], Values(np.stack([z for _, z, _ in found])))
             return seen[id(side)]
 
         sums = tuple(Sums.of_batch(over(x), over(y)) for x, y in self.tiles)
@@ -246,7 +267,12 @@ class Plan:
             v.column.name: np.bincount(rows[v.column.name][0], minlength=v.n_cells + 1).astype(np.int64)
             for v in variables
         }
-        return BatchSums(n_rows, sums, counts)
+        sample = RowSample(
+            priorities,
+            {name: rows[name][2] for name in shown},
+            {name: rows[name][0][drawn] == v.n_cells for name, v in shown.items()},
+        )
+        return BatchSums(n_rows, sums, counts, sample)
 
     def check(self, folded: "BatchSums", /) -> None:
         """Refuse sums over other rows than those that the grids were made for."""
@@ -267,7 +293,12 @@ class Plan:
             needed = {variable for tile in self.tiles[k + 1 : k + 2] for side in tile for variable in side.variables}
             for variable in {*x.variables, *y.variables} - needed:
                 variable.forget()
-        return Edges.joined(parts)
+        edges = Edges.joined(parts)
+        if not self.has_sample:
+            return edges
+        rows = folded.sample.smallest(self.sample)
+        left = [variable.drawn(rows) for variable in self.x]
+        return replace(edges, x=left, y=[variable.drawn(rows) for variable in self.y] if self.targets else left)
 
     def _edges(self, x: ColumnGroup, y: ColumnGroup, rows: Summed, shuffles: Shuffles) -> Edges:
         """The pairs of one tile: what needs its sums is asked while these are there."""
@@ -294,15 +325,17 @@ def _bytes_of_tile(x: ColumnGroup, y: ColumnGroup) -> int:
 
 @dataclass(frozen=True, eq=False)
 class BatchSums:
-    """Sums over some rows, for every tile, and how many rows every cell has."""
+    """Sums over some rows, for every tile, how many rows every cell has, and some of the rows, if these are kept."""
 
     n_rows: int
     sums: tuple[Sums, ...]
     counts: dict[str, NDArray[np.int64]]
+    sample: RowSample
 
     def __add__(self, other: "BatchSums") -> "BatchSums":
         return BatchSums(
             self.n_rows + other.n_rows,
             tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)),
             {name: counts + other.counts[name] for name, counts in self.counts.items()},
+            self.sample + other.sample,
         )

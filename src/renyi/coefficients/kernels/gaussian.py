@@ -1,15 +1,11 @@
 """Gaussian kernels: their width by the median heuristic, and short factors of their matrices."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, pdist
 
-__all__ = ["drawn_together", "gaussian", "gaussian_less_1", "median_distance", "short_factor"]
+from renyi.compute.arrays import Array, Index
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
+__all__ = ["drawn_together", "gaussian", "gaussian_less_1", "median_distance", "short_factor"]
 
 # Rows whose distances are all looked at: beyond, so many of them, evenly spaced in their order.
 _MOST_SCALARS, _MOST_VECTORS = 10_000, 1_000

@@ -1,17 +1,14 @@
 """The law of a sum of products of two centred matrices over all orders of the rows: distance covariance and HSIC."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array
 from renyi.inference.classical import log_weighted_chi_square_sf
 from renyi.inference.multiscale import FEW_ROWS
 
 __all__ = ["FEWEST_ROWS", "Centred", "largest_eigenvalues", "log_pvalue", "permutation_moments"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 # On fewer rows there are too few orders for a law, and shuffles take no time.
 FEWEST_ROWS = 12

@@ -9,11 +9,12 @@ https://doi.org/10.1214/13-AOS1140). With a_ij and b_ij their entries, row sums 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
+
+from renyi.compute.arrays import Array, Index
 
 __all__ = [
     "MOST_KEPT",
@@ -26,9 +27,6 @@ __all__ = [
     "standardised",
     "unbiased_sum",
 ]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 # Up to so many rows all entries are kept: 8 MiB.
 MOST_KEPT = 1024

@@ -8,15 +8,16 @@ ties may be broken at will.
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array, Index, in_parts
+from renyi.compute.sorting import inverse
+
 __all__ = ["SortedScalars", "distance_products", "sort_scalars"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Number = TypeVar("Number", np.float64, np.int32)
 
 # Groups of so few rows are compared one by one, which is faster than to split them further.
@@ -48,19 +49,19 @@ class SortedScalars:
     def reordered(self, order: Index, /) -> "SortedScalars":
         """The same numbers, row i being row order[i] of these."""
         ranks = self.ranks[order]
-        return SortedScalars(self.values, _inverse(ranks), ranks)
+        return SortedScalars(self.values, inverse(ranks), ranks)
 
 
 def sort_scalars(values: Array, /) -> SortedScalars:
     """Numbers whose mean is 0, sorted."""
     order = np.argsort(values)
-    return SortedScalars(values[order], order, _inverse(order))
+    return SortedScalars(values[order], order, inverse(order))
 
 
 def distance_products(x: SortedScalars, y: SortedScalars, orders: Index, /) -> Array:
     """Σ_ij |x_i − x_j|·|y_i − y_j|, y being in each of several orders (m, n)."""
     together = max(1, _TOGETHER // len(x.values))
-    batches = (orders[start : start + together] for start in range(0, len(orders), together))
+    batches = in_parts(orders, together)
     # The place in y for each place in x.
     return np.concatenate([_absolute_products(x, y, y.ranks[batch[:, x.order]]) for batch in batches])
 
@@ -130,9 +131,3 @@ def _within_groups(weights: Array, values: Array) -> Array:
         gaps = turned[k] - turned[:k]
         total += weights[:, k] * np.minimum(gaps, 0.0, out=gaps).sum(axis=0)
     return total
-
-
-def _inverse(order: Index) -> Index:
-    inverse = np.empty_like(order)
-    inverse[order] = np.arange(len(order))
-    return inverse

@@ -1,23 +1,20 @@
 """A matrix of dependences as a picture, similar columns beside one another."""
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array, Mask
 from renyi.errors import count, load
 from renyi.report.clusters import orders
-from renyi.report.figures.style import GREY, ORANGE, STYLE, shown_once
+from renyi.report.figures.style import GREY, ORANGE, in_style
 from renyi.report.summary import called, rate, short
 from renyi.tables.dependence_matrix import DependenceMatrix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = ["plot_matrix"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 _COLOURS = "Blues"
 _UNKNOWN, _SELF = "#b8b8b8", "#ececec"
@@ -28,31 +25,30 @@ _MOST_NUMBERS, _MOST_DOTS, _MOST_NAMES = 15, 80, 80
 _LONGEST_NAME = 24
 
 
-def plot_matrix(matrix: DependenceMatrix, /, ax: Any = None) -> "Figure":
+@in_style
+def plot_matrix(pyplot: Any, matrix: DependenceMatrix, /, ax: Any = None) -> Any:
     """Draw strengths in shades; what is no finding at 5 % fades, and dots mark what is not linear."""
-    pyplot = load("matplotlib.pyplot", extra="report")
     columns = matrix.names if matrix.other_names is None else matrix.other_names
     rows_first, columns_first = orders(matrix.strength, is_square=matrix.other_names is None)
     at, marks = np.ix_(rows_first, columns_first), _nonlinear(matrix)
-    with pyplot.rc_context(STYLE):
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=_size(len(matrix.names), len(columns)), layout="compressed")
-        figure = ax.figure
-        ax.imshow(_shades(pyplot, matrix)[at], interpolation="nearest", aspect="equal")
-        widest = max(len(matrix.names), len(columns))
-        if widest <= _MOST_NUMBERS:
-            _write(ax, matrix.strength[at], matrix.qvalues[at], is_square=matrix.other_names is None)
-        if widest <= _MOST_DOTS:
-            _dot(ax, marks[at], in_corner=widest <= _MOST_NUMBERS)
-        _name(ax.xaxis, [columns[j] for j in columns_first], upright=False)
-        _name(ax.yaxis, [matrix.names[i] for i in rows_first], upright=True)
-        ax.spines[:].set_visible(False)
-        ax.tick_params(length=0 if widest <= _MOST_NAMES else 2)
-        _explain(ax, matrix, with_dots=widest <= _MOST_DOTS and bool(marks.any()))
-        scale = pyplot.cm.ScalarMappable(pyplot.Normalize(0, 1), _COLOURS)
-        bar = figure.colorbar(scale, ax=ax, shrink=0.6, pad=0.02, label=called(matrix))
-        bar.outline.set_visible(False)
-    return shown_once(pyplot, figure)
+    if ax is None:
+        _, ax = pyplot.subplots(figsize=_size(len(matrix.names), len(columns)), layout="compressed")
+    figure = ax.figure
+    ax.imshow(_shades(pyplot, matrix)[at], interpolation="nearest", aspect="equal")
+    widest = max(len(matrix.names), len(columns))
+    if widest <= _MOST_NUMBERS:
+        _write(ax, matrix.strength[at], matrix.qvalues[at], is_square=matrix.other_names is None)
+    if widest <= _MOST_DOTS:
+        _dot(ax, marks[at], in_corner=widest <= _MOST_NUMBERS)
+    _name(ax.xaxis, [columns[j] for j in columns_first], upright=False)
+    _name(ax.yaxis, [matrix.names[i] for i in rows_first], upright=True)
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0 if widest <= _MOST_NAMES else 2)
+    _explain(ax, matrix, with_dots=widest <= _MOST_DOTS and bool(marks.any()))
+    scale = pyplot.cm.ScalarMappable(pyplot.Normalize(0, 1), _COLOURS)
+    bar = figure.colorbar(scale, ax=ax, shrink=0.6, pad=0.02, label=called(matrix))
+    bar.outline.set_visible(False)
+    return figure
 
 
 # What is drawn.
@@ -83,7 +79,7 @@ def _write(ax: "Axes", values: Array, qvalues: Array, *, is_square: bool) -> Non
         ax.text(j, i, f"{value:.2f}".replace("-", "−"), ha="center", va="center", fontsize=size, color=ink)
 
 
-def _nonlinear(matrix: DependenceMatrix) -> NDArray[np.bool_]:
+def _nonlinear(matrix: DependenceMatrix) -> Mask:
     edges = matrix.edges
     i, j = edges.found.i, edges.found.j
     marks = np.zeros(matrix.values.shape, dtype=bool)
@@ -91,7 +87,7 @@ def _nonlinear(matrix: DependenceMatrix) -> NDArray[np.bool_]:
     return marks | marks.T if matrix.other_names is None else marks
 
 
-def _dot(ax: "Axes", marks: NDArray[np.bool_], *, in_corner: bool) -> None:
+def _dot(ax: "Axes", marks: Mask, *, in_corner: bool) -> None:
     """Dots where linear coefficients see less than half."""
     i, j = np.nonzero(marks)
     shift = 0.34 if in_corner else 0.0

@@ -1,7 +1,9 @@
 """What all figures share: colours that everybody tells apart, style, and files that appear whole or not at all."""
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from renyi.errors import InputError, load
 from renyi.report.files import check_writable, written_whole
@@ -9,7 +11,9 @@ from renyi.report.files import check_writable, written_whole
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["BLUE", "GREY", "ORANGE", "STYLE", "check_picture", "save", "shown_once"]
+__all__ = ["BLUE", "GREY", "ORANGE", "check_picture", "in_style", "save", "shortened"]
+
+Wanted = ParamSpec("Wanted")
 
 # Colours that people with any colour vision tell apart (Okabe and Ito).
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#666666"
@@ -33,6 +37,11 @@ def check_picture(path: Path, /) -> None:
     check_writable(path)
 
 
+def shortened(name: str, longest: int = 32, /) -> str:
+    """A name of at most so many letters."""
+    return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
 def save(figure: "Figure", path: Path, /) -> None:
     """Write a figure to a file, its kind named by the ending, and let it go."""
     pyplot = load("matplotlib.pyplot", extra="report")
@@ -41,8 +50,19 @@ def save(figure: "Figure", path: Path, /) -> None:
     pyplot.close(figure)
 
 
-def shown_once(pyplot: Any, figure: "Figure") -> "Figure":
-    """A figure that a notebook shows once: it draws open figures, and also what a cell returns."""
-    if "inline" in pyplot.get_backend():
-        pyplot.close(figure)
-    return figure
+def in_style(draw: Callable[Concatenate[Any, Wanted], Any], /) -> "Callable[Wanted, Figure]":
+    """A function that draws with Matplotlib's pyplot, its first argument, in the style of all figures.
+
+    A notebook shows the figure once: it draws open figures, and also what a cell returns.
+    """
+
+    @wraps(draw)
+    def drawn(*wanted: Wanted.args, **options: Wanted.kwargs) -> "Figure":
+        pyplot = load("matplotlib.pyplot", extra="report")
+        with pyplot.rc_context(STYLE):
+            figure: Figure = draw(pyplot, *wanted, **options)
+        if "inline" in pyplot.get_backend():
+            pyplot.close(figure)
+        return figure
+
+    return drawn

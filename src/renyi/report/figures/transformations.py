@@ -1,64 +1,57 @@
 """The data of a pair, its copula, and the transformations behind its coefficient, as a figure."""
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis.ranks import joint_ranks
 from renyi.coefficients.pearson import Spearman, correlation_of
+from renyi.compute.arrays import Array
 from renyi.data.column import Column
 from renyi.errors import load
 from renyi.pair.result import CategoryTransformation, RankTransformation, Transformations
-from renyi.report.figures.style import BLUE, GREY, ORANGE, STYLE, shown_once
+from renyi.report.figures.style import BLUE, GREY, ORANGE, in_style, shortened
+from renyi.report.variables import followed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = ["plot_transformations"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 _MOST_POINTS = 5000
 _MOST_BARS = 20
 _MOST_TICKS = 12
-_LONGEST_NAME = 32
 
 
-def plot_transformations(found: Transformations, /) -> "Figure":
+@in_style
+def plot_transformations(pyplot: Any, found: Transformations, /) -> Any:
     """The data, its copula, f, g, and f(x) against g(y)."""
-    pyplot = load("matplotlib.pyplot", extra="report")
     left, right = _Side(found.x, found.f, "f", seed=0), _Side(found.y, found.g, "g", seed=1)
-    with pyplot.rc_context(STYLE):
-        figure, (data, copula, f, g, both) = pyplot.subplots(1, 5, figsize=(16.5, 3.6), layout="constrained")
-        _cloud(data, left.values, right.values, BLUE)
-        left.label(data.xaxis, left.name)
-        right.label(data.yaxis, right.name)
-        data.set_title("data" if left.has_axis and right.has_axis else "data, vectors by their function")
-        _cloud(copula, left.ranks, right.ranks, BLUE)
-        left.label(copula.xaxis, left.rank_name)
-        right.label(copula.yaxis, right.rank_name)
-        copula.set_title("copula")
-        left.draw(f)
-        right.draw(g)
-        _cloud(both, left.spread, right.spread, ORANGE)
-        both.set(title="f against g", xlabel=left.function_name, ylabel=right.function_name)
-        figure.suptitle(
-            f"{_short(found.x.name)} and {_short(found.y.name)}: f and g correlate by {found.correlation:.3f} "
-            f"(debiased {max(found.debiased, 0.0):.3f}{_monotone(found)}), {found.n_samples:,} rows",
-            fontsize=13,
-        )
-    return shown_once(pyplot, figure)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+    figure, (data, copula, f, g, both) = pyplot.subplots(1, 5, figsize=(16.5, 3.6), layout="constrained")
+    _cloud(data, left.values, right.values, BLUE)
+    left.label(data.xaxis, left.name)
+    right.label(data.yaxis, right.name)
+    data.set_title("data" if left.has_axis and right.has_axis else "data, vectors by their function")
+    _cloud(copula, left.ranks, right.ranks, BLUE)
+    left.label(copula.xaxis, left.rank_name)
+    right.label(copula.yaxis, right.rank_name)
+    copula.set_title("copula")
+    left.draw(f)
+    right.draw(g)
+    _cloud(both, left.spread, right.spread, ORANGE)
+    both.set(title="f against g", xlabel=left.function_name, ylabel=right.function_name)
+    figure.suptitle(
+        f"{shortened(found.x.name)} and {shortened(found.y.name)}: f and g correlate by {found.correlation:.3f} "
+        f"(debiased {max(found.debiased, 0.0):.3f}{_monotone(found)}), {found.n_samples:,} rows",
+        fontsize=13,
+    )
+    return figure
 
 
 def _monotone(found: Transformations) -> str:
     """Spearman's correlation of two numbers, for comparison."""
-    if not (found.x.kind == found.y.kind == "number"):
+    if not (found.x.is_number and found.y.is_number):
         return ""
     return f", Spearman {correlation_of(Spearman(), found.x, found.y):+.2f}"
 
@@ -70,19 +63,18 @@ class _Side:
         self, column: Column, function: RankTransformation | CategoryTransformation, letter: str, *, seed: int
     ) -> None:
         self.column, self.function, self.letter = column, function, letter
-        self.name, self.function_name = _short(column.name), f"{letter}({_short(column.name)})"
+        self.name, self.function_name = shortened(column.name), f"{letter}({shortened(column.name)})"
         self.rank_name = f"{self.name}, ranked"
-        self.has_axis = column.kind != "vector"
+        self.has_axis = not column.is_vector
         jitter = _jitter(len(column), seed)
         if isinstance(function, CategoryTransformation):
-            by_code = np.array([function.scores.get(level, np.nan) for level in column.levels])
-            self.transformed = by_code[column.values]
+            self.transformed = function.of_levels(column.levels)[column.values]
             self.spread = self.transformed + 0.1 * jitter
             self.values = self.ranks = column.values + jitter
             self.rank_name = self.name
             return
         self.transformed = self.spread = function.of_ranks(joint_ranks(column.values.reshape(len(column), -1)))
-        if column.kind == "vector":
+        if column.is_vector:
             # A vector has no axis of its own: its function stands for it.
             self.values, self.name, self.rank_name = (
                 self.transformed,
@@ -96,11 +88,11 @@ class _Side:
     def label(self, axis: Any, name: str) -> None:
         """Name an axis, the levels of a category on it, and dates as dates."""
         axis.set_label_text(name)
-        is_ranked = name == self.rank_name and self.column.kind == "number"
+        is_ranked = name == self.rank_name and self.column.is_number
         if self.column.levels and not is_ranked:
             shown = np.unique(np.linspace(0, len(self.column.levels) - 1, _MOST_TICKS).round().astype(int))
             turned = axis.axis_name == "x" and len(shown) > 3
-            labels = [_short(str(self.column.levels[code])) for code in shown]
+            labels = [shortened(str(self.column.levels[code])) for code in shown]
             axis.set_ticks(shown, labels, **({"rotation": 45, "ha": "right"} if turned else {}))
         elif self.column.values.dtype.kind == "M" and not is_ranked:
             axis.axis_date()
@@ -122,11 +114,8 @@ class _Side:
             ax.set_ylabel(self.function_name)
         else:
             ax.set_title(f"what {self.letter} follows")
-            ranks = joint_ranks(self.column.values)
-            centred = ranks - ranks.mean(axis=0)
-            correlations = (centred / np.maximum(centred.std(axis=0), 1e-12)).T @ self.transformed / len(ranks)
-            names = self.column.coordinates or [str(j) for j in range(len(correlations))]
-            _bars(ax, list(names), correlations, f"correlation of its rank with {self.function_name}")
+            names, correlations = followed(self.column, self.transformed)
+            _bars(ax, names, correlations, f"correlation of its rank with {self.function_name}")
             ax.set_ylabel("coordinate")
 
 
@@ -143,7 +132,7 @@ def _bars(ax: "Axes", labels: list[str], values: Array, label: str) -> None:
     """Horizontal bars in the order of the vertical axis beside them; of many, those that reach farthest."""
     shown = np.sort(np.argsort(-np.abs(values), kind="stable")[:_MOST_BARS])
     ax.barh(range(len(shown)), values[shown], color=ORANGE)
-    ax.set_yticks(range(len(shown)), [_short(labels[j]) for j in shown], fontsize=9 if len(shown) <= 12 else 6.5)
+    ax.set_yticks(range(len(shown)), [shortened(labels[j]) for j in shown], fontsize=9 if len(shown) <= 12 else 6.5)
     ax.axvline(0, color=GREY, linewidth=0.8)
     ax.set_xlabel(label if len(shown) == len(values) else f"{label}, {_MOST_BARS} of {len(values)}")
 

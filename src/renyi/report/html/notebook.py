@@ -17,10 +17,9 @@ from renyi.report.summary import (
     short,
     signs_of,
 )
-from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
-__all__ = ["html_of_matrix", "html_of_screening"]
+__all__ = ["html_of"]
 
 _SHOWN = 10
 _LONGEST_NAME = 40
@@ -30,17 +29,9 @@ _NAME = "text-align:left;padding:2px 10px"
 _SHADE = "0,114,178"
 
 
-def html_of_matrix(matrix: DependenceMatrix, /) -> str:
-    """A matrix in a notebook: what was looked at, the strongest dependences, what was left out."""
-    return _html(matrix, ["x", "y"])
-
-
-def html_of_screening(screening: Screening, /) -> str:
-    """A screening in a notebook."""
-    return _html(screening, ["column"])
-
-
-def _html(result: Result, names: list[str]) -> str:
+def html_of(result: Result, /) -> str:
+    """A result in a notebook: what was looked at, the strongest dependences, what was left out."""
+    names = ["column"] if isinstance(result, Screening) else ["x", "y"]
     lines = lines_of(result, _SHOWN + 1)
     said = [f"<div><b>{escape(headline(result))}</b></div>"]
     if lines:

@@ -53,7 +53,7 @@ class PairFound:
         return [(label, text) for label, text in said if text]
 
     def _described(self, column: Column) -> str:
-        levels = f" of {count(len(column.levels), 'level')}" if column.kind == "category" else ""
+        levels = f" of {count(len(column.levels), 'level')}" if column.is_category else ""
         return f"{short(column.name, 60)}  ({self.types[column.name]}{levels})"
 
     def in_words(self) -> str:
@@ -67,7 +67,7 @@ class PairFound:
             return kind_of(self.x, self.y, strength=self.result.strength or 0.0, linear=linear)
         # What is left of two columns beside others is not at hand, only which functions of it spoke loudest.
         a, b = self.result.scale
-        if (a, b) == (1, 1) and self.x.kind == self.y.kind == "number":
+        if (a, b) == (1, 1) and self.x.is_number and self.y.is_number:
             return "a trend, beside what is given"
         return f"{count(a, 'function')} of {short(self.x.name)} and {b} of {short(self.y.name)}, beside what is given"
 

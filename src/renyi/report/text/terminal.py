@@ -19,14 +19,13 @@ from renyi.report.summary import (
     signs_of,
     width,
 )
-from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["legend", "table_of_lines", "text_of_matrix", "text_of_screening"]
+__all__ = ["legend", "table_of_lines", "text_of"]
 
 _SHOWN = 10
 _LONGEST_NAME = 28
@@ -43,24 +42,17 @@ _SHORTEST_NAME = 5
 # Plain text.
 
 
-def text_of_matrix(matrix: DependenceMatrix, /) -> str:
-    """A matrix on a screen: what was looked at, the strongest dependences, what was left out."""
-    return _text(matrix, "DependenceMatrix", ".top(n) has more, .plot() draws all")
-
-
-def text_of_screening(screening: Screening, /) -> str:
-    """A screening on a screen."""
-    return _text(screening, "Screening", ".top(n) has more")
-
-
-def _text(result: Result, title: str, hint: str) -> str:
+def text_of(result: Result, /) -> str:
+    """A result on a screen: what was looked at, the strongest dependences, what was left out."""
+    by_target = isinstance(result, Screening)
+    hint = ".top(n) has more" if by_target else ".top(n) has more, .plot() draws all"
     lines = lines_of(result, _SHOWN + 1)
     rows = [_header(result), *(_plain(line, result) for line in lines[:_SHOWN])] if lines else []
     more = [hint] if len(lines) > _SHOWN else []
-    signs = ["; ".join(said)] if (said := signs_of(lines[:_SHOWN])) and not isinstance(result, Screening) else []
+    signs = ["; ".join(said)] if (said := signs_of(lines[:_SHOWN])) and not by_target else []
     order = [ranking(result)] if len(lines) > 1 and ranking(result) else []
     said = [*_aligned(rows), *signs, *more, *order, *notes_of(result), *remarks(result)]
-    return "\n".join([f"{title}: {headline(result)}", *said])
+    return "\n".join([f"{type(result).__name__}: {headline(result)}", *said])
 
 
 def _header(result: Result) -> list[str]:

@@ -32,15 +32,17 @@ function facts(k) {
 }
 
 function remarks(k) {
-  const detail = detailOf.get(k), [x, y] = [columns[pairs.x[k]], columns[pairs.y[k]]], said = [];
+  const detail = detailOf.get(k), [x, y] = [columns[pairs.x[k]], columns[pairs.y[k]]], said = [], isSample = report.drawn < report.rows;
   if (detail?.words && pairs.found[k] && !report.given.length) said.push(`Kind: ${detail.words}.`);
   if (pairs.remark?.[k]) said.push(["A single row or two carry this: ", pairs.remark[k], "."]);
   if (pairs.missed[k]) said.push([make("span", { class: "mark" }, "◆ Missed by linear coefficients: "), "Pearson's and Spearman's see less than half of this dependence."]);
   if (report.has_tests && !pairs.found[k]) said.push(`No finding at a false discovery rate of ${compact(100 * report.fdr)} %: what is seen here may well be chance.`);
   if (report.given.length) said.push("The numbers hold other columns fixed; the pictures do not.");
-  if (detail?.reached !== undefined && detail?.reached !== null) said.push(`f and g correlate by ${fixed(detail.reached)}${report.measure === "rdc" && !report.given.length ? ", which is the coefficient" : ""}.`);
+  if (detail?.reached !== undefined && detail?.reached !== null) said.push(`f and g correlate by ${fixed(detail.reached)}${isSample ? " on the rows drawn" : report.measure === "rdc" && !report.given.length ? ", which is the coefficient" : ""}.`);
+  else if (detail && isSample) said.push("A dependence as weak as this shows its functions f and g in more rows than those drawn.");
   else said.push("f and g are in this file for the strongest pairs and those asked for (pairs=[...] in Python); renyi.transformations has those of any pair.");
-  if (!detail?.data && report.sampled && report.sampled < report.rows && x.sample && y.sample) said.push(`The points are ${grouped(report.sampled)} rows, drawn at random from ${grouped(report.rows)}.`);
+  const nShown = detail?.data ? report.drawn : report.sampled;
+  if (nShown && nShown < report.rows && (detail?.data || (x.sample && y.sample))) said.push(`The pictures show ${grouped(nShown)} rows, drawn at random from ${grouped(report.rows)}; the numbers above are from all.`);
   if (x.is_clipped || y.is_clipped) said.push("Axes leave out a few far values, which are drawn at their ends.");
   return said;
 }
