@@ -21,12 +21,12 @@ def test_means_of_a_part_over_the_masks_of_another_are_those_taken_for_them_alon
     own = observed_rows([variable.column.missing for variable in part.variables], 150)
     n = own.astype(float) @ masks
     expected = means_of_moments(part.moments, part.smooth, part.codes, observed=own, masks=masks, n=n)
-    kept = part.masked_moments.over(other.masked_moments, np.arange(5))
+    kept = part.gaps.over(other.gaps, np.arange(5))
     assert kept == pytest.approx(expected, abs=1e-14)
 
 
 def test_means_are_shared_within_a_group_alone(rng):
-    one, another = (groups(columns_with_gaps(3, rng))[0].averaged().masked_moments for _ in range(2))
+    one, another = (groups(columns_with_gaps(3, rng))[0].averaged().gaps for _ in range(2))
     assert one.over(another, np.arange(3)) is None
 
 

@@ -92,3 +92,36 @@ def test_what_is_asked_of_a_column_that_is_not_there_is_refused_as_in_memory(rng
                 renyi.matrix(data, **settings)
             messages.append(str(error.value))
         assert messages[0] == messages[1]
+
+
+def test_a_target_may_be_values_beside_the_table(rng):
+    values, target = rng.standard_normal((70, 3)), rng.standard_normal(70)
+    target[:9] = np.nan
+    labels = rng.integers(0, 3, 70).astype(str)
+    for own in (target, labels, np.column_stack((target, values[:, 0] ** 2))):
+        for missing in ("pairwise", "listwise"):
+            expected = renyi.screen(values, own, missing=missing)
+            tables = torch.tensor(values), {f"x{j}": torch.tensor(part) for j, part in enumerate(values.T)}
+            targets = (own,) if own is labels else (own, torch.tensor(own))
+            for found in (renyi.screen(a, b, missing=missing) for a in tables for b in targets):
+                assert (found.target, found.names) == ("target", expected.names)
+                assert found.n_samples.tolist() == expected.n_samples.tolist()
+                assert found.values == pytest.approx(expected.values, rel=1e-9)
+                assert np.log(found.pvalues) == pytest.approx(np.log(expected.pvalues), rel=1e-7, abs=1e-9)
+
+
+def test_both_of_two_tables_have_their_own_types(rng):
+    a, b, c, d = rng.standard_normal((4, 60))
+    c, settings = np.round(c), {"types": {"a": "number", "c": "category"}, "vectors": {"v": ["d", "e"]}}
+    x, y = {"a": a, "b": b}, {"c": c, "d": d, "e": a * b}
+    x["a"][3:9] = np.nan
+    expected = renyi.matrix(x, y, **settings)
+    tensors = {name: torch.tensor(part) for name, part in x.items()}
+    for other in (y, {name: torch.tensor(part) for name, part in y.items()}):
+        found = renyi.matrix(tensors, other, **settings)
+        assert [v.column.name for v in found.edges.y] == ["c", "v"]
+        assert found.values == pytest.approx(expected.values, rel=1e-9)
+        assert np.log(found.pvalues) == pytest.approx(np.log(expected.pvalues), rel=1e-7, abs=1e-9)
+        assert found.n_samples.tolist() == expected.n_samples.tolist()
+    with pytest.raises(InputError, match=r"1 column with missing cells: .a. \(6, first in row 3\), and missing=.raise."):
+        renyi.matrix(tensors, y, missing="raise")

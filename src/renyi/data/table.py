@@ -223,8 +223,11 @@ def parts_of(
 
 def names_of(data: Any, argument: str = "the table", notes: Notes | None = None, /) -> list[str]:
     """Names of all columns of a table."""
-    if isinstance(data, np.ndarray) and data.ndim == 2:
-        data = data[:0]  # nothing is transposed
+    # Nothing is read for it, nor fetched from a device.
+    if isinstance(data, Mapping):
+        data = dict.fromkeys(data, np.empty(0))
+    elif (isinstance(data, np.ndarray) or namespace(data) is not np) and data.ndim == 2:
+        data = np.empty((0, data.shape[1]))
     return list(_parts(data, argument, Notes() if notes is None else notes)[0])
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -157,7 +158,7 @@ def matrix(
         return DependenceMatrix.of(rows, None, edges, correction=correction)
     rows, columns = (
         comparable(observed(part, missing=missing), by, at_least=1)
-        for part in side_by_side(table, other, types, vectors, missing, max_levels=max_levels)
+        for part in side_by_side(table, other, types, vectors, missing, read=partial(as_table, max_levels=max_levels))
     )
     edges = every_pair(by, rows.columns, columns.columns, progress=progress)
     return DependenceMatrix.of(rows, columns, edges, correction=correction)
