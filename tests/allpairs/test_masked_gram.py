@@ -7,6 +7,8 @@ from renyi.allpairs.masked_gram import (
     exact_leverages,
     forward,
     leverage_bounds,
+    masked_sums,
+    sharp_leverage_bounds,
 )
 from renyi.allpairs.masked_moments import distinct_masks, means_of_moments
 from renyi.allpairs.stack import ROWS_FOR_FLOAT32, CellStack
@@ -165,3 +167,31 @@ def test_leverages_are_those_of_the_restriction_and_bounds_are_never_below(kind,
     assert (bounds >= exact * (1 - 1e-9)).all()
     # On the column's own rows the bound is what it is.
     assert bounds[:, -1] == pytest.approx(exact[:, -1], rel=1e-6)
+
+
+def test_sums_of_parts_of_the_rows_add_up_to_the_gram_matrix(rng):
+    n = 200
+    variables, masks = columns_with_gaps(n, rng), masks_of(n, rng)
+    bases, missing = [v.scales.basis for v in variables], [v.column.missing for v in variables]
+    whole = CellStack.of(bases, missing, n, columns=slice(5))
+    parts = [whole.over([c[rows] for c in whole.codes], whole.places[rows]) for rows in (slice(0, 7), slice(7, n))]
+    sums = masked_sums(parts[0], masks[:7]) + masked_sums(parts[1], masks[7:])
+    found = MaskedGram.of_sums(sums, counts(variables, masks), place="sums")
+    expected = restricted(variables, masks, columns=slice(5))
+    np.testing.assert_allclose(found.means, expected.means, atol=1e-12)
+    np.testing.assert_allclose(found.gram, expected.gram, atol=1e-12)
+
+
+def test_bounds_by_eigenvalues_are_sharper_and_hold(rng):
+    n = 250
+    variable, masks = columns_with_gaps(n, rng)[0], masks_of(n, rng)[:, :2]
+    n_common = counts([variable], masks)[0]
+    side = restricted([variable], masks).whitened(place="test").at(np.zeros(2, dtype=int), np.arange(2), place="one")
+    own = np.repeat(variable.scales.leverages[:, np.newaxis] * observed(variable, n).sum(), 2, axis=1)
+    exact = exact_leverages(variable.scales.basis, observed(variable, n), masks, side)
+    sizes = [1, 4, 20]
+    rows = np.array(sizes) - 1
+    sharp = sharp_leverage_bounds(side, own[rows], n_common, sizes)
+    assert (sharp >= exact[rows] * (1 - 1e-9)).all()
+    assert (sharp <= leverage_bounds(side, own, n_common)[rows] * (1 + 1e-9)).all()
+    assert (sharp[-1] < leverage_bounds(side, own, n_common)[-1]).all()

@@ -133,3 +133,16 @@ def test_what_was_found_stays_when_memory_is_used_again(rng):
     thread.start()
     thread.join()
     assert not np.shares_memory(left, of_batches[0])
+
+
+def test_vectors_are_never_multiplied_by_cells_which_are_their_rows(rng):
+    """Two of them would have a table of as many cells as there are pairs of rows."""
+    missing = [rng.random(300) < 0.6, None]
+    bases = [
+        Basis(rng.standard_normal((300 if gap is None else np.count_nonzero(~gap), 60)), None, None) for gap in missing
+    ]
+    stack = CellStack.of(bases[:1], missing[:1], 300, columns=slice(None))
+    assert not stack.is_wide
+    assert not stack.part(slice(1)).is_wide
+    expected = dense(bases[0], missing[0], 300)
+    np.testing.assert_allclose(stack.products(stack)[0, 0], expected @ expected.T, atol=1e-9)

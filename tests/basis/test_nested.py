@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import gammaln
 
+from renyi.basis.basis import RowlessBasis
 from renyi.basis.canonical import cross_products
 from renyi.basis.cosine import MOST_FUNCTIONS
 from renyi.basis.nested import category_scales
@@ -189,3 +192,45 @@ def test_sizes_on_a_part_of_the_rows_are_within_what_is_left(rng):
     part = category_scales(codes).on(codes < 2)
     assert part.basis.rank == 1
     assert set(part.sizes) == {1}
+
+
+def rowless(scales):
+    """The same as it is in batches: without its rows."""
+    basis = scales.basis
+    return replace(scales, basis=RowlessBasis.of(basis.rank, basis.feature_map, basis.n_samples, basis.leverages))
+
+
+def test_a_vector_without_rows_is_restricted_by_moments_as_it_is_by_rows(rng):
+    whole = vector(rng.standard_normal((300, 2)))
+    table, rows = dense(whole), rng.random(300) < 0.6
+    means, gram = table[rows].mean(axis=0), np.cov(table[rows], rowvar=False, bias=True)
+    part, (found, mixing) = whole.on(rows), rowless(whole).on_moments(means, gram, int(rows.sum()))
+    np.testing.assert_allclose((table[rows] - means) @ mixing, dense(part), atol=1e-9)
+    assert (found.basis.rank, found.basis.n_samples, found.sizes) == (part.basis.rank, rows.sum(), part.sizes)
+    # What a row weighs at most is a bound there.
+    assert (found.leverages >= part.leverages * (1 - 1e-9)).all()
+    assert (found.leverages[:5] < 3 * part.leverages[:5]).all()
+    assert found.basis.largest_leverage == found.leverages[-1] <= 1.0
+
+
+def test_a_function_that_vanishes_on_the_rows_left_is_passed_over_by_moments_too(rng):
+    x = rng.standard_normal(200)
+    whole = vector(np.column_stack([x, np.where(np.arange(200) < 100, rng.standard_normal(200), 0.0)]))
+    rows, table = np.arange(200) >= 100, dense(whole)
+    means, gram = table[rows].mean(axis=0), np.cov(table[rows], rowvar=False, bias=True)
+    found, _ = rowless(whole).on_moments(means, gram, 100)
+    assert found.basis.rank == whole.on(rows).basis.rank < whole.basis.rank
+
+
+def test_a_basis_without_rows_says_what_is_lacking(rng):
+    basis = RowlessBasis.of(3, None, 50, None)
+    assert (basis.n_samples, basis.rank, basis.has_rows, basis.is_kept, basis.is_of_number) == (
+        50,
+        3,
+        False,
+        False,
+        False,
+    )
+    with pytest.raises(ValueError, match="not been read yet"):
+        basis.leverages  # noqa: B018
+    assert vector(rng.standard_normal((50, 2))).basis.is_kept

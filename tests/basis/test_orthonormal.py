@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from renyi.basis.orthonormal import ordered_whitening, orthonormalised, principal_whitening, triangular_factor
+from renyi.basis.orthonormal import (
+    merged_factor,
+    ordered_whitening,
+    orthonormalised,
+    principal_whitening,
+    triangular_factor,
+)
 
 
 def whitened(features, whiten, cut=1e-2):
@@ -34,6 +40,15 @@ def test_features_that_add_nothing_are_passed_over(rng):
 
 def test_more_features_than_rows_give_a_basis_of_the_rows(rng):
     assert whitened(rng.standard_normal((4, 9)), ordered_whitening, cut=1e-9).shape == (4, 3)
+
+
+def test_factors_of_parts_merge_to_that_of_all_rows(rng):
+    features = rng.standard_normal((90, 3)) @ rng.standard_normal((3, 3)) + 1
+    parts = [triangular_factor([(part, np.ones(len(part)))]) for part in (features[:2], features[2:50], features[50:])]
+    found = merged_factor(parts[2], np.empty((0, 4)), merged_factor(parts[0], parts[1]))
+    columns = np.column_stack([np.ones(90), features])
+    assert found.T @ found == pytest.approx(columns.T @ columns)
+    assert np.tril(found, -1) == pytest.approx(0)
 
 
 def test_factor_does_not_depend_on_chunks(rng):

@@ -1,7 +1,8 @@
 """One suite for every door into the package: the same tables must give the same answers, and the same refusals.
 
 - `tables` says how a table is described, `zoo` has the tables: one function each; `zoo_of_text` those of text,
-  `zoo_of_levels` those of many levels, `zoo_of_rows` those that single rows decide.
+  `zoo_of_levels` those of many levels, `zoo_of_rows` those that single rows decide, `zoo_of_vectors` those with
+  vectors.
 - `doors` has every way into the package, and what it cannot do yet, with the words in which it refuses that: one entry
   each.
 - `answers` has what comes out, as plain dicts, and how far two of them may lie apart.

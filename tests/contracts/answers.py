@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import exp, isclose, isnan, log, log1p
+from math import exp, isclose, isnan, log, log1p, nan
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,31 @@ class Answer:
         pairs = dict(_turned(pair, said) if pair[0] == target else (pair, said) for pair, said in found.pairs.items())
         rates = renyi.adjust([exp(said["log p"]) for said in pairs.values()])
         return replace(self, pairs={p: said | {"q": q} for (p, said), q in zip(pairs.items(), rates, strict=True)})
+
+    def of_vectors_in_batches(self) -> "Answer":
+        """The same without what rows of vectors alone would say, of which none is kept in batches.
+
+        Pairs that would be permuted have no p-value. On few rows it is not known how heavy the heaviest row is among
+        the common ones, and never how many rows carry the function of a vector.
+        """
+        types = self.types or {}
+        if "vector" not in types.values():
+            return self
+        kept: dict[Pair, Said] = {}
+        for pair, said in self.pairs.items():
+            known = dict(said)
+            if "vector" in (types[pair[0]], types[pair[1]]) and self.n_rows is not None:
+                is_short, is_permuted = self.n_rows < 5000, said["is permuted"]
+                del known["lower"], known["is carried by few"]
+                if is_permuted or (is_short and said["n"] < self.n_rows):
+                    known = {name: said[name] for name in ("coefficient", "pearson", "spearman", "n", "dimensions")}
+                if is_permuted:
+                    known |= {"log p": nan, "is permuted": False}
+            kept[pair] = known
+        if len({len(known) for known in kept.values()}) > 1:
+            for known in kept.values():
+                known.pop("q", None)
+        return replace(self, pairs=kept)
 
     def renamed(self, names: Mapping[str, str]) -> "Answer":
         """The same under other names of columns."""

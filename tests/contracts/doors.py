@@ -207,8 +207,10 @@ def asked_by_accumulators(batches: list[Any], **options: Any) -> Any:
             total.merge(pickle.loads(pickle.dumps(parts[k])))
         return total
 
-    first = passed(lambda: renyi.Accumulator(**options))
-    return passed(first.second_pass().empty).result()
+    done = passed(lambda: renyi.Accumulator(**options))
+    while not done.is_last:
+        done = passed(done.second_pass().empty)
+    return done.result()
 
 
 def asked_on_cluster(data: Any, **options: Any) -> Any:
@@ -402,7 +404,6 @@ _RECORDS = {"ordered": None, "gaps in whole numbers": None, "gaps in labels": No
 
 # What is not done yet.
 _IN_BATCHES = {
-    "vectors": "vectors is for tables in memory, and this one is read in batches",
     "missing=listwise": "missing='listwise' needs whole rows before they are ranked",
     "measure=dcor": "measure=dcor is not taken over batches",
 }
@@ -474,7 +475,7 @@ BATCHES = (
         "accumulators",
         lambda table: in_batches(table, as_dict),
         asked_by_accumulators,
-        lacks=_WITHOUT_ORDER | _IN_BATCHES | {"vectors": None},
+        lacks=_WITHOUT_ORDER | _IN_BATCHES,
         is_key=True,
     ),
     _door("dask", as_dask, asked_on_cluster, lacks=_IN_BATCHES, needs="dask", is_key=True),

@@ -35,11 +35,27 @@ DeviceFunctions.products = _without_reverse
 """,
     ),
     "batches lose a row where they are cut": (
-        "tables.accumulator",
+        "tables.rows",
         """
-def _pieces(parts, _whole=_pieces):
-    for k, piece in enumerate(_whole(parts)):
-        yield piece if k == 0 else {name: data[1:] for name, data in piece.items()}
+def _fewer(self, _whole=Rows.pieces):
+    for k, piece in enumerate(_whole(self)):
+        yield piece if k == 0 else piece.part(1, len(piece))
+Rows.pieces = _fewer
+""",
+    ),
+    "factors of vectors forget a part of the rows": (
+        "allpairs.streaming.vectors",
+        """
+def merged_factor(*factors):
+    return factors[0]
+""",
+    ),
+    "the second table is a row late": (
+        "tables.rows",
+        """
+def _late(self, other, /, _whole=Rows.beside):
+    return _whole(self, replace(other, parts={name: np.roll(data, 1) for name, data in other.parts.items()}))
+Rows.beside = _late
 """,
     ),
     "chunks of rows count a row twice": (
@@ -59,8 +75,10 @@ Side.__init__ = _one_less
 """,
     ),
     "columns in batches have a dimension less": (
-        "allpairs.streaming.plan",
+        "allpairs.streaming.variables",
         """
+from dataclasses import replace
+from renyi.basis.basis import Basis
 def _prepared(counted, settings, column, _whole=_prepared):
     found = _whole(counted, settings, column)
     if counted.cells is None or found.basis.rank < 2:

@@ -70,6 +70,8 @@ def test_all_pairs(door, table):
     if not table.is_about_reading:
         # Text files have more to decide, such as what codes are.
         wanted = replace(wanted, notes=None)
+    if door in BATCHES:
+        wanted = wanted.of_vectors_in_batches()
     if door is PAIR_BY_PAIR and len(wanted.pairs) > MOST_PAIRS:
         assert len(found.pairs) > MOST_PAIRS / 2
         wanted = wanted.among(found.pairs.__contains__)
@@ -132,12 +134,61 @@ def test_a_frame_beside_tensors(door, table, tmp_path):
     check_same(found, wanted, door.rounding)
 
 
-@pytest.mark.parametrize("door", [door for door in BATCHES if door.holds(TABLES["complete"])], ids=str)
-def test_two_tables_are_not_read_in_batches(door, tmp_path):
-    if door.name == "accumulators":
-        pytest.skip("an accumulator takes one table")
-    with pytest.raises(renyi.InputError, match="other is for tables in memory, and this one is read in batches"):
-        door.ask(door.build(TABLES["complete"], tmp_path), other=as_pandas(TABLES["complete"]))
+# What can be put side by side: rows that have an order, or the same partitions.
+BESIDE = [door for door in BATCHES if door.name != "accumulators"]
+
+
+@pytest.mark.parametrize(("door", "table"), cases(BESIDE, some("complete", "labels_and_gaps", "dates")))
+def test_columns_of_two_tables_in_batches(door, table, tmp_path):
+    """Neither is cut where the other is, and both have a column of the same name."""
+    left, right = halves(table)
+    shared = next(iter(left.columns))
+    right = replace(right, columns=right.columns | {shared: left.columns[shared]})
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+    other = door.build(right, tmp_path / "there")
+    if isinstance(other, list):
+        other = [as_pandas(right)]
+    found = Answer.of(door.ask(door.build(left, tmp_path / "here"), other=other))
+    wanted = Answer.of(renyi.matrix(as_pandas(left), as_pandas(right)))
+    check_same(replace(found, notes=None), wanted, door.rounding)
+
+
+@pytest.mark.parametrize("table", some("complete", "labels_and_gaps"), ids=str)
+def test_a_frame_beside_a_stream(table):
+    left, right = halves(table)
+    wanted = Answer.of(renyi.matrix(as_pandas(left), as_pandas(right)))
+    batches = [as_dict(right.rows(start, start + 31)) for start in range(0, right.n_rows, 31)]
+    check_same(Answer.of(renyi.matrix(as_pandas(left), iter(batches))), wanted)
+    turned = Answer.of(renyi.matrix(as_pandas(right), as_pandas(left)))
+    check_same(Answer.of(renyi.matrix(batches, as_pandas(left))), turned)
+
+
+NAMED = [door for door in (*IN_MEMORY, *BATCHES) if door.has_names]
+
+
+@pytest.mark.parametrize(("door", "table"), cases(NAMED, some("complete", "vectors_with_gaps", "rare_levels")))
+def test_columns_that_all_others_are_compared_with(door, table, tmp_path):
+    *_, before, last = expected(table.name).types
+    within = {part: vector for vector, parts in table.options.get("vectors", {}).items() for part in parts}
+    right = [name for name in table.columns if within.get(name, name) in (before, last)]
+    left = [name for name in table.columns if name not in right]
+    settings = {"others": [before, last]} if door.name == "accumulators" else {"other": [before, last]}
+    found = Answer.of(door.ask(door.build(table, tmp_path), **table.options, **settings))
+    whole = renyi.matrix(as_pandas(table.only(*left)), as_pandas(table.only(*right)), **table.options)
+    wanted = Answer.of(whole)
+    check_same(found, wanted.of_vectors_in_batches() if door in BATCHES else wanted, door.rounding)
+
+
+SCREENED_BY_VECTORS = some("complete", "gaps", "whole_numbers")
+
+
+@pytest.mark.parametrize(("door", "table"), cases(BATCHES, SCREENED_BY_VECTORS))
+def test_a_target_that_is_a_vector(door, table, tmp_path):
+    target = list(table.columns)[:2]
+    found = Answer.of(door.ask(door.build(table, tmp_path), target=target))
+    wanted = Answer.of(renyi.screen(as_pandas(table), target))
+    check_same(found, wanted.of_vectors_in_batches(), door.rounding)
 
 
 # The strongest pairs.

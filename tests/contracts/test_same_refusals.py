@@ -76,6 +76,25 @@ BAD = {
         Table("bad", {"x0": Column("label", list("aab" * 10)), "x1": Column("number", B)}),
         {"types": {"x0": "number"}},
     ),
+    "vectors that are no mapping": Bad("is no mapping", GOOD, {"vectors": ["x0"]}, TENSORS),
+    "a vector of one column": Bad("has 1 column: pass at least 2", GOOD, {"vectors": {"v": ["x0"]}}, TENSORS),
+    "a vector of an unknown column": Bad("names 'x8'", GOOD, {"vectors": {"v": ["x0", "x8"]}}, TENSORS),
+    "a column in two vectors": Bad(
+        "has 'x1' in 'v' as well", GOOD, {"vectors": {"v": ["x0", "x1"], "w": ["x1", "x2"]}}, TENSORS
+    ),
+    "a vector with the name of another column": Bad(
+        "such a column already", GOOD, {"vectors": {"x2": ["x0", "x1"]}}, TENSORS
+    ),
+    "a vector of labels": Bad(
+        "has 'x0', a category, and the parts of a vector are numbers",
+        Table("bad", {"x0": Column("label", list("aab" * 10)), "x1": Column("number", B), "x2": Column("number", C)}),
+        {"vectors": {"v": ["x1", "x0"]}},
+    ),
+    "a target within a vector": Bad(
+        "target 'x1' is part of the vector 'v'", GOOD, {"target": "x1", "vectors": {"v": ["x0", "x1"]}}, TENSORS
+    ),
+    "no target": Bad("target names no column", GOOD, {"target": []}, TENSORS),
+    "a vector as target that is not there": Bad("names 'x9'", GOOD, {"target": ["x0", "x9"]}, TENSORS),
     "an unknown target": Bad("target names 'x8', which is no column", GOOD, {"target": "x8"}),
     "a constant target": Bad("target 'x1' cannot be measured", table(A, [1.0] * 30, B), {"target": "x1"}),
     "a target alone": Bad("0 columns to compare and needs 1", table(A), {"target": "x0"}),

@@ -153,4 +153,5 @@ def test_what_moves_numbers_moves_them_everywhere(door, threshold):
     if not door.holds(table) or door.refusal(table):
         pytest.skip("not done by this door yet")
     with lowered(threshold.values, threshold.caches):
-        check_same(door.answer(table), REFERENCE.answer(table), door.rounding)
+        wanted = REFERENCE.answer(table)
+        check_same(door.answer(table), wanted.of_vectors_in_batches() if door in BATCHES else wanted, door.rounding)

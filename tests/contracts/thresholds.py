@@ -241,17 +241,24 @@ THRESHOLDS = (
     ),
     # Batches.
     Threshold(
-        "batches are taken in pieces", {"renyi.tables.accumulator:_ROWS_AT_ONCE": 16}, "accumulators", "labels_and_gaps"
+        "batches are taken in pieces", {"renyi.tables.rows:_ROWS_AT_ONCE": 16}, "accumulators", "labels_and_gaps"
     ),
     Threshold(
         "several passes over blocks of pairs", {"renyi.tables.accumulator:_SHARES": 2**15}, "list of pandas", "gaps"
     ),
     Threshold(
+        "several passes over blocks of vectors",
+        {"renyi.tables.accumulator:_SHARES": 2**15},
+        "list of pandas",
+        "vectors_with_gaps",
+    ),
+    Threshold(
         "values are counted by their leading bits",
-        {"renyi.tables.accumulator:_LARGEST_CAPACITY": 2**11},
+        {"renyi.tables.budget:_LARGEST_CAPACITY": 2**11},
         "list of pandas",
         "sketched",
         moves=True,
+        seen_in="renyi.allpairs.streaming.rank_sketch",
     ),
     Threshold(
         "values are counted as they come",
@@ -295,7 +302,7 @@ THRESHOLDS = (
     ),
     Threshold(
         "partitions are counted by a glance",
-        {"renyi.tables.batches:_GLANCE": 30, "renyi.tables.accumulator:_LARGEST_CAPACITY": 2**11},
+        {"renyi.tables.batches:_GLANCE": 30, "renyi.tables.budget:_LARGEST_CAPACITY": 2**11},
         "dask",
         "sketched",
         moves=True,

@@ -10,7 +10,8 @@ import numpy as np
 
 import contracts.zoo_of_levels
 import contracts.zoo_of_rows
-import contracts.zoo_of_text  # noqa: F401
+import contracts.zoo_of_text
+import contracts.zoo_of_vectors  # noqa: F401
 import sample_tables as shared
 from contracts.tables import TABLES, Column, labels, numbers, of_pandas, table, with_gaps
 
@@ -234,12 +235,6 @@ def nanoseconds(rng):
 def durations(rng):
     hours = rng.exponential(size=240) * 100
     return {"span": (3600 * hours).astype("m8[s]"), "hours": np.round(hours), "noise": rng.standard_normal(240)}
-
-
-@table(reading=True, vectors={"place": ["lat", "lon"]})
-def vectors(rng):
-    some = numbers(rng)
-    return {"lat": some["x"], "lon": rng.standard_normal(240), "wave": some["wave"], "flag": some["parabola"] > 1}
 
 
 @table(reading=True)

@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import t as student
 
 import renyi
-from renyi.basis.basis import category_basis, scalar_basis
+from renyi.basis.basis import RowlessBasis, category_basis, scalar_basis
 from renyi.basis.canonical import cross_products
 from renyi.basis.random_features import draw, seeds
 from renyi.inference.debias import (
@@ -13,6 +13,7 @@ from renyi.inference.debias import (
     largest_leverage,
     lower_end,
     null_level,
+    plain_rows,
     strengths,
     without_heaviest,
 )
@@ -201,3 +202,11 @@ def test_intervals_given_others_are_those_of_numbers(rng):
     plain = renyi.independence_test(e, 1.5 * e + noise).confidence_interval()
     given = renyi.conditional_test(z + e, z + 1.5 * e + noise, z).confidence_interval()
     assert given == pytest.approx(plain, abs=0.06)
+
+
+def test_vectors_whose_rows_are_not_kept_are_taken_to_be_carried_by_all_of_them(rng):
+    vector = RowlessBasis.of(2, None, 300, np.array([0.2, 0.9]))
+    cross = rng.standard_normal((2, 2)) / 20
+    assert effective_rows(vector, vector, cross) == pytest.approx(plain_rows(np.array(300)))
+    # By random pairings of rows there is no level: that of the law is left.
+    assert null_level(vector, vector) == null_median(2, 2, 300)

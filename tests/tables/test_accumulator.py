@@ -380,7 +380,7 @@ def test_whole_numbers_and_floats_that_may_have_rounded_such_are_left_out(order,
         parts.append(renyi.Accumulator())
         parts[-1].update(batch)
     parts[0].merge(parts[1])
-    assert dict(parts[0].second_pass()._table.skipped) == dict(found.skipped)
+    assert dict(parts[0].second_pass()._decided.tables[0].skipped) == dict(found.skipped)
 
 
 def test_numbers_with_more_digits_than_floats_are_left_out_of_batches_with_the_reason(rng):

@@ -6,7 +6,7 @@ import pytest
 import renyi
 from renyi.data.table import as_table
 from renyi.errors import InputError
-from renyi.tables.arguments import checked_measure, column_named, comparable, listed, side_by_side
+from renyi.tables.arguments import Question, column_named, comparable, listed, names_in, side_by_side, split
 
 
 @pytest.fixture
@@ -61,6 +61,28 @@ def test_two_tables_have_their_own_overrides_and_the_same_rows(table):
 
 
 def test_measures_and_corrections_are_known_by_name():
-    assert checked_measure("dcor", "bh").name == "dcor"
+    rest = {"missing": "pairwise", "types": None, "vectors": None, "memory": "1GB", "progress": False}
+    assert Question.of("dcor", "bh", 1000, 0, **rest).by.name == "dcor"
     with pytest.raises(InputError, match="correction='fdr' is unknown"):
-        checked_measure("dcor", "fdr")
+        Question.of("dcor", "fdr", 1000, 0, **rest)
+
+
+def test_a_table_is_split_by_names_of_columns_or_vectors(table):
+    whole = as_table(table, vectors={"place": ["lat", "lon"]})
+    left, right = split(whole, ["b", "place", "same"])
+    assert [column.name for column in left.columns] == ["a", "kind"]
+    assert [column.name for column in right.columns] == ["b", "place"]
+    assert (set(left.types), set(right.types)) == ({"a", "kind"}, {"b", "place"})
+    assert (set(left.skipped), set(right.skipped)) == (set(), {"same"})
+    with pytest.raises(InputError, match="other 'lat' is part of the vector 'place'"):
+        split(whole, ["lat"])
+    with pytest.raises(InputError, match="other names 'z', which is no column of the table"):
+        split(whole, ["z"])
+    with pytest.raises(InputError, match="other names no column"):
+        split(whole, [])
+
+
+def test_names_are_told_from_a_second_table(table):
+    assert names_in(["a", "b"]) == names_in(("a", "b")) == ["a", "b"]
+    for other in (None, table, [table], "file.csv", [1, 2]):
+        assert names_in(other) is None

@@ -13,7 +13,7 @@ from renyi.data.files.batches import Stream
 from renyi.errors import InputError
 from renyi.tables import accumulator, batches
 from renyi.tables.accumulator import Accumulator
-from renyi.tables.batches import in_batches, is_out_of_core, loaded_if_small
+from renyi.tables.batches import is_out_of_core, loaded_if_small
 from sample_tables import parabola
 
 
@@ -49,11 +49,12 @@ def test_several_passes_are_said_and_find_what_one_finds(rng, monkeypatch):
         return rows
 
     monkeypatch.setattr(batches, "watched_rows", watched)
-    whole = in_batches(parts, Accumulator(memory="1GB"), "1GB", progress=False)
+    monkeypatch.setattr("renyi.data.files.budget._COPIES", 2**40)
+    whole = renyi.matrix(parts)
     assert said == [("Counting values", None, False), ("Adding products", 400, False)]
     said.clear()
     monkeypatch.setattr(accumulator, "_SHARES", 2**14)
-    found = in_batches(parts, Accumulator(memory="1GB"), "1GB", progress=True)
+    found = renyi.matrix(parts, progress=True)
     n_passes = len(said) - 1
     assert n_passes > 1
     assert said[1:] == [(f"Adding products ({k} of {n_passes})", 400, True) for k in range(1, n_passes + 1)]
@@ -74,3 +75,25 @@ def test_an_accumulator_that_tasks_were_given_stays_as_it_is(rng):
 def test_a_cluster_without_rows_is_told():
     with pytest.raises(InputError, match="the table has 0 rows"):
         batches._on_cluster(partial(dask.folded_over, []), Accumulator())
+
+
+@pytest.mark.parametrize("library", ["pyspark.sql.dataframe", "duckdb", "ibis.expr.types"])
+def test_tables_without_an_order_of_rows_are_not_put_side_by_side(library, rng):
+    foreign = type("Frame", (), {"__module__": library})()
+    rows = [parabola(rng)]
+    with pytest.raises(InputError, match=rf"rows of {library.split('.')[0]} have no order.*join them .*other="):
+        renyi.matrix(rows, foreign)
+
+
+def test_dask_tables_side_by_side_have_the_same_partitions(rng):
+    dd = pytest.importorskip("dask.dataframe")
+    left, right = (pd.DataFrame({name: rng.random(60), "y": rng.random(60)}) for name in "ab")
+    whole = renyi.matrix(left, right)
+    tables = [dd.from_pandas(frame, npartitions=3, sort=False) for frame in (left, right)]
+    np.testing.assert_allclose(renyi.matrix(*tables).values, whole.values, atol=1e-9)
+    with pytest.raises(InputError, match="the table has 3 partitions and other has 2"):
+        renyi.matrix(tables[0], dd.from_pandas(right, npartitions=2, sort=False))
+    with pytest.raises(InputError, match="pass both as Dask tables"):
+        renyi.matrix(tables[0], right)
+    with pytest.raises(InputError, match="different indexes"):
+        renyi.matrix(tables[0], dd.from_pandas(right.set_index(np.arange(60)[::-1]), npartitions=3, sort=False))

@@ -7,18 +7,20 @@ torch = pytest.importorskip("torch")
 
 import renyi  # noqa: E402
 from renyi.errors import InputError  # noqa: E402
+from renyi.tables.arguments import Question  # noqa: E402
 from renyi.tables.on_device import TableOnDevice  # noqa: E402
 
 
 def on_device(measure="rdc", missing="pairwise", types=None, vectors=None):
-    return TableOnDevice(torch.device("cpu"), renyi.measure(measure), types, vectors, 1000, missing)
+    rest = {"missing": missing, "types": types, "vectors": vectors, "memory": "1GB", "progress": False}
+    return TableOnDevice(torch.device("cpu"), Question.of(measure, "bh", 1000, 0, **rest))
 
 
 def test_both_sides_of_a_screening_lose_the_same_rows(rng):
     values = rng.standard_normal((60, 3))
     values[:9, 0], values[50:, 2], values[20:26, 1] = np.nan, np.nan, np.nan
-    name, table, edges = on_device(missing="listwise").screen(torch.tensor(values), "x1", None, progress=False)
-    assert name == "x1"
+    name, fixed, table, edges = on_device(missing="listwise").screen(torch.tensor(values), "x1", None)
+    assert (name, fixed) == ("x1", ())
     assert [column.name for column in table.columns] == ["x0", "x2"]
     assert edges.found.n.tolist() == [35, 35]
 
@@ -26,9 +28,9 @@ def test_both_sides_of_a_screening_lose_the_same_rows(rng):
 def test_two_tables_of_unequal_rows_are_refused(rng):
     x, y = torch.tensor(rng.random((30, 2))), torch.tensor(rng.random((29, 2)))
     with pytest.raises(InputError, match="the table has 30 rows and other has 29"):
-        on_device().matrix(x, y, progress=False)
+        on_device().matrix(x, y)
     with pytest.raises(InputError, match="'listwise' would drop different rows of two tables"):
-        on_device(missing="listwise").matrix(x, x, progress=False)
+        on_device(missing="listwise").matrix(x, x)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,7 @@ def test_two_tables_of_unequal_rows_are_refused(rng):
 )
 def test_targets_are_columns_of_the_table(target, message, rng):
     with pytest.raises(InputError, match=message):
-        on_device().screen(torch.tensor(rng.random((30, 3))), target, None, progress=False)
+        on_device().screen(torch.tensor(rng.random((30, 3))), target, None)
 
 
 @pytest.mark.parametrize("target", ["x1", ["x1", "x2"]])
@@ -61,7 +63,7 @@ def test_a_target_that_says_nothing_is_told(rng):
     values = torch.tensor(rng.random((30, 3)))
     values[:, 1] = 2.5
     with pytest.raises(InputError, match=r"target 'x1' cannot be measured, it was left out: constant \(always 2\.5\)"):
-        on_device().screen(values, "x1", None, progress=False)
+        on_device().screen(values, "x1", None)
 
 
 def test_types_and_vectors_are_for_frames_and_for_tensors(rng):
@@ -72,7 +74,7 @@ def test_types_and_vectors_are_for_frames_and_for_tensors(rng):
     tensors = {name: torch.tensor(part) for name, part in columns.items()}
     expected = renyi.matrix(columns, **settings)
     for data in (columns, tensors):
-        table, other, edges = on_device(**settings).matrix(data, None, progress=False)
+        table, other, edges = on_device(**settings).matrix(data, None)
         assert other is None
         assert [(column.name, column.kind) for column in table.columns] == [("v", "vector"), ("c", "category")]
         assert table.skipped == expected.skipped
@@ -123,5 +125,7 @@ def test_both_of_two_tables_have_their_own_types(rng):
         assert found.values == pytest.approx(expected.values, rel=1e-9)
         assert np.log(found.pvalues) == pytest.approx(np.log(expected.pvalues), rel=1e-7, abs=1e-9)
         assert found.n_samples.tolist() == expected.n_samples.tolist()
-    with pytest.raises(InputError, match=r"1 column with missing cells: .a. \(6, first in row 3\), and missing=.raise."):
+    with pytest.raises(
+        InputError, match=r"1 column with missing cells: .a. \(6, first in row 3\), and missing=.raise."
+    ):
         renyi.matrix(tensors, y, missing="raise")

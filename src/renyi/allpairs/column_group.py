@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from renyi.allpairs.masked_moments import MaskedMoments
 from renyi.allpairs.row_sample import SAMPLE, sampled_rows
 from renyi.allpairs.stack import CellStack, Functions, Stack, Values
+from renyi.basis.basis import Basis
 from renyi.basis.cosine import Smooth
 from renyi.basis.nested import Scales
 from renyi.basis.product_moments import Moments, moments_of, recipes_of
@@ -213,6 +214,20 @@ class ColumnGroup:
             codes=tuple(codes),
             values=values,
         )
+
+    def over_vectors(
+        self,
+        tables: Sequence[tuple[Array, Array]],
+        missing: Sequence[NDArray[np.bool_] | None],
+        n_rows: int,
+        /,
+    ) -> "ColumnGroup":
+        """The same vectors over a batch of rows: functions of the coefficient and of the test at those each has."""
+        bases, nested = ([Basis(table, None, None) for table in side] for side in zip(*tables, strict=True))
+        corner = CellStack.of(nested, missing, n_rows, columns=slice(None))
+        coefficient = CellStack.of(bases, missing, n_rows, columns=slice(None), beside=corner)
+        values = Values(np.full((len(tables), n_rows), np.nan))
+        return replace(self, coefficient=coefficient, corner=corner, codes=corner.codes, values=values)
 
     @property
     def nested(self) -> Functions:

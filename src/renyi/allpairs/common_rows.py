@@ -17,6 +17,7 @@ from renyi.allpairs.masked_gram import (
     exact_leverages,
     leverage_bounds,
     leverages_of_cells,
+    sharp_leverage_bounds,
 )
 from renyi.allpairs.masked_moments import distinct_masks, means_of_moments, observed_rows
 from renyi.allpairs.stack import precision
@@ -340,18 +341,19 @@ class CountedSide(Side):
     """The same for rows in batches: what is known is how many of every cell the other side leaves."""
 
     def __init__(
-        self, group: ColumnGroup, columns: Index, others: Index, counts: Sequence[NDArray[np.int64]], /
+        self, group: ColumnGroup, columns: Index, others: Index, counts: Sequence[NDArray[Any]], n: Array, /
     ) -> None:
-        n = np.stack([left.sum(axis=0) for left in counts]).astype(np.float64)
         super().__init__(group, columns, others, n)
         self._counts = counts
 
     @classmethod
     def both(cls, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, sums: Sums, /) -> tuple[Side, Side]:
         """Both sides of the pairs (i, j)."""
-        if sums.counts is None:
+        if sums.counts is None or sums.common is None:
             raise ValueError("cells are missing, and nothing says where")
-        return cls(x, i, j, sums.counts[0]), cls(y, j, i, sums.counts[1])
+        of_x, of_y = (_SummedSide if side.scales.is_vector else cls for side in (x, y))
+        n = sums.common
+        return of_x(x, i, j, sums.counts[0], n), of_y(y, j, i, sums.counts[1], n.T)
 
     def whitened_coefficient(self, place: str, /) -> Whitened:
         tables = [variable.prepared.basis.table for variable in self.group.variables]
@@ -372,3 +374,30 @@ class CountedSide(Side):
     def log_arrangements(self, pair: int, /) -> float:
         left = self._counts[self.columns[pair]][:, self._which[pair]]
         return float(gammaln(self.n[pair] + 1.0) - np.sum(gammaln(left + 1.0)))
+
+
+class _SummedSide(CountedSide):
+    """The same for vectors, which have no cells: sums of their functions, and of products of these, are known."""
+
+    def whitened_coefficient(self, place: str, /) -> Whitened:
+        return MaskedGram.of_sums(self._counts[0], self._n, place=place).whitened(place=place)
+
+    def whitened_nested(self, place: str, /) -> Whitened:
+        return MaskedGram.of_sums(self._counts[1], self._n, place=place).whitened(place=place)
+
+    def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
+        """Sharper bounds: how heavy the heaviest of the common rows is only the rows would say."""
+        own = (self.group.leverages * self.group.lengths)[:, self.columns[pairs]]
+        largest = np.full((len(own), len(self.columns)), np.nan)
+        n, sizes = np.maximum(self.n[pairs], 1), range(1, len(own) + 1)
+        largest[:, pairs] = sharp_leverage_bounds(white.take(pairs), own, n, sizes)
+        return largest
+
+    def heavier(self, white: Pairs, /) -> Array:
+        bases = [variable.prepared.basis for variable in self.group.variables]
+        own = np.array([basis.largest_leverage * basis.n_samples for basis in bases])[self.columns]
+        n = np.maximum(self.n, 1)
+        return np.asarray(sharp_leverage_bounds(white, own, n, [bases[0].rank])[0] * n / own)
+
+    def log_arrangements(self, pair: int, /) -> float:
+        return float(gammaln(self.n[pair] + 1.0))

@@ -17,13 +17,12 @@ from renyi.allpairs.common_rows import CommonPairs, CountedSide, MaskedSide, Sid
 from renyi.allpairs.complete import CompletePairs
 from renyi.allpairs.sums import Sums
 from renyi.basis import random_features
-from renyi.basis.basis import Basis, restrict_cells
 from renyi.compute.arrays import flat_places, in_memory, like, namespace
 from renyi.compute.threads import keep_going
 from renyi.errors import InputError
 from renyi.pair.bases import check_ranks
 from renyi.pair.independence import Crosses, Shuffles, on_every_scale
-from renyi.pair.prepare import Prepared, together
+from renyi.pair.prepare import Prepared, Restricted, together
 from renyi.pair.result import TestResult
 
 __all__ = [
@@ -37,6 +36,7 @@ __all__ = [
     "Summed",
     "by_itself",
     "compare",
+    "left_of_cells",
     "pair_of_rows",
     "pair_of_sums",
 ]
@@ -186,9 +186,12 @@ class Summed:
         return CountedSide.both(x, y, i, j, self.total)
 
     def pair(self, x: ColumnGroup, y: ColumnGroup, a: int, b: int, /) -> Pair:
-        counts = None if self.total.counts is None else (self.total.counts[0][a][:, b], self.total.counts[1][b][:, a])
-        n = self.total.n_rows if counts is None else int(counts[0].sum())
-        return pair_of_sums(x.variables[a], y.variables[b], self.total.of_pair(a, b, n), counts)
+        own, other, counts = x.variables[a], y.variables[b], self.total.counts
+        n = self.total.n_rows if self.total.common is None else int(self.total.common[a, b])
+        left = None
+        if counts is not None:
+            left = _left(own.prepared, counts[0], a, b, n), _left(other.prepared, counts[1], b, a, n)
+        return pair_of_sums(own, other, self.total.of_pair(a, b, n), left, n)
 
 
 def compare(x: ColumnGroup, y: ColumnGroup, rows: Rows, shuffles: Shuffles, /) -> FoundPairs:
@@ -291,26 +294,29 @@ def pair_of_rows(x: Variable, y: Variable, /) -> Pair:
     return *together((x.column, y.column), (x.prepared, y.prepared)), None
 
 
-def pair_of_sums(x: Variable, y: Variable, crosses: Crosses, left: tuple[Index, Index] | None, /) -> Pair:
-    """The same where there are mean products of the two, and what is `left` of the cells of both on common rows."""
-    own, other = x.prepared, y.prepared
+def pair_of_sums(
+    x: Variable, y: Variable, crosses: Crosses, left: tuple[Restricted, Restricted] | None, n: int, /
+) -> Pair:
+    """The same where there are mean products of the two over n rows, and what these are of both, if not all."""
     if left is None:
-        return own, other, crosses
-    for counts in left:
-        if np.count_nonzero(counts) < 2:
-            raise InputError("too few different values are left on the rows that both columns have")
-    bases = [restrict_cells(side.basis, counts) for side, counts in zip((own, other), left, strict=True)]
-    scales = [side.scales.on_cells(counts) for side, counts in zip((own, other), left, strict=True)]
-    check_ranks(bases[0][0].rank, bases[1][0].rank, int(left[0].sum()))
-    nested = _restricted((own.scales.basis, other.scales.basis), left, (scales[0][1], scales[1][1]), crosses.nested)
-    of_coefficient = _restricted((own.basis, other.basis), left, (bases[0][1], bases[1][1]), crosses.coefficient)
-    x_side, y_side = (Prepared(basis, scale) for (basis, _), (scale, _) in zip(bases, scales, strict=True))
-    return x_side, y_side, Crosses(of_coefficient, nested)
+        return x.prepared, y.prepared, crosses
+    check_ranks(left[0].prepared.basis.rank, left[1].prepared.basis.rank, n)
+    of_coefficient, nested = (
+        a.mixing.T @ (cross - np.outer(a.means, b.means)) @ b.mixing
+        for a, b, cross in zip(left[0].changes, left[1].changes, crosses, strict=True)
+    )
+    return left[0].prepared, left[1].prepared, Crosses(of_coefficient, nested)
 
 
-def _restricted(
-    bases: tuple[Basis, Basis], left: tuple[Index, Index], mixing: tuple[Array, Array], cross: Array
-) -> Array:
-    """Mean products of two bases, centred and mixed as on their common rows."""
-    means = [counts @ basis.table / counts.sum() for basis, counts in zip(bases, left, strict=True)]
-    return np.asarray(mixing[0].T @ (cross - np.outer(*means)) @ mixing[1])
+def left_of_cells(side: Prepared, rows: Index, /) -> Restricted:
+    """A column on some of its rows, given how many of every cell these are."""
+    if np.count_nonzero(rows) < 2:
+        raise InputError("too few different values are left on the rows that both columns have")
+    return side.on_cells(rows)
+
+
+def _left(side: Prepared, counts: Sequence[NDArray[Any]], column: int, other: int, n: int) -> Restricted:
+    """A column on the rows that one of the other side leaves of it."""
+    if side.scales.is_vector:
+        return side.on_sums(counts[0][:, column, other], counts[1][:, column, other], n)
+    return left_of_cells(side, counts[column][:, other])

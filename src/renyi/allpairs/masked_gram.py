@@ -26,6 +26,8 @@ __all__ = [
     "forward",
     "leverage_bounds",
     "leverages_of_cells",
+    "masked_sums",
+    "sharp_leverage_bounds",
 ]
 
 Array: TypeAlias = NDArray[np.float64]
@@ -51,25 +53,13 @@ class MaskedGram:
 
         What is large lies in a workspace of this place, until the next call for it.
         """
-        lower = np.tril_indices(stack.rank)
-        kind = stack.rows(slice(0, 1)).dtype
-        sums = np.zeros((len(stack) * stack.rank, masks.shape[1]))
-        squares = np.zeros((len(stack) * len(lower[0]), masks.shape[1]))
-        for rows in fine_chunks(stack.n_rows, len(stack) * len(lower[0]) * kind.itemsize):
-            mask = masks[rows].astype(kind)
-            split = np.ascontiguousarray(stack.rows(rows)).reshape(len(stack), stack.rank, -1)
-            sums += split.reshape(len(sums), -1) @ mask
-            pairs = workspace("pairs", (len(lower[0]), len(stack), split.shape[2]), kind)
-            for k, (i, j) in enumerate(zip(*lower, strict=True)):
-                np.multiply(split[:, i], split[:, j], out=pairs[k])
-            squares += pairs.reshape(len(squares), -1) @ mask
+        return cls.of_sums(masked_sums(stack, masks), n, place=place)
+
+    @classmethod
+    def of_sums(cls, sums: Array, n: Array, /, *, place: str) -> "MaskedGram":
+        """The same, from sums of functions and of their products as `masked_sums` has them."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            means = sums.reshape(len(stack), stack.rank, -1).swapaxes(0, 1) / n
-            gram = workspace(f"gram {place}", (stack.rank, stack.rank, *n.shape))
-            gram[lower] = squares.reshape(len(lower[0]), len(stack), -1) / n
-        gram[lower[1], lower[0]] = gram[lower]
-        gram -= means[:, np.newaxis] * means
-        return cls(means, gram)
+            return cls._made(sums / n, place)
 
     @classmethod
     def of_counts(
@@ -82,9 +72,7 @@ class MaskedGram:
         for column, (table, left) in enumerate(zip(tables, counts, strict=True)):
             functions = np.hstack((table, table[:, lower[0]] * table[:, lower[1]]))
             sums[:, column] = functions.T @ left
-        with np.errstate(divide="ignore", invalid="ignore"):
-            sums /= n
-        return cls._made(sums, place)
+        return cls.of_sums(sums, n, place=place)
 
     @classmethod
     def of_smooth(
@@ -103,11 +91,6 @@ class MaskedGram:
         return cls._made(mixed(recipes.swapaxes(1, 2), means), place)
 
     @classmethod
-    def of_sums(cls, sums: Array, n: Array, /, *, place: str) -> "MaskedGram":
-        """The same from sums (functions and products of two, columns, masks) over n rows."""
-        return cls._made(sums / n, place)
-
-    @classmethod
     def _made(cls, sums: Array, place: str) -> "MaskedGram":
         """From means of functions, and of their products on and below the diagonal."""
         rank = _rank_of(len(sums))
@@ -120,6 +103,25 @@ class MaskedGram:
     def whitened(self, *, place: str) -> "Whitened":
         """The factors that make the bases orthonormal."""
         return Whitened.of(self, place=place)
+
+
+def masked_sums(stack: Any, masks: Masks, /) -> Array:
+    """Sums (functions and products on and below the diagonal, columns, masks) of a stack over the rows of masks."""
+    lower = np.tril_indices(stack.rank)
+    kind = stack.rows(slice(0, 1)).dtype
+    found = np.zeros((stack.rank + len(lower[0]), len(stack), masks.shape[1]))
+    sums = np.zeros((len(stack) * stack.rank, masks.shape[1]))
+    squares = found[stack.rank :].reshape(-1, masks.shape[1])
+    for rows in fine_chunks(stack.n_rows, len(stack) * len(lower[0]) * kind.itemsize):
+        mask = masks[rows].astype(kind)
+        split = np.ascontiguousarray(stack.rows(rows)).reshape(len(stack), stack.rank, -1)
+        sums += split.reshape(len(sums), -1) @ mask
+        pairs = workspace("pairs", (len(lower[0]), len(stack), split.shape[2]), kind)
+        for k, (i, j) in enumerate(zip(*lower, strict=True)):
+            np.multiply(split[:, i], split[:, j], out=pairs[k])
+        squares += pairs.reshape(len(squares), -1) @ mask
+    found[: stack.rank] = sums.reshape(len(stack), stack.rank, -1).swapaxes(0, 1)
+    return found
 
 
 def _rank_of(n_sums: int) -> int:
@@ -269,6 +271,15 @@ def leverage_bounds(side: Pairs, own: Array, n: Array, /) -> Array:
     with np.errstate(divide="ignore"):
         bound: Array = (xp.sqrt(own) + shift) ** 2 / xp.clip(1.0 - side.distance, 0.0, None) / n
     return bound
+
+
+def sharp_leverage_bounds(side: Pairs, own: Array, n: Array, sizes: Sequence[int], /) -> Array:
+    """The same for some sizes (sizes, pairs), by the smallest eigenvalues of the Gram matrices, which take longer."""
+    gram = np.moveaxis(side.gram(np.arange(len(n))), -1, 0)
+    smallest = np.array([np.linalg.eigvalsh(gram[:, :size, :size])[:, 0] for size in sizes])
+    shift = np.sqrt(np.cumsum(side.means**2, axis=0))[np.array(sizes) - 1]
+    with np.errstate(divide="ignore"):
+        return np.asarray((np.sqrt(own) + shift) ** 2 / np.maximum(smallest, 0.0) / n)
 
 
 def exact_leverages(basis: Basis, observed: Mask | None, masks: NDArray[np.bool_], side: Pairs, /) -> Array:

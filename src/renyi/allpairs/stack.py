@@ -108,6 +108,8 @@ class CellStack(_Multiplied):
     n_rows: int
     codes: tuple[NDArray[Any], ...] = ()
     places: NDArray[Any] | None = None
+    # Of vectors every row is a cell.
+    has_rows_for_cells: bool = False
 
     @classmethod
     def of(
@@ -137,10 +139,11 @@ class CellStack(_Multiplied):
             tuple(starts[id(basis.table)] for basis in bases),
             tuple(len(basis.table) + 1 for basis in bases),
             n_rows,
+            has_rows_for_cells=any(basis.has_rows and basis.codes is None for basis in bases),
         )
         if beside is not None and beside.starts == stack.starts:
             return replace(stack, codes=beside.codes, places=beside.places)
-        if any(basis.counts is not None for basis in bases):  # and no codes
+        if not all(basis.has_rows for basis in bases):
             return stack
         codes = [codes_of(basis, gaps, n_rows) for basis, gaps in zip(bases, missing, strict=True)]
         return stack.over(codes, stack.packed_places(codes))
@@ -167,7 +170,7 @@ class CellStack(_Multiplied):
     @property
     def is_wide(self) -> bool:
         """Whether products are sums over cells first: of many functions on fewer cells than there are rows."""
-        return are_many_functions(self.rank) and max(self.sizes) <= self.n_rows
+        return are_many_functions(self.rank) and max(self.sizes) <= self.n_rows and not self.has_rows_for_cells
 
     def table(self, column: int, /) -> NDArray[Any]:
         """The functions (cells, rank) of one column, of the cell of missing rows too."""
@@ -176,9 +179,8 @@ class CellStack(_Multiplied):
     def part(self, columns: slice, /) -> "CellStack":
         """Some of the columns."""
         places = None if self.places is None else self.places[:, columns]
-        return CellStack(
-            self.packed, self.starts[columns], self.sizes[columns], self.n_rows, self.codes[columns], places
-        )
+        starts, sizes, codes = self.starts[columns], self.sizes[columns], self.codes[columns]
+        return replace(self, starts=starts, sizes=sizes, codes=codes, places=places)
 
     def leading(self, size: int, /) -> "CellStack":
         """The first functions of every column."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup
+from renyi.allpairs.masked_gram import masked_sums
 from renyi.allpairs.stack import Values
 from renyi.compute.arrays import at_least, gathered, in_memory, joined, namespace
 from renyi.inference.multiscale import family
@@ -33,8 +34,9 @@ class Sums:
     `nested` has what `NestedProducts` wants, `values` the products of standardised values, where Pearson's correlation
     cannot wait until it is asked for. Rows in batches leave more behind: `moments`, for either side sums and sums of
     squares of values (2, columns, columns of the other side) over the rows that the other has, since those are
-    standardised only roughly; and, where cells are missing, `counts`, for either side and each of its columns the rows
-    of every cell that the columns of the other side have.
+    standardised only roughly; and, where cells are missing, the rows that both have in `common`, and `counts`, for
+    either side and each of its columns the rows of every cell that the columns of the other side have. Of vectors these
+    are sums of functions, and of products of these, on such rows (`masked_sums`), of the coefficient and of the test.
     """
 
     n_rows: int
@@ -42,7 +44,8 @@ class Sums:
     nested: tuple[Array, Array, Array]
     values: Array | None = None
     moments: tuple[Array, Array] | None = None
-    counts: tuple[tuple[NDArray[np.int64], ...], tuple[NDArray[np.int64], ...]] | None = None
+    counts: tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]] | None = None
+    common: Array | None = None
 
     @classmethod
     def of(cls, x: ColumnGroup, y: ColumnGroup, /) -> "Sums":
@@ -78,17 +81,20 @@ class Sums:
             (whole, whole[..., 0], whole[..., 0, :]),
             values,
             (_common_moments(x.values, of_y), _common_moments(y.values, of_x)),
-            (_common_counts(x.corner, of_y), _common_counts(y.corner, of_x)),
+            (_left_of(x, of_y), _left_of(y, of_x)),
+            of_x.T @ of_y,
         )
 
     def __add__(self, other: "Sums") -> "Sums":
-        values = moments = counts = None
+        values = moments = counts = common = None
         if self.values is not None and other.values is not None:
             values = self.values + other.values
         if self.moments is not None and other.moments is not None:
             moments = self.moments[0] + other.moments[0], self.moments[1] + other.moments[1]
         if self.counts is not None and other.counts is not None:
             counts = _added(self.counts[0], other.counts[0]), _added(self.counts[1], other.counts[1])
+        if self.common is not None and other.common is not None:
+            common = self.common + other.common
         corner, of_x, of_y = (a + b for a, b in zip(self.nested, other.nested, strict=True))
         return Sums(
             self.n_rows + other.n_rows,
@@ -97,6 +103,7 @@ class Sums:
             values,
             moments,
             counts,
+            common,
         )
 
     def pearson(self, i: Index, j: Index, n: Index | int, /) -> Array | None:
@@ -181,6 +188,13 @@ def _observed(side: ColumnGroup) -> Array:
 
 def _common_moments(values: Values, observed: Array) -> Array:
     return np.stack((values.numbers @ observed, values.numbers**2 @ observed))
+
+
+def _left_of(side: ColumnGroup, observed: Array) -> tuple[NDArray[Any], ...]:
+    """What the rows of columns of the other side leave of all columns of a side."""
+    if side.scales.is_vector:
+        return tuple(masked_sums(stack, observed > 0.0) for stack in (side.coefficient, side.corner))
+    return _common_counts(side.corner, observed)
 
 
 def _common_counts(stack: Any, observed: Array) -> tuple[NDArray[np.int64], ...]:

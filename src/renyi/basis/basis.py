@@ -8,7 +8,7 @@ cannot pass for a feature; and it sees only the span of the features, so phases,
 falling maps of a column change nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -27,16 +27,19 @@ __all__ = [
     "RESTRICTED_CUT",
     "Basis",
     "FeatureMap",
+    "RowlessBasis",
     "are_many_functions",
     "category_basis",
+    "chunks_of_rows",
     "copula_basis",
+    "feature_map_of",
     "grid_cells",
     "levels_basis",
-    "mapped",
     "most_functions",
     "rank_column",
     "restrict",
     "restrict_cells",
+    "restrict_moments",
     "scalar_basis",
     "vector_basis",
 ]
@@ -130,6 +133,22 @@ class Basis:
             return self.counts
         return np.bincount(self.codes, minlength=len(self.table))
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether the data rows are known, and not how many every cell has alone."""
+        return self.counts is None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether there is a table, of rows or of cells."""
+        return True
+
+    @property
+    def leverages(self) -> Array:
+        """Largest share of one data row in the leading 1, 2, … columns."""
+        squares = np.cumsum(self.distinct_rows**2, axis=1)
+        return np.asarray(squares.max(axis=0) / self.n_samples)
+
     @cached_property
     def largest_leverage(self) -> float:
         """Share of one data row in the basis, at most 1: squared length over n."""
@@ -194,6 +213,44 @@ class Basis:
         return np.take(self.table, self.codes[start:stop], axis=0)
 
 
+@dataclass(frozen=True, eq=False)
+class RowlessBasis(Basis):
+    """The basis of a vector whose rows are read in batches, of which no table is kept.
+
+    What is known are their number, and the largest leverages of leading columns, or bounds of these.
+    """
+
+    n: int = 0
+    largest: Array | None = None
+
+    @classmethod
+    def of(cls, rank: int, feature_map: FeatureMap | None, n: int, largest: Array | None, /) -> "RowlessBasis":
+        """Of so many functions and rows."""
+        return cls(np.empty((0, rank)), None, feature_map, n=n, largest=largest)
+
+    @property
+    def n_samples(self) -> int:
+        return self.n
+
+    @property
+    def has_rows(self) -> bool:
+        return False
+
+    @property
+    def is_kept(self) -> bool:
+        return False
+
+    @property
+    def leverages(self) -> Array:
+        if self.largest is None:
+            raise ValueError("the rows have not been read yet")
+        return self.largest
+
+    @property
+    def largest_leverage(self) -> float:
+        return float(self.leverages[-1])
+
+
 def are_many_functions(n_functions: int, /) -> bool:
     """Whether products of so many functions are sums over cells first, where there are fewer of those than rows."""
     return n_functions > _MANY_FUNCTIONS
@@ -238,7 +295,7 @@ def grid_cells(n: int, roughest: float, /) -> int | None:
 def _whiten_cells(ranks: Array, counts: Index, projection: Projection) -> tuple[Array, FeatureMap]:
     features = sines_and_cosines(projection, ranks[:, np.newaxis])
     factor = triangular_factor([(features, np.sqrt(counts / counts.sum()))])
-    feature_map = mapped(projection, factor)
+    feature_map = feature_map_of(projection, factor)
     table = feature_map.of_features(features)
     if table.shape[1] == 1:
         # Rounding is magnified where the features of rare values differ little.
@@ -249,7 +306,7 @@ def _whiten_cells(ranks: Array, counts: Index, projection: Projection) -> tuple[
     return table, feature_map
 
 
-def mapped(projection: Projection, factor: Array, /) -> FeatureMap:
+def feature_map_of(projection: Projection, factor: Array, /) -> FeatureMap:
     """What makes features orthonormal, given their triangular factor; the largest direction is kept at any rate."""
     weights, intercept = principal_whitening(factor, cut=RANK_CUT)
     if weights.shape[1] == 0:
@@ -263,18 +320,18 @@ def vector_basis(values: NDArray[Any], projection: Projection, /) -> Basis:
     n, width = len(ranks), 2 * projection.n_projections
     factor = triangular_factor(
         (sines_and_cosines(projection, ranks[rows]), np.full(rows.stop - rows.start, n**-0.5))
-        for rows in _chunks(n, width)
+        for rows in chunks_of_rows(n, width)
     )
-    feature_map = mapped(projection, factor)
+    feature_map = feature_map_of(projection, factor)
     table = np.empty((n, len(feature_map.intercept)))
-    for rows in _chunks(n, width):
+    for rows in chunks_of_rows(n, width):
         table[rows] = feature_map(ranks[rows])
     # Irrational weights tell all rows apart but equal ones.
     key = ranks @ (1.0 + np.arange(1, ranks.shape[1] + 1) * np.sqrt(2.0) % 1.0)
     return Basis(table, None, feature_map, key=key)
 
 
-def _chunks(n: int, width: int) -> Iterator[slice]:
+def chunks_of_rows(n: int, width: int, /) -> Iterator[slice]:
     """Slices of rows whose features, `width` columns of float64, stay within a cache-friendly size."""
     # Chunks well taller than wide, else folding triangular factors would double the work.
     step = max(_CHUNK_BYTES // (8 * width), 4 * width)
@@ -319,15 +376,20 @@ def restrict(basis: Basis, rows: Mask, /, *, whiten: Whitening = principal_white
     else:
         codes = basis.codes[rows]
         table, weights = basis.table, np.sqrt(np.bincount(codes, minlength=len(basis.table)) / n)
-    mixing, shift = _whitened_again(basis, table, weights, n, whiten)
+    mixing, shift = _whitened_again(basis, _factor_of(table, weights), n, whiten)
     key = None if basis.key is None else basis.key[rows]
     return Basis(table @ mixing + shift, codes, _mixed(basis.feature_map, mixing, shift), key=key)
 
 
-def _whitened_again(basis: Basis, table: Array, weights: Array, n: int, whiten: Whitening) -> tuple[Array, Array]:
+def _factor_of(table: Array, weights: Array) -> Callable[[int], Array]:
+    """The triangular factor of so many leading functions."""
+    return lambda size: triangular_factor([(table[:, :size], weights)])
+
+
+def _whitened_again(basis: Basis, factor: Callable[[int], Array], n: int, whiten: Whitening) -> tuple[Array, Array]:
     """How the columns are mixed, those beyond what n rows allow not at all, and by how much they are shifted then."""
     size = most_functions(basis, n)
-    of_leading, shift = whiten(triangular_factor([(table[:, :size], weights)]), cut=RESTRICTED_CUT)
+    of_leading, shift = whiten(factor(size), cut=RESTRICTED_CUT)
     mixing = np.zeros((basis.rank, of_leading.shape[1]))
     mixing[:size] = of_leading
     return mixing, shift
@@ -346,9 +408,29 @@ def restrict_cells(basis: Basis, left: Index, /, *, whiten: Whitening = principa
     if basis.order is not None:
         levels = levels_basis(left, basis.order)
         return levels, basis.loadings @ levels.table
-    mixing, shift = _whitened_again(basis, basis.table, np.sqrt(left / n), n, whiten)
+    mixing, shift = _whitened_again(basis, _factor_of(basis.table, np.sqrt(left / n)), n, whiten)
     feature_map = _mixed(basis.feature_map, mixing, shift)
     return Basis(basis.table @ mixing + shift, None, feature_map, counts=left), mixing
+
+
+def restrict_moments(
+    basis: RowlessBasis, means: Array, gram: Array, n: int, /, *, whiten: Whitening = principal_whitening
+) -> tuple[RowlessBasis, Array]:
+    """The same for a vector, given the means of its functions and their central products on the rows that are left."""
+
+    def factor(size: int) -> Array:
+        # An indefinite Gram matrix is one by rounding alone, far below the cut.
+        squares, directions = np.linalg.eigh(gram[:size, :size])
+        root = np.linalg.qr(np.sqrt(np.maximum(squares, 0.0))[:, np.newaxis] * directions.T, mode="r")
+        return np.block([[np.ones((1, 1)), means[np.newaxis, :size]], [np.zeros((size, 1)), root]])
+
+    mixing, shift = _whitened_again(basis, factor, n, whiten)
+    # No row is longer than its functions less their means, times the largest singular value of what mixes them.
+    longest = np.sqrt(basis.leverages * basis.n) + np.sqrt(np.cumsum(means**2))
+    last = [int(np.flatnonzero(column)[-1]) for column in mixing.T]
+    largest = [(np.linalg.norm(mixing[:, : j + 1], 2) * longest[max(last[: j + 1])]) ** 2 / n for j in range(len(last))]
+    feature_map = _mixed(basis.feature_map, mixing, shift)
+    return RowlessBasis.of(len(last), feature_map, n, np.minimum(largest, 1.0)), mixing
 
 
 def _mixed(feature_map: FeatureMap | None, mixing: Array, shift: Array) -> FeatureMap | None:

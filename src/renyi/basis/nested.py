@@ -17,10 +17,28 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from renyi.basis.basis import LEAST_SIZE, Basis, category_basis, levels_basis, restrict, restrict_cells
+from renyi.basis.basis import (
+    LEAST_SIZE,
+    Basis,
+    FeatureMap,
+    RowlessBasis,
+    category_basis,
+    feature_map_of,
+    levels_basis,
+    restrict,
+    restrict_cells,
+    restrict_moments,
+)
 from renyi.basis.cosine import Smooth
 from renyi.basis.cosine import functions as smooth_functions
-from renyi.basis.orthonormal import ordered_whitening, orthonormalised, own_features
+from renyi.basis.orthonormal import (
+    merged_factor,
+    ordered_whitening,
+    orthonormalised,
+    own_features,
+    triangular_factor,
+)
+from renyi.basis.random_features import Projection
 from renyi.basis.ranks import Cells, Copula, mean_ranks, middles, tie_free_cells
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Kind, Kinded
@@ -31,7 +49,9 @@ __all__ = [
     "ORDERED_CUT",
     "TIES_OF_LEVELS",
     "Scales",
+    "VectorFunctions",
     "category_scales",
+    "coordinate_functions",
     "frequent",
     "levels_scales",
     "leverages_without_ties",
@@ -76,8 +96,7 @@ class Scales(Kinded):
     @cached_property
     def leverages(self) -> Array:
         """Largest share of one row in the leading 1, 2, … columns."""
-        squares = np.cumsum(self.basis.distinct_rows**2, axis=1)
-        return np.asarray(squares.max(axis=0) / self.basis.n_samples)
+        return self.basis.leverages
 
     @property
     def has_many_levels(self) -> bool:
@@ -121,6 +140,13 @@ class Scales(Kinded):
     def on_cells(self, left: Index, /) -> tuple["Scales", Array]:
         """The same where so many rows of every cell are left; and how the functions were mixed."""
         basis, mixing = restrict_cells(self.basis, left, whiten=ordered_whitening)
+        return self._with(basis), mixing
+
+    def on_moments(self, means: Array, gram: Array, n: int, /) -> tuple["Scales", Array]:
+        """The same for a vector in batches, of whose functions these are means and central products."""
+        if not isinstance(self.basis, RowlessBasis):
+            raise ValueError("cells are counted")
+        basis, mixing = restrict_moments(self.basis, means, gram, n, whiten=ordered_whitening)
         return self._with(basis), mixing
 
     def _with(self, basis: Basis) -> "Scales":
@@ -170,18 +196,67 @@ def _smooth_table(counts: Index) -> tuple[Array, Smooth]:
 def vector_scales(values: NDArray[Any], basis: Basis, /) -> Scales:
     """The linear ranks of a vector, their squares and products, waves of each, and what random features add."""
     u = np.column_stack([mean_ranks(column) for column in values.T])
-    n_coordinates = u.shape[1]
-    linear, waves = u - 0.5, [np.cos(j * np.pi * u) for j in _WAVES]
+    functions = np.concatenate((coordinate_functions(u), basis.table), axis=1)
+    factor = triangular_factor([(functions, np.full(len(functions), np.sqrt(1.0 / len(functions))))])
+    weights, intercept, sizes = _in_order(factor, u.shape[1])
+    return Scales(Basis(functions @ weights + intercept, None, None, key=basis.key), "vector", sizes)
+
+
+def coordinate_functions(u: Array, /) -> Array:
+    """Functions of the mean ranks (n, d) of a vector: linear, quadratic, and waves of each coordinate."""
+    n_coordinates, linear = u.shape[1], u - 0.5
     products = [linear[:, [i]] * linear[:, i + 1 :] for i in range(n_coordinates - 1)]
     quadratic = [linear**2, *(products if n_coordinates <= _MOST_COORDINATES_TO_MULTIPLY else [])]
-    parts = [[linear], quadratic, waves, [basis.table]]
-    functions = np.concatenate([function for part in parts for function in part], axis=1)
-    ends = np.cumsum([sum(function.shape[1] for function in part) for part in parts])
-    counts = np.ones(len(functions), dtype=np.intp)
-    table, weights, _ = orthonormalised(functions, cut=ORDERED_CUT, whiten=_WHITEN, counts=counts)
+    return np.concatenate((linear, *quadratic, *(np.cos(j * np.pi * u) for j in _WAVES)), axis=1)
+
+
+def _in_order(factor: Array, n_coordinates: int) -> tuple[Array, Array, tuple[int, ...]]:
+    """Weights and intercept of a vector's nested functions, and how many are linear, quadratic, waves, or any.
+
+    The factor is of its coordinates' functions and those of its coefficient.
+    """
+    weights, intercept = _WHITEN(factor, cut=ORDERED_CUT)
+    n_products = n_coordinates * (n_coordinates - 1) // 2 if n_coordinates <= _MOST_COORDINATES_TO_MULTIPLY else 0
+    n_waves = len(_WAVES) * n_coordinates
+    ends = np.cumsum([n_coordinates, n_coordinates + n_products, n_waves])
     # Functions that were passed over do not count.
-    sizes = tuple(int(np.count_nonzero(own_features(weights) < end)) for end in ends)
-    return Scales(Basis(table, None, None, key=basis.key), "vector", sizes)
+    sizes = tuple(int(np.count_nonzero(own_features(weights) < end)) for end in (*ends, len(weights)))
+    return weights, intercept, sizes
+
+
+@dataclass(frozen=True, eq=False)
+class VectorFunctions:
+    """The functions of a vector by the ranks of its coordinates, for rows that are read in batches."""
+
+    feature_map: FeatureMap
+    weights: Array
+    intercept: Array
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, factor: Array, projection: Projection, /) -> "VectorFunctions":
+        """From the triangular factor of (1, functions of coordinates, random features)."""
+        end = factor.shape[1] - 2 * projection.n_projections
+        plain, features = factor[:, :end], factor[:, end:]
+        feature_map = feature_map_of(projection, merged_factor(np.hstack((factor[:, :1], features))))
+        # Functions that are mixed of the columns have a factor that is mixed likewise.
+        mixed = features @ feature_map.weights + factor[:, :1] * feature_map.intercept
+        nested = _in_order(merged_factor(np.hstack((plain, mixed))), projection.n_coordinates)
+        return cls(feature_map, *nested)
+
+    @property
+    def ranks(self) -> tuple[int, int]:
+        """How many functions the coefficient has, and the test."""
+        return len(self.feature_map.intercept), len(self.intercept)
+
+    def __call__(self, ranks: Array, u: Array, /) -> tuple[Array, Array]:
+        """Functions of the coefficient and of the test, at ranks and mean ranks (n, d)."""
+        table = self.feature_map(ranks)
+        return table, np.hstack((coordinate_functions(u), table)) @ self.weights + self.intercept
+
+    def scales(self, n: int, largest: Array | None, /) -> Scales:
+        """The nested basis over n rows."""
+        return Scales(RowlessBasis.of(len(self.intercept), None, n, largest), "vector", self.sizes)
 
 
 def category_scales(codes: NDArray[np.integer[Any]], /) -> Scales:

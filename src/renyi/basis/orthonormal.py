@@ -10,6 +10,7 @@ from renyi.compute.linalg import svd
 
 __all__ = [
     "Whitening",
+    "merged_factor",
     "ordered_whitening",
     "orthonormalised",
     "own_features",
@@ -65,6 +66,11 @@ def _factor(columns: Array) -> Array:
         factors = np.asarray(np.linalg.qr(blocks, mode="r"))
         columns = np.concatenate((factors.reshape(-1, columns.shape[1]), columns[n_blocked:]))
     return np.asarray(np.linalg.qr(columns, mode="r"))
+
+
+def merged_factor(*factors: Array) -> Array:
+    """The triangular factor of all rows, from factors of parts of them."""
+    return np.asarray(np.linalg.qr(np.concatenate(factors), mode="r"))
 
 
 def principal_whitening(factor: Array, /, *, cut: float) -> tuple[Array, Array]:

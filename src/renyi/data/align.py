@@ -11,7 +11,16 @@ from renyi.data.column import Column, labels_of
 from renyi.data.reader import as_column, as_columns
 from renyi.errors import InputError, check_choice, count
 
-__all__ = ["Missing", "as_blocks", "as_conditional", "as_pair", "check_indexes", "checked_rows", "common_rows"]
+__all__ = [
+    "Missing",
+    "as_blocks",
+    "as_conditional",
+    "as_pair",
+    "check_indexes",
+    "checked_rows",
+    "common_rows",
+    "unequal_rows",
+]
 
 Missing = Literal["raise", "pairwise", "listwise"]
 
@@ -83,6 +92,11 @@ def check_indexes(*data: Any) -> None:
             "the data have different indexes, and aligning them silently could pair the wrong rows: "
             "align them first, or pass arrays (.to_numpy())"
         )
+
+
+def unequal_rows(n_rows: int, of_other: int, called: str = "other", /) -> InputError:
+    """For two tables that do not have the same rows."""
+    return InputError(f"the table has {n_rows:,} rows and {called} has {of_other:,}: pass as many")
 
 
 def as_conditional(x: Any, y: Any, z: Any, /, *, missing: Missing) -> tuple[tuple[Column, Column], list[Column], Index]:

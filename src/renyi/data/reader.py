@@ -16,7 +16,10 @@ from renyi.data.exact import EXACT, RoundingError, is_rounded_by_floats, is_wide
 from renyi.data.frames import as_narwhals, period_starts, read_cells, with_gaps
 from renyi.errors import InputError, brief
 
-__all__ = ["as_array", "as_column", "as_columns", "as_one", "measurable"]
+__all__ = ["ROUNDED", "as_array", "as_column", "as_columns", "as_one", "measurable", "no_coordinate"]
+
+# Of a coordinate, in words that follow its name.
+ROUNDED = "has whole numbers that floats beside it would round: rescale it"
 
 
 def as_column(data: Any, argument: str, /) -> Column:
@@ -121,7 +124,7 @@ def _from_frame(frame: Any, argument: str) -> Column:
             )
     vector, rounded = as_one(argument, parts)
     if rounded is not None:
-        raise InputError(f"{rounded.label} has whole numbers that floats beside it would round: rescale it")
+        raise InputError(f"{rounded.label} {ROUNDED}")
     return vector
 
 
@@ -136,6 +139,13 @@ def as_one(name: str, parts: Sequence[Column], /) -> tuple[Column, Column | None
     rounded = (part for part in parts if values.dtype.kind == "f" and part.values.dtype.kind in "iu")
     first = next((part for part in rounded if is_wide(part.values.astype(np.float64))), None)
     return Column(name, "vector", values, missing, coordinates=tuple(part.name for part in parts)), first
+
+
+def no_coordinate(vector: str, part: str, kind: str, /) -> InputError:
+    """For something else than numbers in a vector."""
+    return InputError(
+        f"vectors[{vector!r}] has {part!r}, a {kind}, and the parts of a vector are numbers: leave it out"
+    )
 
 
 def _from_series(series: Any, argument: str) -> Column:

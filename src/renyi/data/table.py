@@ -40,6 +40,7 @@ __all__ = [
     "check_known",
     "checked_overrides",
     "checked_types",
+    "checked_vectors",
     "names_of",
     "observed",
     "parts_of",
@@ -128,7 +129,7 @@ def as_table(
     parts, new_frame = _parts(data, argument, notes)
     n_rows = _check_rows(parts, argument)
     overrides = _check_types(types, parts, argument)
-    groups = _check_vectors(vectors, parts, argument)
+    groups = checked_vectors(vectors, parts, argument)
     vector_at = {next(name for name in parts if name in group): vector for vector, group in groups.items()}
     within = {name for group in groups.values() for name in group}
     table = Table((), {}, {}, {}, n_rows, new_frame, notes, check_max_levels(max_levels))
@@ -399,7 +400,8 @@ def _check_types(types: Any, parts: dict[str, Any], argument: str) -> dict[str, 
     return overrides
 
 
-def _check_vectors(vectors: Any, parts: dict[str, Any], argument: str) -> dict[str, list[str]]:
+def checked_vectors(vectors: Any, parts: Collection[str], argument: str, /) -> dict[str, list[str]]:
+    """Columns that are to be one vector each, by its name."""
     if vectors is not None and not isinstance(vectors, Mapping):
         raise InputError(f"vectors={brief(vectors)} is no mapping: pass a dict, such as {{'location': ['lat', 'lon']}}")
     groups: dict[str, list[str]] = {}
@@ -427,7 +429,7 @@ def checked_overrides(
 ) -> tuple[dict[str, Override], dict[str, list[str]]]:
     """What is asked of columns of these names, their names as text."""
     parts = dict.fromkeys(names)
-    return _check_types(types, parts, argument), _check_vectors(vectors, parts, argument)
+    return _check_types(types, parts, argument), checked_vectors(vectors, parts, argument)
 
 
 def check_known(name: str, parts: Collection[str], argument: str, where: str, /) -> None:

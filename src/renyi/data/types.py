@@ -17,7 +17,7 @@ from renyi.data.exact import EXACT, RoundingError, exact_array
 from renyi.data.frames import period_starts, read_categories, read_cells, with_gaps
 from renyi.data.labels import encode, encode_array, encode_series, is_missing, tidy
 from renyi.data.notes import Notes
-from renyi.data.reader import as_column, as_one, measurable
+from renyi.data.reader import ROUNDED, as_column, as_one, measurable, no_coordinate
 from renyi.data.spelled import (
     NUMBERS,
     Spelling,
@@ -336,13 +336,11 @@ def as_vector(
         except SkipError as error:
             raise SkipError(f"its part {part!r}: {error}") from error
         if kind != "number":
-            raise InputError(
-                f"vectors[{name!r}] has {part!r}, a {kind}, and the parts of a vector are numbers: leave it out"
-            )
+            raise no_coordinate(name, part, kind)
         columns.append(column)
     vector, rounded = as_one(name, columns)
     if rounded is not None:
-        raise SkipError(f"its part {rounded.name!r}: has whole numbers that floats beside it would round: rescale it")
+        raise SkipError(f"its part {rounded.name!r}: {ROUNDED}")
     return vector, "vector"
 
 

@@ -107,9 +107,10 @@ def null_level(x: Basis, y: Basis, /) -> float:
     """The level of ρ₁² that independent data with these bases show.
 
     The median of Roy's law, unless single rows weigh heavily on both sides: then the law fails, and the level comes
-    from random pairings of the rows.
+    from random pairings of the rows. Where those of a vector were read in batches there are none to pair.
     """
-    if x.largest_leverage * y.largest_leverage <= largest_leverage(x.is_of_number + y.is_of_number, x.n_samples):
+    limit = largest_leverage(x.is_of_number + y.is_of_number, x.n_samples)
+    if x.largest_leverage * y.largest_leverage <= limit or not (x.is_kept and y.is_kept):
         return null_median(x.rank, y.rank, x.n_samples)
     # Rows are put into an order of their own first, so that the order of the data does not matter.
     return _zero_mean_level(_paired_at_random(x.in_order(), y.in_order()))
@@ -244,6 +245,8 @@ def _weights(x: Basis, y: Basis, cross: Array) -> tuple[tuple[Basis, Array], tup
 
 
 def _mean_square(basis: Basis, weights: Array) -> float:
+    if not basis.is_kept:
+        return _FOURTH_MOMENT  # of a vector in batches no row can be looked at
     counts = basis.cell_counts
     return float(np.mean(weights**2) if counts is None else counts @ weights**2 / basis.n_samples)
 

@@ -254,6 +254,8 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
     if trusted or table:
         return result.by_law(float(multiscale.log_pvalue_of_pair(log_mean, blocks, *scales)))
 
+    if not all(side.basis.is_kept for side in scales):
+        return replace(result, pvalue=np.nan, log_pvalue=np.nan)  # there are no rows to permute
     n_drawn = 0
 
     def statistic(cross: Array) -> Array:

@@ -2,23 +2,40 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.basis.basis import Basis, copula_basis, rank_column, restrict, vector_basis
+from renyi.basis.basis import (
+    Basis,
+    RowlessBasis,
+    copula_basis,
+    rank_column,
+    restrict,
+    restrict_cells,
+    restrict_moments,
+    vector_basis,
+)
 from renyi.basis.nested import Scales, category_scales, number_scales, vector_scales
 from renyi.basis.random_features import DEFAULT_SCALE, FIXED_DRAW, Seed
 from renyi.data.column import Column
 from renyi.pair.bases import check_freedom, rows_in_common
 from renyi.pair.settings import Settings
 
-__all__ = ["DEFAULT_SETTINGS", "Prepared", "prepare", "together"]
+__all__ = ["DEFAULT_SETTINGS", "Prepared", "Restricted", "prepare", "together"]
 
+Array: TypeAlias = NDArray[np.float64]
 Pair: TypeAlias = tuple[Column, Column]
 
 DEFAULT_SETTINGS = Settings(None, DEFAULT_SCALE, "auto")
+
+
+class Change(NamedTuple):
+    """How functions are centred and mixed where some of the rows are left."""
+
+    means: Array
+    mixing: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +51,40 @@ class Prepared:
             scales = self.scales.on(rows)
             return Prepared(scales.basis, scales)
         return Prepared(restrict(self.basis, rows), self.scales.on(rows))
+
+    def on_cells(self, left: NDArray[np.intp], /) -> "Restricted":
+        """The same for rows in batches, given how many of every cell are left."""
+        basis, mixing = restrict_cells(self.basis, left)
+        scales, of_scales = self.scales.on_cells(left)
+        means = [left @ side.table / left.sum() for side in (self.basis, self.scales.basis)]
+        return Restricted(Prepared(basis, scales), (Change(means[0], mixing), Change(means[1], of_scales)))
+
+    def on_sums(self, of_coefficient: Array, of_test: Array, n: int, /) -> "Restricted":
+        """The same for a vector, given sums of its functions, and of products on and below the diagonal."""
+        if not isinstance(self.basis, RowlessBasis):
+            raise ValueError("sums are of vectors in batches")
+        moments = [
+            _moments(sums / n, side.rank)
+            for sums, side in zip((of_coefficient, of_test), (self.basis, self.scales.basis), strict=True)
+        ]
+        basis, mixing = restrict_moments(self.basis, *moments[0], n)
+        scales, of_scales = self.scales.on_moments(*moments[1], n)
+        return Restricted(Prepared(basis, scales), (Change(moments[0][0], mixing), Change(moments[1][0], of_scales)))
+
+
+class Restricted(NamedTuple):
+    """A column in batches on some of its rows, and how its functions, of the coefficient and the test, changed."""
+
+    prepared: Prepared
+    changes: tuple[Change, Change]
+
+
+def _moments(means: Array, rank: int) -> tuple[Array, Array]:
+    """Means and central products from means of functions and of their products."""
+    gram = np.empty((rank, rank))
+    gram[np.tril_indices(rank)] = means[rank:]
+    gram.T[np.tril_indices(rank)] = means[rank:]
+    return means[:rank], gram - np.outer(means[:rank], means[:rank])
 
 
 def prepare(column: Column, seed: Seed = FIXED_DRAW, /, settings: Settings = DEFAULT_SETTINGS) -> Prepared:

@@ -385,7 +385,7 @@ def remark_on(
     if not rows < FEW_ROWS:
         return ""
     n_rows = max(round(rows), 1)
-    if any(side.codes is None and side.counts is not None for side in (x, y)):
+    if not (x.has_rows and y.has_rows):
         return "one row carries it" if n_rows == 1 else "two rows carry it"
     heaviest, strength = without_heaviest(x, y, n_rows)
     found = heaviest if common is None else np.flatnonzero(common)[heaviest]

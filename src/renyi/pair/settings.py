@@ -52,12 +52,12 @@ class Settings:
             s = float(self.s)
         return random_features.draw(n_coordinates, k, s, kind=self.frequencies, seed=seed)
 
-    def scalar_projection(self, n: int, seed: Seed, /) -> Projection:
-        """The frequencies of a number of n rows that are read in batches."""
+    def scalar_projection(self, n: int, seed: Seed, /, *, n_coordinates: int = 1) -> Projection:
+        """The frequencies of a number, or vector, of n rows that are read in batches."""
         if self.s == "median":
             raise InputError("s='median' needs all ranks at once, and the rows are read in batches: pass a number")
-        k = random_features.default_projections(1, n) if self.k is None else int(self.k)
-        return random_features.draw(1, k, float(self.s), kind=self.frequencies, seed=seed)
+        k = random_features.default_projections(n_coordinates, n) if self.k is None else int(self.k)
+        return random_features.draw(n_coordinates, k, float(self.s), kind=self.frequencies, seed=seed)
 
     def of_rows(self, basis: Basis, /) -> Basis:
         """The basis; unless a k was named, how many functions it has goes by its rows, also where some drop out."""

@@ -1,62 +1,43 @@
 """Rows that come in batches to dependence, by two passes over them: `Accumulator`."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import reduce
+from operator import add
 from typing import Any
-
-import numpy as np
 
 from renyi.allpairs.compare import SHUFFLES
 from renyi.allpairs.edges import Edges
 from renyi.allpairs.row_sample import SAMPLE, check_sample
-from renyi.allpairs.streaming.column_stats import ColumnStats, Counted
-from renyi.allpairs.streaming.plan import BatchSums, Plan
-from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY, Layout
+from renyi.allpairs.streaming.column_stats import ColumnStats
+from renyi.allpairs.streaming.plan import Plan
+from renyi.allpairs.streaming.rank_sketch import Layout
+from renyi.allpairs.streaming.vectors import VectorPlan, VectorStats
 from renyi.basis.basis import grid_cells
 from renyi.basis.random_features import FIXED_DRAW
 from renyi.coefficients.base import Measure
 from renyi.coefficients.rdc import Rdc
 from renyi.coefficients.registry import measure as named
-from renyi.compute.threads import available_cores, in_threads, stream
+from renyi.compute.threads import ahead, available_cores, in_threads, stream
 from renyi.data.align import Missing
-from renyi.data.column import Column
 from renyi.data.notes import Notes
-from renyi.data.table import Table, check_known, checked_types, parts_of, refuse_missing, too_few_columns, too_few_rows
-from renyi.data.types import MAX_LEVELS, Override, SkipError, check_max_levels
-from renyi.errors import InputError, brief, check_choice, count, difference
+from renyi.data.table import Table, too_few_rows
+from renyi.data.types import MAX_LEVELS, Override, check_max_levels
+from renyi.errors import InputError, check_choice, count
 from renyi.inference.false_discovery import Correction
+from renyi.tables.budget import DEFAULT_MEMORY, bytes_of, capacity
+from renyi.tables.decided import Decided
 from renyi.tables.dependence_matrix import DependenceMatrix
+from renyi.tables.roles import Asked, Roles
+from renyi.tables.rows import Rows
 from renyi.tables.screening import Screening
 
 __all__ = ["DEFAULT_MEMORY", "Accumulator", "bytes_of", "measure_of"]
 
-
-DEFAULT_MEMORY = "1GB"
-_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-# What a summary takes for every part of it, with what waits to be counted, and how many parts are enough.
-_BYTES_OF_PART = 128
-_LARGEST_CAPACITY = 2**17
 # Sums of all rows as they are and will be next, of a batch, and products that are still to be added to these.
 _COPIES = 4
 # Of several passes each has sums of this share of the memory, so that four threads have batches under way: 600 columns
 # take two thirds of the time that they do with a quarter, where one thread works, though they are read four times.
 _SHARES = 8
-_ROWS_AT_ONCE = 2**17
-# A rank may be off by this much at most, which moves coefficients by 5·10⁻⁵ or so.
-_LARGEST_ERROR = 2e-3
-
-
-def bytes_of(memory: Any, /) -> int:
-    """A budget such as "2GB" in bytes."""
-    found = re.fullmatch(r"\s*([\d.]+)\s*([KMGT]?)i?B?\s*", str(memory), re.IGNORECASE)
-    try:
-        size = int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
-    except ValueError:
-        size = 0
-    if size < 1 or isinstance(memory, bool):
-        raise InputError(f"memory={brief(memory)} is no amount of memory: pass bytes, or text such as '2GB' or '500MB'")
-    return size
 
 
 def measure_of(measure: Any, /) -> Measure[Any]:
@@ -69,31 +50,28 @@ def measure_of(measure: Any, /) -> Measure[Any]:
     return by
 
 
-def _pieces(parts: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """So many rows at a time that what is made of them stays in the caches: twice as fast for a million rows."""
-    n_rows = len(next(iter(parts.values()))) if parts else 0
-    for start in range(0, n_rows, _ROWS_AT_ONCE):
-        rows = slice(start, min(start + _ROWS_AT_ONCE, n_rows))
-        if rows.stop - rows.start == n_rows:
-            yield parts
-        else:
-            mask = np.zeros(n_rows, dtype=bool)
-            mask[rows] = True
-            yield {name: data.take(mask) if isinstance(data, Column) else data[rows] for name, data in parts.items()}
+def _folded(plan: VectorPlan | Plan, rows: Rows) -> Any:
+    """What a plan makes of a batch, a piece at a time."""
+    return reduce(add, (plan.fold(piece.parts) for piece in rows.pieces(plan.rows_at_once)))
 
 
 class Accumulator:
     """Dependence of all columns of a table whose rows come in batches, from wherever they are.
 
     Two passes over the rows: the first counts values, from which types and grids are decided; the second adds up
-    products on these grids. Neither keeps rows, but for a small sample, and memory does not grow with them.
-    Accumulators of different rows merge, in any order, and can be pickled, so that any engine can drive them.
+    products on these grids. Where there are vectors one more pass between these finds their functions: what
+    `second_pass` gives is updated and asked for its own `second_pass` until it `is_last`. None of them keeps rows, but
+    for a small sample, and memory does not grow with them. Accumulators of different rows merge, in any order, and can
+    be pickled, so that any engine can drive them.
 
     Parameters
     ----------
-    target : str, optional
-        A column that all others are compared with; by default all are compared with one another.
-    measure, missing, types, max_levels, correction, sample
+    target : str or list of str, optional
+        A column that all others are compared with, several of numbers as one vector; by default all columns are
+        compared with one another.
+    others : list of str, optional
+        Columns, or vectors, that all the other columns are compared with; the result is a matrix.
+    measure, missing, types, vectors, max_levels, correction, sample
         As in `renyi.matrix`. The measure is the RDC, with a scale s that is a number; missing is "pairwise" or
         "raise".
     memory : str or int, default "1GB"
@@ -105,6 +83,9 @@ class Accumulator:
     the same grid as in `renyi.matrix`, and its coefficients agree to 10⁻⁶. Of others the leading bits are counted:
     their ranks are off by at most `rank_errors`, and which bits those are depends on all values together. How the rows
     are cut into batches, the order of these, and the order of merging change nothing beyond the rounding of sums.
+
+    Rows of a vector cannot be permuted, since none is kept: where a pair needs that, on few or very unequal rows, its
+    p-value is NaN.
 
     Examples
     --------
@@ -125,10 +106,12 @@ class Accumulator:
     def __init__(
         self,
         *,
-        target: str | None = None,
+        target: str | Sequence[str] | None = None,
+        others: Sequence[str] | None = None,
         measure: str | Measure[Any] = "rdc",
         missing: Missing = "pairwise",
         types: Mapping[Any, Override] | None = None,
+        vectors: Mapping[Any, Sequence[Any]] | None = None,
         max_levels: int = MAX_LEVELS,
         correction: Correction = "bh",
         memory: str | int = DEFAULT_MEMORY,
@@ -146,123 +129,130 @@ class Accumulator:
             raise InputError(f"measure={measure!s} is not taken over batches, only the RDC is: load the table for it")
         self._settings = by.features
         self._settings.scalar_projection(2, FIXED_DRAW)
-        self._target, self._missing, self._correction = target, missing, correction
-        self._overrides = checked_types(types)
+        self._missing, self._correction = missing, correction
+        self._asked = Asked.of(target, others, types, vectors)
         self._max_levels = check_max_levels(max_levels)
         self._memory, self._sample = bytes_of(memory), check_sample(sample)
         self._n_rows = 0
-        # In the second pass names alone: the plan has what was counted.
-        self._columns: dict[str, Any] | None = None
+        # What is compared, once the first batch has shown its columns, and what the first pass counts of it.
+        self._roles: Roles | None = None
+        self._columns: dict[str, ColumnStats | VectorStats] = {}
         self._layouts: dict[str, Layout] = {}
         self._new_frame: Any = None
         self._notes = Notes()
-        self._plan: Plan | None = None
-        self._table: Table | None = None
-        self._folded: BatchSums | None = None
+        # What was decided after the first pass, and what the passes after it make of a batch.
+        self._decided: Decided | None = None
+        self._plan: VectorPlan | Plan | None = None
+        self._folded: Any = None
 
     def __repr__(self) -> str:
-        passed = "first" if self._plan is None else "second"
-        n_columns = len(self._columns or ())
-        return f"<Accumulator, {passed} pass: {count(n_columns, 'column')}, {count(self.n_rows, 'row')}>"
+        passed = "first pass" if self._plan is None else "second pass" if self.is_last else "pass for vectors"
+        n_columns = 0 if self._roles is None else len(self._roles.keys)
+        return f"<Accumulator, {passed}: {count(n_columns, 'column')}, {count(self.n_rows, 'row')}>"
+
+    @property
+    def is_last(self) -> bool:
+        """Whether this pass has a result once it has seen all rows; if not, another one follows."""
+        return isinstance(self._plan, Plan)
 
     @property
     def n_rows(self) -> int:
         """Rows that were seen in this pass."""
         if self._plan is None:
             return self._n_rows
-        return 0 if self._folded is None else self._folded.n_rows
+        return 0 if self._folded is None else int(self._folded.n_rows)
 
     @property
     def rank_errors(self) -> dict[str, float]:
-        """For every number by how much its ranks may be off, 0 where they are exact."""
-        if self._plan is not None:
-            columns = (*self._plan.counted, *self._plan.targets)
-            return {column.name: column.rank_error for column in columns if column.kind == "number"}
-        seen = (self._columns or {}).items()
-        return {name: column.sketch.rank_error for name, column in seen if column.sketch is not None}
+        """For every number, and coordinate of a vector, by how much its ranks may be off, 0 where they are exact."""
+        if self._decided is not None:
+            return {key: number.rank_error for key, number in self._decided.numbers()}
+        return {key: stats.sketch.rank_error for key, stats in self._numbers() if stats.sketch is not None}
 
-    def update(self, batch: Any, /) -> None:
+    def _numbers(self) -> Iterator[tuple[str, ColumnStats]]:
+        """What is counted of every column of a batch, by its key."""
+        if self._roles is not None:
+            for column, stats in self._columns.items():
+                yield from zip(self._roles.columns[column], stats.numbers, strict=True)
+
+    def update(self, batch: Any, /, other: Any = None) -> None:
         """Take some more rows, in any form that `renyi.matrix` takes.
 
         Parameters
         ----------
         batch : frame, dict of columns, or array of shape (n, d)
             All batches have the same columns; one without rows says nothing.
+        other : the same, optional
+            The same rows of a second table, whose columns those of the first are compared with.
         """
-        parts, new_frame = parts_of(batch, "the batch", self._notes)
-        if self._columns is None:
-            self._begin(list(parts), new_frame)
-        self._check_names(list(parts))
-        for piece in _pieces(parts):
-            self._take(piece)
+        rows = Rows.of(batch) if other is None else Rows.of(batch).beside(Rows.of(other))
+        self._notes.absorb(rows.notes)
+        roles = self._checked(rows)
+        if self._plan is not None and len(rows):
+            self._add(_folded(self._plan, rows))
+        for piece in rows.pieces() if self._plan is None else ():
+            self._n_rows += len(piece)
+            # Columns are independent of one another.
+            in_threads(lambda key: self._columns[key].update(*roles.of(piece, key)), list(self._columns))  # noqa: B023
 
-    def _take(self, parts: Mapping[str, Any]) -> None:
-        """Take some rows of all columns."""
-        if self._plan is not None:
-            folded = self._plan.fold(parts)
-            self._folded = folded if self._folded is None else self._folded + folded
-            return
-        self._n_rows += len(next(iter(parts.values())))
-        # Columns are independent of one another.
-        in_threads(lambda stats: stats.update(parts[stats.name]), (self._columns or {}).values())
+    def _checked(self, rows: Rows) -> Roles:
+        """Who is who among the columns of a batch, which are those of the first one."""
+        if self._roles is None:
+            self._begin(self._asked.roles(rows), rows.new_frame)
+        if self._roles is None:
+            raise ValueError("a batch has columns")
+        self._roles.check(rows.parts)
+        return self._roles
+
+    def _add(self, folded: Any) -> None:
+        self._folded = folded if self._folded is None else self._folded + folded
 
     def folded(self, batches: Iterable[Any], /) -> Iterator[Any]:
-        """Update the second pass with batches in several threads; they come back as they are done."""
+        """Update with batches, in several threads after the first pass; they come back as they are done."""
         plan = self._plan
         if plan is None:
-            raise InputError("batches are folded in the second pass: call second_pass() first")
+            for batch in ahead(iter(batches)):
+                self.update(batch)
+                yield batch
+            return
 
-        def fold(batch: Any) -> tuple[Any, BatchSums | None]:
-            parts, _ = parts_of(batch, "the batch")
-            self._check_names(list(parts))
-            return batch, plan.fold(parts) if len(next(iter(parts.values()), ())) else None
+        def fold(batch: Any) -> tuple[Any, Any]:
+            rows = Rows.of(batch)
+            self._checked(rows)
+            return batch, _folded(plan, rows) if len(rows) else None
 
         # Beside the total, and what it will be next, there are sums under way, with their products in half the bytes.
         room = (self._memory - 2 * plan.n_bytes) // (3 * plan.n_bytes // 2 + 1)
         for batch, folded in stream(fold, batches, most=max(1, min(room, 2 * available_cores() + 1))):
             if folded is not None:
                 # In the order of the batches, so that sums are rounded alike in every run.
-                self._folded = folded if self._folded is None else self._folded + folded
+                self._add(folded)
             yield batch
 
-    def _begin(self, names: list[str], new_frame: Any) -> None:
-        for name in self._overrides:
-            check_known(name, names, "the batch", "types")
-        if self._target is not None:
-            check_known(self._target, names, "the batch", "target")
-        self._new_frame = new_frame
-        capacity = self._capacity(len(names))
-        self._columns = {
-            name: ColumnStats(name, self._overrides.get(name), capacity, self._layouts.get(name), self._max_levels)
-            for name in names
-        }
+    def _begin(self, roles: Roles, new_frame: Any) -> None:
+        self._roles, self._new_frame = roles, new_frame
+        parts = capacity(self._memory, len(roles.keys))
 
-    def _capacity(self, n_columns: int) -> int:
-        """Parts of every summary, a power of two, so that small changes of the budget change nothing."""
-        room = self._memory // (2 * _BYTES_OF_PART * max(n_columns, 1))
-        if room < LEAST_CAPACITY:
-            enough = 2 * _BYTES_OF_PART * n_columns * LEAST_CAPACITY
-            raise InputError(
-                f"memory={self._memory:,} bytes are too few to count the values of {n_columns:,} columns: pass "
-                f"{-(-enough // 2**20):,}MB or more, or fewer columns at a time"
-            )
-        return min(_LARGEST_CAPACITY, 1 << (room.bit_length() - 1))
+        def stats(key: str, name: str) -> ColumnStats:
+            return ColumnStats(name, self._asked.types.get(name), parts, self._layouts.get(key), self._max_levels)
 
-    def _check_names(self, names: list[str]) -> None:
-        known = list(self._columns or ())
-        if names != known:
-            said = difference(names, known) or "has its columns in another order"
-            raise InputError(f"a batch {said}: give all batches the same columns")
+        for column, keys in roles.columns.items():
+            if len(keys) == 1:
+                self._columns[column] = stats(*keys, roles.names[column])
+            else:
+                coordinates = tuple(stats(key, roles.called(key)) for key in keys)
+                self._columns[column] = VectorStats(roles.names[column], coordinates)
 
     def merge(self, other: "Accumulator", /) -> None:
         """Add what another accumulator of other rows of the same table has seen, in the same pass."""
-        if (self._plan is None) != (other._plan is None):
+        if type(self._plan) is not type(other._plan):
             raise InputError("one accumulator is in its first pass and the other in its second: merge like with like")
-        if other._columns is None:
+        if other._roles is None:
             return
-        if self._columns is None:
-            self._begin(list(other._columns), other._new_frame)
-        self._check_names(list(other._columns))
+        if self._roles is None:
+            self._begin(other._roles, other._new_frame)
+        if self._roles is not None:
+            self._roles.check(other._roles.keys)
         if self._new_frame is None:
             self._new_frame = other._new_frame
         if self._plan is not None and other._plan is not None:
@@ -272,12 +262,12 @@ class Accumulator:
                     "merge copies of one that second_pass() or second_passes() gave"
                 )
             if other._folded is not None:
-                self._folded = other._folded if self._folded is None else self._folded + other._folded
+                self._add(other._folded)
             return
         self._n_rows += other._n_rows
         self._notes.absorb(other._notes)
-        for name, stats in (self._columns or {}).items():
-            stats.merge(other._columns[name])
+        for key, stats in self._columns.items():
+            stats.merge(other._columns[key])  # type: ignore[arg-type]  # of the same kind
 
     def empty(self) -> "Accumulator":
         """One that has seen nothing yet, in the same pass over the same table."""
@@ -285,7 +275,7 @@ class Accumulator:
         other.__dict__.update(self.__dict__)
         other._folded = None
         if self._plan is None:
-            other._n_rows, other._columns, other._notes = 0, None, Notes()
+            other._n_rows, other._roles, other._columns, other._notes = 0, None, {}, Notes()
         return other
 
     def begun(self) -> "Accumulator":
@@ -294,52 +284,49 @@ class Accumulator:
         In the end it has to be merged with one that has seen the rows of this one too.
         """
         other = self.empty()
-        seen = {} if self._plan is not None else self._columns or {}
-        layouts = {name: stats.sketch.layout for name, stats in seen.items() if stats.sketch is not None}
-        other._layouts = {name: layout for name, layout in layouts.items() if layout is not None}
+        layouts = {key: stats.sketch.layout for key, stats in self._numbers() if stats.sketch is not None}
+        other._layouts = {key: layout for key, layout in layouts.items() if layout is not None}
         return other
 
     def copy(self) -> "Accumulator":
         """One that has seen the same rows; neither changes the other."""
         other = self.empty()
         other._folded = self._folded
-        if self._plan is None and self._columns is not None:
-            other._n_rows = self._n_rows
+        if self._plan is None:
+            other._n_rows, other._roles = self._n_rows, self._roles
             other._notes.absorb(self._notes)
-            other._columns = {name: stats.copy() for name, stats in self._columns.items()}
+            other._columns = {key: stats.copy() for key, stats in self._columns.items()}
         return other
 
     def second_pass(self) -> "Accumulator":
-        """An accumulator for the second pass over the same rows; copies of it may share the work, and merge.
+        """An accumulator for the next pass over the same rows; copies of it may share the work, and merge.
+
+        That is the last one, unless there are vectors and this is the first.
 
         Returns
         -------
         Accumulator
         """
-        if self._plan is not None:
-            raise InputError("this is the second pass already: update it with all rows, and ask for the result")
-        table, plan = self._decided()
+        decided, plan = self._next()
         needed = _COPIES * plan.n_bytes
         if needed > self._memory:
             raise InputError(
-                f"memory={self._memory:,} bytes are too few for the sums of {len(plan.counted):,} columns at once: "
+                f"memory={self._memory:,} bytes are too few for the sums of {len(decided.counted):,} columns at once: "
                 f"pass {-(-needed // 2**20):,}MB or more, or take several passes by second_passes()"
             )
-        return self._second(table, plan)
+        return self._after(decided, plan)
 
     def second_passes(self) -> "tuple[Accumulator, ...]":
         """As many accumulators as the sums of all pairs do not fit into memory at once, each for some of the pairs.
 
         All of them are updated with all rows, one after the other or elsewhere; `result` of one of them takes the
-        others.
+        others. Where the next pass is not the last, as with vectors, it is one.
 
         Returns
         -------
         tuple of Accumulator
         """
-        if self._plan is not None:
-            raise InputError("this is the second pass already: update it with all rows, and ask for the result")
-        table, plan = self._decided()
+        decided, plan = self._next()
         rounds = plan.rounds()
         largest = _COPIES * max(part.n_bytes for part in rounds)
         if largest > self._memory:
@@ -347,67 +334,35 @@ class Accumulator:
                 f"memory={self._memory:,} bytes are too few for the sums of one pair of columns: pass "
                 f"{-(-largest // 2**20):,}MB or more"
             )
-        return tuple(self._second(table, part) for part in rounds)
+        return tuple(self._after(decided, part) for part in rounds)
 
-    def _second(self, table: Table, plan: Plan) -> "Accumulator":
-        second = Accumulator.__new__(Accumulator)
-        second.__dict__.update(self.__dict__)
-        second._table, second._plan = table, plan
-        second._columns = dict.fromkeys(self._columns or ())
-        return second
+    def _next(self) -> tuple[Decided, VectorPlan | Plan]:
+        """What is decided after this pass, and the plan of the next."""
+        if self.is_last:
+            raise InputError("this is the second pass already: update it with all rows, and ask for the result")
+        if self._decided is None or not isinstance(self._plan, VectorPlan):
+            if self._n_rows < 2 or self._roles is None:
+                raise too_few_rows(self._n_rows)
+            table = Table((), {}, {}, {}, self._n_rows, self._new_frame, Notes(self._notes.sentences()))
+            decided = Decided.of(self._columns, self._roles, self._asked.goal, table, self._grid)
+            decided.check(self._missing, self._memory, len(self._roles.keys))
+            if decided.vectors:
+                return decided, VectorPlan(decided.vectors, self._settings, self._n_rows)
+        else:
+            if self._folded is None:
+                raise InputError("the pass for vectors has seen no rows: update it with all batches again")
+            decided = self._decided.with_functions(self._plan.found(self._folded))
+        share, n_rows = self._memory // _SHARES, self._n_rows
+        return decided, Plan(decided.counted, decided.partners, self._settings, n_rows, share, sample=self._sample)
 
-    def _decided(self) -> tuple[Table, Plan]:
-        columns = self._columns or {}
-        if self._n_rows < 2:
-            raise too_few_rows(self._n_rows)
-        table = Table((), {}, {}, {}, self._n_rows, self._new_frame, Notes(self._notes.sentences()))
-        kept: list[Counted] = []
-        for name, stats in columns.items():
-            try:
-                counted = stats.decided(self._grid, table.notes)
-            except SkipError as error:
-                table.skipped[name] = str(error)
-                continue
-            kept.append(counted)
-            table.types[name] = counted.type
-            if counted.n_pooled:
-                table.pooled[name] = counted.n_pooled
-        self._check(kept, table)
-        targets = tuple(column for column in kept if column.name == self._target)
-        others = tuple(column for column in kept if column.name != self._target)
-        at_least = 2 if self._target is None else 1
-        stubs = tuple(Column(column.name, column.kind, np.empty(0)) for column in others)
-        table = replace(table, columns=stubs)
-        if len(others) < at_least:
-            raise too_few_columns(table, at_least)
-        return table, Plan(others, targets, self._settings, self._n_rows, self._memory // _SHARES, sample=self._sample)
+    def _after(self, decided: Decided, plan: VectorPlan | Plan) -> "Accumulator":
+        after = Accumulator.__new__(Accumulator)
+        after.__dict__.update(self.__dict__)
+        after._decided, after._plan, after._folded, after._columns = decided, plan, None, {}
+        return after
 
     def _grid(self, n: int) -> int | None:
         return grid_cells(n, self._settings.scalar_projection(n, FIXED_DRAW).roughest)
-
-    def _check(self, kept: Sequence[Counted], table: Table) -> None:
-        if self._target is not None and self._target in table.skipped:
-            raise InputError(
-                f"target {self._target!r} cannot be measured, it was left out: {table.skipped[self._target]}"
-            )
-        holes = [column for column in kept if column.n_missing]
-        if holes and self._missing == "raise":
-            refuse_missing([(column.name, column.n_missing, None) for column in holes], "missing='pairwise'")
-        for column in kept:
-            if column.rank_error > _LARGEST_ERROR:
-                raise InputError(
-                    f"ranks of {column.name!r} would be off by {column.rank_error:.4f}, since its values are counted "
-                    f"in {self._capacity(len(self._columns or ())):,} parts: {self._way_out(column.rank_error)}"
-                )
-
-    def _way_out(self, rank_error: float) -> str:
-        """What helps against ranks that are off by so much: of twice the parts each has half of the rows, mostly."""
-        n_columns = len(self._columns or ())
-        if self._capacity(n_columns) == _LARGEST_CAPACITY:
-            return "pass ranks in place of values, many of which lie so closely together and others so far apart"
-        needed = self._memory * 2 ** int(np.ceil(np.log2(rank_error / _LARGEST_ERROR)))
-        needed = min(needed, 2 * _BYTES_OF_PART * n_columns * _LARGEST_CAPACITY)
-        return f"pass memory='{-(-needed // 2**20)}MB' or more, or fewer columns at a time"
 
     def result(self, *others: "Accumulator") -> DependenceMatrix | Screening:
         """What was found, after the second pass over all rows.
@@ -422,7 +377,7 @@ class Accumulator:
         DependenceMatrix or Screening
             A Screening where there is a target.
         """
-        if self._plan is None or self._table is None:
+        if not isinstance(self._plan, Plan) or self._decided is None:
             raise InputError(
                 "products are added up in a second pass over the rows: call second_pass() and update what it returns "
                 "with all batches again"
@@ -430,19 +385,28 @@ class Accumulator:
         parts = (self, *others)
         if {k for part in parts for k in part._blocks} != set(range(self._plan.n_tiles)):
             raise InputError("the passes over some pairs are lacking: pass the others that second_passes() gave")
-        edges = Edges.joined([part._edges() for part in parts])
-        if self._target is None:
-            return DependenceMatrix.of(self._table, None, edges, correction=self._correction)
-        return Screening.of(self._table, self._target, (), edges, correction=self._correction)
+        edges = Edges.joined([part.edges() for part in parts])
+        table, other = self.tables
+        if self._asked.goal is None:
+            return DependenceMatrix.of(table, other, edges, correction=self._correction)
+        return Screening.of(table, self._asked.goal, (), edges, correction=self._correction)
+
+    @property
+    def tables(self) -> tuple[Table, Table | None]:
+        """What was decided of the columns, and of those that they are compared with, if these are a table."""
+        if self._decided is None:
+            raise InputError("what columns are is decided after the first pass: call second_pass()")
+        return self._decided.tables
 
     @property
     def _blocks(self) -> tuple[int, ...]:
         """Blocks of pairs that this pass is for."""
-        if self._plan is None:
+        if not isinstance(self._plan, Plan):
             raise InputError("a first pass has no result: pass those that second_passes() gave")
         return self._plan.which if self._plan.which is not None else tuple(range(self._plan.n_tiles))
 
-    def _edges(self) -> Edges:
-        if self._plan is None or self._folded is None:
+    def edges(self) -> Edges:
+        """The pairs that this pass is for, once it has seen all rows."""
+        if not isinstance(self._plan, Plan) or self._folded is None:
             raise InputError("the second pass has seen no rows: update it with all batches again")
         return self._plan.edges(self._folded, SHUFFLES)

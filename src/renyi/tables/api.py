@@ -1,37 +1,25 @@
 """The functions of tables: `matrix`, `screen` and `pairs`."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
 from renyi.allpairs.device.reading import tensors_of
 from renyi.allpairs.edges import Edges
-from renyi.allpairs.row_sample import SAMPLE, check_sample
+from renyi.allpairs.row_sample import SAMPLE
 from renyi.coefficients.base import Measure
-from renyi.coefficients.rdc import Rdc
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing
-from renyi.data.table import as_table, names_of, observed
-from renyi.data.types import MAX_LEVELS, check_max_levels
+from renyi.data.table import Table
+from renyi.data.types import MAX_LEVELS
 from renyi.errors import InputError, is_integer, is_number
 from renyi.inference.false_discovery import Correction
-from renyi.tables.accumulator import DEFAULT_MEMORY, Accumulator
-from renyi.tables.arguments import (
-    Types,
-    Vectors,
-    checked_measure,
-    column_named,
-    comparable,
-    listed,
-    side_by_side,
-    with_target,
-)
-from renyi.tables.batches import in_batches, is_out_of_core, loaded_if_small
+from renyi.tables.arguments import Question, Types, Vectors, names_in
+from renyi.tables.batches import TableInBatches, is_out_of_core, loaded_if_small
+from renyi.tables.budget import DEFAULT_MEMORY
 from renyi.tables.dependence_matrix import DependenceMatrix
-from renyi.tables.in_memory import every_pair, given_others, in_tiles, prepared
+from renyi.tables.in_memory import TableInMemory
 from renyi.tables.on_device import TableOnDevice
 from renyi.tables.result import rate_for
 from renyi.tables.screening import Screening
@@ -69,10 +57,12 @@ def matrix(
         A frame of pandas, Polars or Arrow, a dict of columns, a list of rows as dicts, or a matrix whose columns are
         the variables. Also what is
         read in batches, and never whole: the name of a file or a pattern such as ``"data/*.parquet"``, a lazy frame of
-        Polars, an iterator of tables, or a DataFrame of Dask or Spark, whose partitions stay where they are. Tensors of
-        torch (n, d), or a dict of them, are worked on by torch where they are.
-    other : the same, optional
-        A second table over the same rows: its columns take the place of the table's own as partners.
+        Polars, a dataset of Arrow, a relation of DuckDB, a table of Ibis, an iterator of tables, or a DataFrame of Dask
+        or Spark, whose partitions stay where they are. Tensors of torch (n, d), or a dict with some, are worked on by
+        torch where they are.
+    other : the same, or list of str, optional
+        A second table over the same rows: its columns take the place of the table's own as partners. Or names of
+        columns of the table, with which all of its other columns are compared.
     measure : str or Measure, default "rdc"
         The coefficient: one of `renyi.measures()`, or `renyi.measure(name, ...)` with settings. Measures other than the
         RDC are taken on the rows that both columns have, and columns they cannot take are left out.
@@ -96,9 +86,9 @@ def matrix(
         Rows that are kept for the pictures of a report, drawn uniformly, where the table is read in batches or is on a
         device; 0 for none. Pictures of a table in memory are drawn from 10,000 of its rows.
     device : str or torch.device, optional
-        Where to compare: "cuda" or "cuda:1" for a GPU of NVIDIA, by torch (`renyi[gpu]`). Complete columns of numbers
-        are compared there; all else is refused rather than done elsewhere. None is where the data are: on the device
-        of tensors, else on the processor by NumPy.
+        Where to compare: "cuda" or "cuda:1" for a GPU of NVIDIA, by torch (`renyi[gpu]`). Numbers are
+        ranked there, and all columns compared; what cannot be (other measures, `given`) is refused rather than done
+        elsewhere. None is where the data are: on the device of tensors, else on the processor by NumPy.
     progress : bool, default False
         Show a progress bar if this runs in a terminal.
 
@@ -131,37 +121,19 @@ def matrix(
     >>> found.qvalues[0, 1] < 1e-9 < found.qvalues[0, 2]
     np.True_
     """
-    check_max_levels(max_levels)
-    check_sample(sample)
-    place = device_of(device, *tensors_of(table), *tensors_of(other))
-    if place is not None:
-        ways = TableOnDevice(place, checked_measure(measure, correction), types, vectors, max_levels, missing, sample)
-        beside = None if other is None else _in_memory(other, memory)
-        found = ways.matrix(_in_memory(table, memory), beside, progress=progress)
-        return DependenceMatrix.of(*found, correction=correction)
-    table = loaded_if_small(table, memory)
-    other = None if other is None else loaded_if_small(other, memory)
-    if is_out_of_core(table) or is_out_of_core(other):
-        _refuse(other=other is not None, vectors=vectors)
-        settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
-        settings |= {"max_levels": max_levels, "sample": sample}
-        accumulated = in_batches(table, Accumulator(**settings, memory=memory), memory, progress=progress)
-        return cast(DependenceMatrix, accumulated)
-    by = checked_measure(measure, correction)
-    if other is None:
-        rows = comparable(
-            observed(as_table(table, types=types, vectors=vectors, max_levels=max_levels), missing=missing),
-            by,
-            at_least=2,
-        )
-        edges = every_pair(by, rows.columns, None, progress=progress)
-        return DependenceMatrix.of(rows, None, edges, correction=correction)
-    rows, columns = (
-        comparable(observed(part, missing=missing), by, at_least=1)
-        for part in side_by_side(table, other, types, vectors, missing, read=partial(as_table, max_levels=max_levels))
+    asked = Question.of(
+        measure,
+        correction,
+        max_levels,
+        sample,
+        missing=missing,
+        types=types,
+        vectors=vectors,
+        memory=memory,
+        progress=progress,
     )
-    edges = every_pair(by, rows.columns, columns.columns, progress=progress)
-    return DependenceMatrix.of(rows, columns, edges, correction=correction)
+    door, (table, other) = _door(asked, device, table, other)
+    return DependenceMatrix.of(*door.matrix(table, other), correction=correction)
 
 
 def pairs(
@@ -176,6 +148,8 @@ def pairs(
     vectors: Vectors = None,
     max_levels: int = MAX_LEVELS,
     correction: Correction = "bh",
+    memory: str | int = DEFAULT_MEMORY,
+    device: Any = None,
     progress: bool = False,
 ) -> Any:
     """The strongest pairs of a table too wide for a matrix.
@@ -185,7 +159,7 @@ def pairs(
 
     Parameters
     ----------
-    table, measure, missing, types, vectors, max_levels, progress
+    table, measure, missing, types, vectors, max_levels, memory, device, progress
         As in `renyi.matrix`.
     top : int, optional
         Pairs to keep at most; 1,000 where neither this nor a threshold is given.
@@ -218,30 +192,38 @@ def pairs(
     >>> renyi.pairs({"x": x, "y": x**2, "z": np.random.default_rng(0).random(500)}, top=1)["y"]
     array(['y'], dtype='<U1')
     """
-    by = checked_measure(measure, correction)
     if correction == "holm":
         raise InputError("correction='holm' needs all p-values at once: pass 'bh', 'by' or 'bonferroni'")
+    asked = Question.of(
+        measure,
+        correction,
+        max_levels,
+        0,
+        missing=missing,
+        types=types,
+        vectors=vectors,
+        memory=memory,
+        progress=progress,
+    )
     if top is not None and not (is_integer(top) and top >= 1):
         raise InputError(f"top={top!r} makes no sense: pass a whole number of pairs, 1 or more")
+    by = asked.by
     highest = by.statement.range[1]
     if threshold is not None and not (is_number(threshold) and -1 <= threshold <= highest and threshold < np.inf):
         reach = "between -1 and 1" if highest == 1 else f"of {by.name}, which has no upper end"
         raise InputError(f"threshold={threshold!r} makes no sense: pass a coefficient {reach}")
     rate = rate_for(q, str(by), has_law=by.has_law)
-    rows = comparable(
-        observed(as_table(table, types=types, vectors=vectors, max_levels=max_levels), missing=missing), by, at_least=2
-    )
     most = _DEFAULT_TOP if top is None and threshold is None else top
-    if not isinstance(by, Rdc):
-        every = every_pair(by, rows.columns, None, progress=progress)
-        whole = DependenceMatrix.of(rows, None, every, correction=correction)
+    door, (table, _) = _door(asked, device, table, None)
+    rows, tiles = door.tiles(table)
+    if by.features is None:
+        whole = DependenceMatrix.of(rows, None, next(tiles), correction=correction)
         return whole.strongest(top=most, threshold=threshold, q=q)
-    variables = prepared(rows.columns, by, progress=progress)
     strongest = TopPairs(top=most, threshold=threshold, q=rate, correction=correction)
-    for found in in_tiles(variables, None, progress=progress):
-        strongest.update(Edges(variables, variables, found))
-    edges, rates = strongest.result()
-    return edges.to_frame(rows.new_frame, qvalues=rates)
+    for edges in tiles:
+        strongest.update(edges)
+    kept, rates = strongest.result()
+    return kept.to_frame(rows.new_frame, qvalues=rates)
 
 
 def screen(
@@ -294,57 +276,44 @@ def screen(
     >>> found.names
     ('x', 'z')
     """
-    check_max_levels(max_levels)
-    check_sample(sample)
-    place = device_of(device, *tensors_of(table))
+    asked = Question.of(
+        measure,
+        correction,
+        max_levels,
+        sample,
+        missing=missing,
+        types=types,
+        vectors=vectors,
+        memory=memory,
+        progress=progress,
+    )
+    door, (table, _) = _door(asked, device, table, None)
+    goal, held, candidates, edges = door.screen(table, target, given)
+    return Screening.of(candidates, goal, held, edges, correction=correction)
+
+
+class _Door(Protocol):
+    """A way by which a table comes in: where its rows are, and who adds them up."""
+
+    def matrix(self, table: Any, other: Any, /) -> tuple[Table, Table | None, Edges]: ...
+
+    def tiles(self, table: Any, /) -> tuple[Table, Iterator[Edges]]: ...
+
+    def screen(self, table: Any, target: Any, given: Any, /) -> tuple[str, tuple[str, ...], Table, Edges]: ...
+
+
+def _door(asked: Question, device: Any, table: Any, other: Any) -> tuple[_Door, tuple[Any, Any]]:
+    """The way for a table, or for two, and what is to be read there."""
+    place = device_of(device, *tensors_of(table), *tensors_of(other))
+    is_named = other is None or names_in(other) is not None
+    table = loaded_if_small(table, asked.memory)
+    other = other if is_named else loaded_if_small(other, asked.memory)
+    is_in_batches = is_out_of_core(table) or not (is_named or not is_out_of_core(other))
     if place is not None:
-        ways = TableOnDevice(place, checked_measure(measure, correction), types, vectors, max_levels, missing, sample)
-        goal, candidates, found = ways.screen(_in_memory(table, memory), target, given, progress=progress)
-        return Screening.of(candidates, goal, (), found, correction=correction)
-    table = loaded_if_small(table, memory)
-    if is_out_of_core(table):
-        _refuse(given=given, vectors=vectors)
-        if not isinstance(target, str):
-            raise InputError("a table that is read in batches has its target among its columns: name one of them")
-        settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": types, "correction": correction}
-        settings |= {"max_levels": max_levels, "sample": sample}
-        accumulator = Accumulator(target=target, **settings, memory=memory)
-        return cast(Screening, in_batches(table, accumulator, memory, progress=progress))
-    by = checked_measure(measure, correction)
-    held = listed(() if given is None else given, names_of(table))
-    rows, goal = with_target(table, target, held, types, vectors, max_levels=max_levels)
-    rows = observed(rows, missing=missing)
-    targets = [column_named(rows, goal, "target")]
-    fixed = [column_named(rows, name, "given") for name in held]
-    left_out = {goal, *held}
-    candidates = replace(rows, columns=tuple(c for c in rows.columns if c.name not in left_out))
-    candidates = comparable(candidates, by, at_least=1)
-    if by.refusal(targets[0]):
-        raise InputError(f"target {goal!r} is {by.refusal(targets[0])}")
-    if not fixed:
-        edges = every_pair(by, candidates.columns, targets, progress=progress)
-        return Screening.of(candidates, goal, (), edges, correction=correction)
-    if by != Rdc():
-        raise InputError("given is for the conditional test, which has a statistic of its own: leave measure out")
-    x, y = (prepared(side, by, progress=progress) for side in (candidates.columns, targets))
-    edges, reasons = given_others(x, y, fixed, candidates.notes, progress=progress)
-    candidates = replace(candidates, skipped={**candidates.skipped, **reasons})
-    return Screening.of(candidates, goal, tuple(held), edges, correction=correction)
-
-
-def _in_memory(table: Any, memory: str | int) -> Any:
-    """A table for a device, which takes what is in memory."""
-    table = loaded_if_small(table, memory)
-    if is_out_of_core(table):
-        raise InputError(
-            "device is for tables in memory, and this one is read in batches: load it, or leave device out"
-        )
-    return table
-
-
-def _refuse(**overrides: Any) -> None:
-    for name, override in overrides.items():
-        if override:
+        if is_in_batches:
             raise InputError(
-                f"{name} is for tables in memory, and this one is read in batches: load it, or leave it out"
+                "device is for tables in memory, and this one is read in batches: pass as much memory= as holds eight "
+                "times its values, or leave device out"
             )
+        return TableOnDevice(place, asked), (table, other)
+    return (TableInBatches if is_in_batches else TableInMemory)(asked), (table, other)

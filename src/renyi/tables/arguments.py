@@ -1,30 +1,35 @@
 """What is asked of a table, checked: the measure, two tables side by side, targets by their names."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from renyi.allpairs.row_sample import check_sample
 from renyi.coefficients.base import Measure
-from renyi.data.align import Missing, check_indexes
+from renyi.data.align import Missing, check_indexes, unequal_rows
 from renyi.data.column import Column
+from renyi.data.notes import Notes
 from renyi.data.table import Table, as_table, check_known, checked_overrides, names_of, too_few_columns
-from renyi.data.types import Override
+from renyi.data.types import Override, check_max_levels
 from renyi.errors import InputError, check_choice
 from renyi.inference.false_discovery import Correction
 from renyi.tables.accumulator import measure_of
+from renyi.tables.roles import check_partners, within_vector
 
 __all__ = [
+    "Question",
     "Types",
     "Vectors",
-    "checked_measure",
     "column_named",
     "comparable",
     "holds_values",
     "listed",
     "name_beside",
     "named_target",
+    "names_in",
     "side_by_side",
+    "split",
     "with_target",
 ]
 
@@ -42,10 +47,25 @@ class _Rows(Protocol):
 Side = TypeVar("Side", bound=_Rows)
 
 
-def checked_measure(measure: str | Measure[Any], correction: Any) -> Measure[Any]:
-    """The measure that is meant."""
-    check_choice(correction, Correction, "correction")
-    return measure_of(measure)
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a table, whatever door it comes by."""
+
+    by: Measure[Any]
+    missing: Missing
+    types: Types
+    vectors: Vectors
+    max_levels: int
+    memory: str | int
+    sample: int
+    progress: bool
+
+    @classmethod
+    def of(cls, measure: str | Measure[Any], correction: Any, max_levels: Any, sample: Any, **rest: Any) -> "Question":
+        """From what the user says, checked."""
+        check_choice(correction, Correction, "correction")
+        by = measure_of(measure)
+        return cls(by, max_levels=check_max_levels(max_levels), sample=check_sample(sample), **rest)
 
 
 def comparable(table: Table, by: Measure[Any], *, at_least: int) -> Table:
@@ -87,10 +107,35 @@ def side_by_side(
         for part, argument, known in ((table, "the table", names[0]), (other, called, names[1]))
     )
     if rows.n_rows != columns.n_rows:
-        raise InputError(f"the table has {rows.n_rows:,} rows and {called} has {columns.n_rows:,}: pass as many")
+        raise unequal_rows(rows.n_rows, columns.n_rows, called)
     if missing == "listwise":
         raise InputError("missing='listwise' would drop different rows of two tables: drop them first")
     return rows, columns
+
+
+def names_in(other: Any) -> list[str] | None:
+    """Names of columns that all others are compared with, where that is what was passed, and no second table."""
+    is_names = isinstance(other, (list, tuple)) and all(isinstance(name, str) for name in other)
+    return list(other) if is_names else None
+
+
+def split(table: Table, names: Sequence[str]) -> tuple[Table, Table]:
+    """A table without some of its columns, and these."""
+    check_partners(
+        names, {column.name: column.coordinates or (column.name,) for column in table.columns}, table.skipped
+    )
+
+    def part(wanted: bool) -> Table:
+        return replace(
+            table,
+            columns=tuple(column for column in table.columns if (column.name in names) == wanted),
+            types={name: kind for name, kind in table.types.items() if (name in names) == wanted},
+            skipped={name: reason for name, reason in table.skipped.items() if (name in names) == wanted},
+            pooled={name: n for name, n in table.pooled.items() if (name in names) == wanted},
+            notes=Notes() if wanted else table.notes,
+        )
+
+    return part(False), part(True)
 
 
 def holds_values(target: Any, known: Sequence[str]) -> bool:
@@ -163,8 +208,6 @@ def column_named(table: Table, name: str, role: str) -> Column:
             raise InputError(f"{role} {name!r} cannot be measured, it was left out: {table.skipped[name]}")
         for vector in table.columns:
             if name in vector.coordinates:
-                raise InputError(
-                    f"{role} {name!r} is part of the vector {vector.name!r}: name that one, or leave it out of vectors"
-                )
+                raise within_vector(name, vector.name, role)
         check_known(name, [*table.types, *table.skipped], "the table", role)
     return columns[name]

@@ -1,6 +1,8 @@
-"""Columns of a table to what was found on their pairs, in threads: prepared, compared a tile at a time, or tested."""
+"""A table in memory: its columns to what was found on their pairs, in threads, a tile at a time."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,75 +11,133 @@ from renyi.allpairs.column_group import ColumnGroup, Variable, ready
 from renyi.allpairs.compare import SHUFFLES, FoundPairs, InMemory, compare
 from renyi.allpairs.edges import Edges
 from renyi.allpairs.tiles import groups, shared_tiles
-from renyi.basis import random_features
-from renyi.coefficients.base import Measure
 from renyi.coefficients.rdc import Rdc
 from renyi.compute.progress import watched
 from renyi.compute.threads import stream
 from renyi.data.column import Column
 from renyi.data.notes import Notes
+from renyi.data.table import Table, as_table, names_of, observed
 from renyi.errors import InputError, cut
 from renyi.inference.debias import plain_rows
 from renyi.pair.bases import check_basis
 from renyi.pair.conditional import conditional_test
-from renyi.pair.prepare import Prepared, prepare
+from renyi.pair.prepare import DEFAULT_SETTINGS, prepare
 from renyi.pair.result import TestResult
-from renyi.pair.settings import Settings
+from renyi.tables.arguments import (
+    Question,
+    column_named,
+    comparable,
+    listed,
+    names_in,
+    side_by_side,
+    split,
+    with_target,
+)
 from renyi.tables.by_measure import measured
 
-__all__ = ["every_pair", "given_others", "in_tiles", "prepared"]
+__all__ = ["TableInMemory", "given_others"]
 
 # Short columns are prepared one after the other, since threads would wait for the interpreter, and for one another;
 # those with gaps take longer, as they have functions of their own.
 _SHORT_COLUMN, _SHORT_WITH_GAPS, _ROWS_AT_ONCE = 2**14, 2**11, 2**17
-(_SEED,) = random_features.seeds(None, n_draws=1)
 
 
-def prepared(columns: Sequence[Column], by: Rdc, /, *, progress: bool) -> list[Variable]:
-    """Columns, prepared for the RDC with these settings."""
-    settings = Settings(by.k, by.s, by.frequencies)
+class TableInMemory:
+    """How a table in memory is compared."""
 
-    def variable(column: Column) -> Variable:
-        found = prepare(column, _SEED, settings)
-        check_basis(column, found.basis)
-        return Variable(column, ready(found), settings=settings)
+    def __init__(self, asked: Question, /) -> None:
+        self._asked = asked
 
-    # Columns without ties and with as many rows share their functions, of which few are kept: one after the other.
-    order = sorted(range(len(columns)), key=lambda k: 0 if (gaps := columns[k].missing) is None else int(gaps.sum()))
-    n_rows, has_gaps = len(columns[0]), any(column.missing is not None for column in columns)
-    are_short = n_rows < (_SHORT_WITH_GAPS if has_gaps else _SHORT_COLUMN)
-    at_once = len(columns) if are_short else max(1, _ROWS_AT_ONCE // n_rows)
-    made = stream(variable, [columns[k] for k in order], at_once=at_once)
-    found = dict(zip(order, watched(made, len(columns), "Preparing columns", shown=progress), strict=True))
-    return [found[k] for k in range(len(columns))]
+    def matrix(self, table: Any, other: Any, /) -> tuple[Table, Table | None, Edges]:
+        """All pairs of a table, or of two, or of some columns with all the others."""
+        asked, names = self._asked, names_in(other)
+        if other is None:
+            rows = comparable(self._read(table), asked.by, at_least=2)
+            return rows, None, self._every_pair(rows.columns, None)
+        if names is not None:
+            parts = split(self._read(table), names)
+        else:
+            read = partial(as_table, max_levels=asked.max_levels)
+            sides = side_by_side(table, other, asked.types, asked.vectors, asked.missing, read=read)
+            parts = observed(sides[0], missing=asked.missing), observed(sides[1], missing=asked.missing)
+        rows, columns = (comparable(part, asked.by, at_least=1) for part in parts)
+        return rows, columns, self._every_pair(rows.columns, columns.columns)
 
+    def tiles(self, table: Any, /) -> tuple[Table, Iterator[Edges]]:
+        """All pairs of a table, some at a time."""
+        rows = comparable(self._read(table), self._asked.by, at_least=2)
+        if self._asked.by.features is None:
+            return rows, iter([self._every_pair(rows.columns, None)])
+        variables = self._prepared(rows.columns)
+        return rows, (Edges(variables, variables, found) for found in self._in_tiles(variables, None))
 
-def in_tiles(x: Sequence[Variable], y: Sequence[Variable] | None, /, *, progress: bool) -> Iterator[FoundPairs]:
-    """All pairs, a tile at a time."""
-    own = [group if y else group.averaged() for group in groups(x)]
-    tiles = shared_tiles(own, None if y is None else groups(y))
+    def screen(self, table: Any, target: Any, given: Any, /) -> tuple[str, tuple[str, ...], Table, Edges]:
+        """Every column against one: its name, what is held fixed, the other columns, and what was found."""
+        asked = self._asked
+        held = listed(() if given is None else given, names_of(table))
+        rows, goal = with_target(table, target, held, asked.types, asked.vectors, max_levels=asked.max_levels)
+        rows = observed(rows, missing=asked.missing)
+        targets = [column_named(rows, goal, "target")]
+        fixed = [column_named(rows, name, "given") for name in held]
+        left_out = {goal, *held}
+        candidates = replace(rows, columns=tuple(c for c in rows.columns if c.name not in left_out))
+        candidates = comparable(candidates, asked.by, at_least=1)
+        if asked.by.refusal(targets[0]):
+            raise InputError(f"target {goal!r} is {asked.by.refusal(targets[0])}")
+        if not fixed:
+            return goal, (), candidates, self._every_pair(candidates.columns, targets)
+        if asked.by != Rdc():
+            raise InputError("given is for the conditional test, which has a statistic of its own: leave measure out")
+        x, y = (self._prepared(side) for side in (candidates.columns, targets))
+        edges, reasons = given_others(x, y, fixed, candidates.notes, progress=asked.progress)
+        candidates = replace(candidates, skipped={**candidates.skipped, **reasons})
+        return goal, tuple(held), candidates, edges
 
-    def compare_one(tile: tuple[ColumnGroup, ColumnGroup]) -> FoundPairs:
-        return compare(*tile, InMemory(), SHUFFLES)
+    def _read(self, table: Any) -> Table:
+        asked = self._asked
+        whole = as_table(table, types=asked.types, vectors=asked.vectors, max_levels=asked.max_levels)
+        return observed(whole, missing=asked.missing)
 
-    return watched(stream(compare_one, tiles), len(tiles), "Comparing pairs", shown=progress)
+    def _every_pair(self, columns: Sequence[Column], others: Sequence[Column] | None) -> Edges:
+        """All pairs of the columns with one another, or with others."""
+        if self._asked.by.features is not None:
+            x = self._prepared(columns)
+            y = None if others is None else self._prepared(others)
+            return Edges.of(x, x if y is None else y, list(self._in_tiles(x, y)))
+        own = [Variable(column, prepare) for column in columns]
+        partners = None if others is None else [Variable(column, prepare) for column in others]
+        return measured(self._asked.by, own, partners, progress=self._asked.progress)
 
+    def _prepared(self, columns: Sequence[Column]) -> list[Variable]:
+        """Columns, prepared for the RDC with its settings."""
+        settings = self._asked.by.features or DEFAULT_SETTINGS
 
-def every_pair(
-    by: Measure[Any], columns: Sequence[Column], others: Sequence[Column] | None, /, *, progress: bool
-) -> Edges:
-    """All pairs of the columns with one another, or with others."""
-    if isinstance(by, Rdc):
-        x = prepared(columns, by, progress=progress)
-        y = None if others is None else prepared(others, by, progress=progress)
-        return Edges.of(x, x if y is None else y, list(in_tiles(x, y, progress=progress)))
-    own = [Variable(column, _prepare) for column in columns]
-    partners = None if others is None else [Variable(column, _prepare) for column in others]
-    return measured(by, own, partners, progress=progress)
+        def variable(column: Column) -> Variable:
+            found = prepare(column, settings=settings)
+            check_basis(column, found.basis)
+            return Variable(column, ready(found), settings=settings)
 
+        # Columns without ties and with as many rows share their functions, of which few are kept: one after the other.
+        order = sorted(
+            range(len(columns)), key=lambda k: 0 if (gaps := columns[k].missing) is None else int(gaps.sum())
+        )
+        n_rows, has_gaps = len(columns[0]), any(column.missing is not None for column in columns)
+        are_short = n_rows < (_SHORT_WITH_GAPS if has_gaps else _SHORT_COLUMN)
+        at_once = len(columns) if are_short else max(1, _ROWS_AT_ONCE // n_rows)
+        made = stream(variable, [columns[k] for k in order], at_once=at_once)
+        shown = self._asked.progress
+        found = dict(zip(order, watched(made, len(columns), "Preparing columns", shown=shown), strict=True))
+        return [found[k] for k in range(len(columns))]
 
-def _prepare(column: Column) -> Prepared:
-    return prepare(column, _SEED)
+    def _in_tiles(self, x: Sequence[Variable], y: Sequence[Variable] | None) -> Iterator[FoundPairs]:
+        """All pairs, a tile at a time."""
+        own = [group if y else group.averaged() for group in groups(x)]
+        tiles = shared_tiles(own, None if y is None else groups(y))
+
+        def compare_one(tile: tuple[ColumnGroup, ColumnGroup]) -> FoundPairs:
+            return compare(*tile, InMemory(), SHUFFLES)
+
+        return watched(stream(compare_one, tiles), len(tiles), "Comparing pairs", shown=self._asked.progress)
 
 
 def given_others(

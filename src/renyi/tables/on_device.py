@@ -1,7 +1,7 @@
 """A table on a torch device: what can be compared there, and what is refused."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,93 +9,99 @@ from renyi.allpairs.device.compare import compared, compared_in_tiles
 from renyi.allpairs.device.ranking import Ranked, ranked
 from renyi.allpairs.device.reading import OnDevice, has_tensors, read_table, uploaded
 from renyi.allpairs.edges import Edges
-from renyi.coefficients.base import Measure
-from renyi.coefficients.rdc import Rdc
-from renyi.data.align import Missing
 from renyi.data.table import Table, names_of, observed
 from renyi.errors import InputError
-from renyi.pair.settings import Settings
 from renyi.tables.arguments import (
-    Types,
-    Vectors,
+    Question,
     column_named,
     comparable,
     holds_values,
     listed,
     name_beside,
     named_target,
+    names_in,
     side_by_side,
+    split,
     with_target,
 )
 
 __all__ = ["TableOnDevice"]
 
 
-@dataclass(frozen=True)
 class TableOnDevice:
     """How a table is compared on a device."""
 
-    place: Any
-    by: Measure[Any]
-    types: Types
-    vectors: Vectors
-    max_levels: int
-    missing: Missing
-    sample: int = 0
+    def __init__(self, place: Any, asked: Question, /) -> None:
+        self._place, self._asked = place, asked
 
-    def matrix(self, table: Any, other: Any, /, *, progress: bool) -> tuple[Table, Table | None, Edges]:
-        """All pairs of a table, or of two."""
+    def matrix(self, table: Any, other: Any, /) -> tuple[Table, Table | None, Edges]:
+        """All pairs of a table, or of two, or of some columns with all the others."""
+        progress = self._asked.progress
         if other is None:
             x = self._ranked(self._whole(table), at_least=2)
             return x.table, None, compared(x, progress=progress)
-        read = partial(self._read, missing="pairwise" if self.missing == "listwise" else self.missing)
-        sides = side_by_side(table, other, self.types, self.vectors, self.missing, read=read)
+        asked, names = self._asked, names_in(other)
+        if names is not None:
+            sides = self._split(self._whole(table), names)
+        else:
+            read = partial(self._read, missing="pairwise" if asked.missing == "listwise" else asked.missing)
+            sides = side_by_side(table, other, asked.types, asked.vectors, asked.missing, read=read)
         x, y = (self._ranked(side, at_least=1) for side in sides)
         return x.table, y.table, compared(x, y, progress=progress)
 
-    def tiles(self, table: Any, /, *, progress: bool) -> tuple[Table, Iterator[Edges]]:
+    def tiles(self, table: Any, /) -> tuple[Table, Iterator[Edges]]:
         """All pairs of a table, some at a time."""
         x = self._ranked(self._whole(table), at_least=2)
-        return x.table, compared_in_tiles(x, progress=progress)
+        return x.table, compared_in_tiles(x, progress=self._asked.progress)
 
-    def screen(self, table: Any, target: Any, given: Any, /, *, progress: bool) -> tuple[str, Table, Edges]:
-        """Every column against one: its name, the other columns, and what was found."""
+    def screen(self, table: Any, target: Any, given: Any, /) -> tuple[str, tuple[str, ...], Table, Edges]:
+        """Every column against one: its name, what is held fixed, the other columns, and what was found."""
         if given is not None and listed(given, ()):
             raise InputError("given is not for a device: leave it out, or pass NumPy arrays and device=None")
         whole, goal = self._with_target(table, target)
-        place = [column.name for column in whole.table.columns].index(column_named(whole.table, goal, "target").name)
-        y = self._ranked(whole.take([place]), at_least=0)
+        x_side, y_side = self._split(whole, [column_named(whole.table, goal, "target").name])
+        y = self._ranked(y_side, at_least=0)
         if not y.variables:
             raise InputError(f"target {goal!r} cannot be measured, it was left out: {y.table.skipped[goal]}")
-        x = self._ranked(whole.take([k for k in range(len(whole.table.columns)) if k != place]), at_least=1)
-        return goal, x.table, compared(x, y, progress=progress)
-
-    def _whole(self, table: Any) -> OnDevice:
-        return self._read(table, types=self.types, vectors=self.vectors, missing=self.missing)
+        x = self._ranked(x_side, at_least=1)
+        told = replace(x.table, types={**x.table.types, **y.table.types})
+        return goal, (), told, compared(x, y, progress=self._asked.progress)
 
     def _with_target(self, table: Any, target: Any) -> tuple[OnDevice, str]:
         """A table with its target, which is a column of it, several as a vector, or values; and what that is called."""
+        asked, known = self._asked, names_of(table)
         if not has_tensors(table):
-            whole, goal = with_target(table, target, (), self.types, self.vectors, max_levels=self.max_levels)
-            return uploaded(observed(whole, missing=self.missing), self.place), goal
-        known = names_of(table)
-        asked: dict[str, Any] = {"types": self.types, "vectors": self.vectors, "missing": self.missing}
+            whole, goal = with_target(table, target, (), asked.types, asked.vectors, max_levels=asked.max_levels)
+            return uploaded(observed(whole, missing=asked.missing), self._place), goal
         if holds_values(target, known):
             goal = name_beside(target, known)
             parts = table if isinstance(table, Mapping) else dict(zip(known, table.T, strict=True))
-            return self._read({**parts, goal: target}, **asked), goal
-        goal, asked["vectors"] = named_target(target, known, (), self.vectors)
-        return self._read(table, **asked), goal
+            return self._whole({**parts, goal: target}), goal
+        goal, vectors = named_target(target, known, (), asked.vectors)
+        return self._read(table, types=asked.types, vectors=vectors, missing=asked.missing), goal
 
-    def _read(self, data: Any, argument: str = "the table", **asked: Any) -> OnDevice:
+    def _whole(self, table: Any) -> OnDevice:
+        asked = self._asked
+        return self._read(table, types=asked.types, vectors=asked.vectors, missing=asked.missing)
+
+    def _read(self, data: Any, argument: str = "the table", **settings: Any) -> OnDevice:
         """The columns of a table on the device."""
-        return read_table(data, self.place, argument, **asked, max_levels=self.max_levels)
+        return read_table(data, self._place, argument, **settings, max_levels=self._asked.max_levels)
+
+    def _split(self, whole: OnDevice, names: list[str]) -> tuple[OnDevice, OnDevice]:
+        """A table without some of its columns, and these."""
+        place = {column.name: k for k, column in enumerate(whole.table.columns)}
+        left, right = (
+            replace(whole.take([place[column.name] for column in part.columns]), table=part)
+            for part in split(whole.table, names)
+        )
+        return left, right
 
     def _ranked(self, columns: OnDevice, *, at_least: int) -> Ranked:
-        if not isinstance(self.by, Rdc):
-            raise InputError(f"measure={self.by.name!r} is not for a device: leave device out, or measure")
-        settings = Settings(self.by.k, self.by.s, self.by.frequencies)
-        found = ranked(columns, settings, sample=self.sample)
+        by = self._asked.by
+        if by.features is None or not by.on_device:
+            raise InputError(f"measure={by.name!r} is not for a device: leave device out, or measure")
+        found = ranked(columns, by.features, sample=self._asked.sample)
         if at_least:
-            comparable(found.table, self.by, at_least=at_least)
+            comparable(found.table, by, at_least=at_least)
         return found

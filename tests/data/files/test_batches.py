@@ -165,8 +165,8 @@ def test_names_that_stand_for_no_file(tmp_path):
 
 
 def test_what_needs_rows_at_hand_is_refused(frame):
-    with pytest.raises(renyi.InputError, match="vectors is for tables in memory"):
-        renyi.matrix(frame.lazy(), vectors={"v": ["x", "y"]}, memory=BUDGET)
+    with pytest.raises(renyi.InputError, match=r"'v' has several numbers in a row.*vectors=\{'v': \[...\]\}"):
+        renyi.matrix([{"v": np.ones((9, 2)), "x": np.arange(9.0)}])
     with pytest.raises(renyi.InputError, match="given is for tables in memory"):
         renyi.screen(frame.lazy(), "y", given="x", memory=BUDGET)
     with pytest.raises(renyi.InputError, match="target names 'z'"):

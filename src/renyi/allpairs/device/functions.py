@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.basis.basis import LEAST_SIZE, Basis, FeatureMap, copula_basis, grid_cells, mapped
+from renyi.basis.basis import LEAST_SIZE, Basis, FeatureMap, copula_basis, feature_map_of, grid_cells
 from renyi.basis.cosine import FIRST_WAVE, MOST_FUNCTIONS, Smooth, functions
 from renyi.basis.nested import ORDERED_CUT, Scales, number_scales
 from renyi.basis.orthonormal import ordered_whitening, principal_whitening, triangular_factor
@@ -167,7 +167,7 @@ class _Making:
         factors = self._factors(near) @ np.linalg.pinv(weights)
         whole = np.zeros((len(means), factors.shape[1] + 1, factors.shape[2] + 1))
         whole[:, 0, 0], whole[:, 0, 1:], whole[:, 1:, 1:] = 1.0, means, factors
-        return [mapped(self._projection, factor) for factor in whole]
+        return [feature_map_of(self._projection, factor) for factor in whole]
 
     def _smooth_functions(self) -> Tensor:
         """As `basis.cosine.functions` has them."""

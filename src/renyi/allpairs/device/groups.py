@@ -160,7 +160,8 @@ class _Group:
 
     def _stack(self, table: Tensor, places: Tensor, kind: Any) -> DeviceStack:
         starts, sizes = self._starts.tolist(), self._sizes.tolist()
-        return DeviceStack.of_table(table, places, dtype=kind, starts=starts, sizes=sizes)
+        stack = DeviceStack.of_table(table, places, dtype=kind, starts=starts, sizes=sizes)
+        return replace(stack, has_rows_for_cells=self._variables[0].column.is_vector)
 
 
 def _basis(prepared: Prepared) -> Basis:

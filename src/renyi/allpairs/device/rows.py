@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.common_rows import Side, by_column
-from renyi.allpairs.compare import Pair, pair_of_sums
+from renyi.allpairs.compare import Pair, left_of_cells, pair_of_sums
 from renyi.allpairs.device.groups import Gaps
 from renyi.allpairs.device.stack import DeviceStack, DeviceValues, Observed
 from renyi.allpairs.masked_gram import MaskedGram, Pairs, Whitened, leverages_of_cells
@@ -42,18 +42,18 @@ class RowsOnDevice:
         return DeviceSide.both(x, y, i, j)
 
     def pair(self, x: ColumnGroup, y: ColumnGroup, a: int, b: int, /) -> Pair:
-        if "vector" in (x.scales.kind, y.scales.kind):
+        if x.scales.is_vector or y.scales.is_vector:
             return _pair_of_rows(x, y, a, b)
-        left = None
+        own, other, left, n = x.variables[a], y.variables[b], None, x.n_rows
         if not (x.is_complete and y.is_complete):
-            left = _left(x, y, a, b), _left(y, x, b, a)
-        n = x.n_rows if left is None else int(left[0].sum())
+            of_x, of_y = _left(x, y, a, b), _left(y, x, b, a)
+            left, n = (left_of_cells(own.prepared, of_x), left_of_cells(other.prepared, of_y)), int(of_x.sum())
         if self._last is not None and self._last[:2] == (x, y):
             crosses = self._last[2].of_pair(a, b, n)
         else:
             alone = x.part(slice(a, a + 1)), y.part(slice(b, b + 1))
             crosses = _summed(*alone).of_pair(0, 0, n)
-        return pair_of_sums(x.variables[a], y.variables[b], crosses, left)
+        return pair_of_sums(own, other, crosses, left, n)
 
 
 def _summed(x: ColumnGroup, y: ColumnGroup) -> Sums:
@@ -93,7 +93,7 @@ def _pair_of_rows(x: ColumnGroup, y: ColumnGroup, a: int, b: int) -> Pair:
 
 def _in_memory(group: ColumnGroup, column: int) -> tuple[Column, Prepared]:
     variable, stack = group.variables[column], cast(DeviceStack, group.corner)
-    if variable.column.kind == "vector":
+    if variable.column.is_vector:
         return variable.column, variable.prepared
     codes = in_memory(stack.cells(column)).astype(np.intp)
     is_missing = codes == stack.sizes[column] - 1

@@ -139,6 +139,7 @@ class DeviceStack(DeviceFunctions):
     dtype: Any = None
     starts: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
+    has_rows_for_cells: bool = False  # as vectors have
 
     @classmethod
     def of(cls, tables: Sequence[Array], places: Tensor, /, *, dtype: Any, device: Any = None) -> "DeviceStack":
@@ -191,7 +192,8 @@ class DeviceStack(DeviceFunctions):
         import torch
 
         whole = torch.cat([_summed(stack.tables)[:, : stack.rank] for stack in (self, other)], dim=1)
-        return DeviceStack.of_table(whole, self.places, dtype=self.dtype, starts=self.starts, sizes=self.sizes)
+        made = DeviceStack.of_table(whole, self.places, dtype=self.dtype, starts=self.starts, sizes=self.sizes)
+        return replace(made, has_rows_for_cells=self.has_rows_for_cells)
 
     def packed_places(self, codes: Sequence[NDArray[Any]], /) -> Tensor:
         """Where the rows of all columns lie in the tables, given their cells."""
@@ -215,7 +217,8 @@ class DeviceStack(DeviceFunctions):
 
     @property
     def _is_wide(self) -> bool:
-        return are_many_functions(self.rank) and bool(self.sizes) and max(self.sizes) <= self.n_rows
+        is_wide = are_many_functions(self.rank) and bool(self.sizes) and max(self.sizes) <= self.n_rows
+        return is_wide and not self.has_rows_for_cells
 
     def _products_of_cells(self, other: "DeviceStack") -> Tensor:
         """The same by how often two cells meet, so that many functions are not gathered at every row."""

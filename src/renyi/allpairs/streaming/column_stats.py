@@ -60,6 +60,8 @@ class Part:
     # Some value, as messages show it.
     example: str = ""
     words: Mapping[str, int] = field(default_factory=dict)
+    # The type of numbers before they became floats.
+    dtype: np.dtype[Any] | None = None
 
     @property
     def observed(self) -> NDArray[Any]:
@@ -87,7 +89,10 @@ def part_of(data: Any, name: str, override: Override | Spelling | None, /) -> Pa
         return Part(column.kind, kind, column.values, column.missing, column.levels, example=_example(column))
     column, kind = convert(column, kind, NUMBERS if kind == "text" and override == "number" else override)
     if column.kind == "vector":
-        raise InputError(f"{name!r} holds vectors, which are not read in batches: load the table, or leave it out")
+        raise InputError(
+            f"{name!r} has several numbers in a row, and batches have a column for each: pass these, and "
+            f"vectors={{{name!r}: [...]}} with their names"
+        )
     if column.kind != "number":
         return Part(
             column.kind, kind, column.values, column.missing, column.levels, n_infinite, example=_example(column)
@@ -105,6 +110,7 @@ def part_of(data: Any, name: str, override: Override | Spelling | None, /) -> Pa
         words=words,
         unit=dtype.str[4:-1] if dtype.kind in "Mm" else "",
         has_large_floats=dtype.kind == "f" and tails is None and is_wide(values),
+        dtype=dtype,
     )
 
 
@@ -164,15 +170,29 @@ class ColumnStats:
     words: dict[str, int] = field(default_factory=dict)
     extremes: Extremes = field(default_factory=Extremes)
 
+    @property
+    def numbers(self) -> tuple["ColumnStats", ...]:
+        """What is counted as a number: this one, if it is, or the coordinates of a vector."""
+        return (self,)
+
     def update(self, data: Any, /) -> None:
         """Look at some more rows."""
+        part = self.read(data)
+        if part is not None:
+            self.take(part)
+
+    def read(self, data: Any, /) -> Part | None:
+        """Some more rows, if they can be read, and those before them could."""
         if self.reason:
-            return
+            return None
         try:
-            part = part_of(data, self.name, self.override)
+            return part_of(data, self.name, self.override)
         except SkipError as error:
             self.reason = str(error)
-            return
+            return None
+
+    def take(self, part: Part, gaps: Mask | None = None, /) -> None:
+        """Count some more rows; of numbers those alone that a vector has, where they are a coordinate of one."""
         n_missing = 0 if part.missing is None else int(np.count_nonzero(part.missing))
         self.n_missing += n_missing
         self.n_infinite += part.n_infinite
@@ -182,10 +202,11 @@ class ColumnStats:
         self.example = self.example or part.example
         self._agree(part.kind, part.type, part.levels if part.type == "ordered" else (), part.unit)
         if self.sketch is not None:
+            part = part if gaps is None else replace(part, missing=gaps)
             tails = part.observed_tails
             self.sketch.update(part.observed, tails)
             self._note_large(part.has_large_floats, has_tails=tails is not None and bool(tails.any()))
-            if part.type == "number" and self.override is None:
+            if part.type == "number" and self.override is None and gaps is None:
                 self.extremes.update(part.observed)
             return
         times = np.bincount(part.observed, minlength=len(part.levels))
@@ -287,15 +308,19 @@ class ColumnStats:
             return self.text.n_rows
         return sum(self.rows.values()) if self.sketch is None else self.sketch.n_values
 
-    def decided(self, grid: Callable[[int], int | None], notes: Notes | None = None, /) -> "Counted":
-        """What the column is, on a grid for its rows; refused by a SkipError where it cannot be measured."""
-        notes = Notes() if notes is None else notes
+    def check(self, n_observed: int, notes: Notes, /) -> None:
+        """Refuse, by a SkipError, what could not be read, given how many rows have a value."""
         if self.reason:
             raise SkipError(self.reason)
         if self.n_infinite:
             raise SkipError(told_infinite(self.n_infinite))
         if self.words:
-            wanted_numbers(self.name, self.words, self.n_observed + sum(self.words.values()), notes)
+            wanted_numbers(self.name, self.words, n_observed + sum(self.words.values()), notes)
+
+    def decided(self, grid: Callable[[int], int | None], notes: Notes | None = None, /) -> "Counted":
+        """What the column is, on a grid for its rows; refused by a SkipError where it cannot be measured."""
+        notes = Notes() if notes is None else notes
+        self.check(self.n_observed, notes)
         if self.text is not None:
             return self._from_text(self.text, grid, notes)
         is_constant = len(self.rows) == 1 if self.sketch is None else self.sketch.is_constant
@@ -306,6 +331,12 @@ class ColumnStats:
             return self._category(self.type, self.rows)
         self.extremes.tell(self.name, notes)
         return self._number(self.type, self.sketch, self.n_missing, self.override, grid)
+
+    def coordinate(self) -> "Counted":
+        """A number as the coordinate of a vector: every distinct value has its rank."""
+        if self.sketch is None:
+            raise ValueError("a coordinate has numbers")
+        return self._number("number", self.sketch, self.n_missing, self.override, lambda _: None)
 
     def _check_varies(self, n_observed: int, is_constant: bool) -> None:
         if n_observed < 2:
@@ -342,6 +373,7 @@ class ColumnStats:
             tails=tails,
             origin=sketch.origin,
             levels=self.levels,
+            keys=(self.name,),
         )
 
     def _category(self, kind: Type, times: Mapping[Hashable, int]) -> "Counted":
@@ -362,6 +394,7 @@ class ColumnStats:
             levels=pooled,
             places=places,
             n_pooled=n_pooled,
+            keys=(self.name,),
         )
 
 
@@ -388,11 +421,23 @@ class Counted:
     levels: tuple[Hashable, ...] = ()
     places: Mapping[Hashable, int] = field(default_factory=dict)
     n_pooled: int = 0
+    # Where a batch has it.
+    keys: tuple[str, ...] = ()
 
     @property
     def kind(self) -> Kind:
         """Number or category."""
         return "category" if self.cells is None else "number"
+
+    @property
+    def column(self) -> Column:
+        """The column without its rows."""
+        return Column(self.name, self.kind, np.empty(0), None, self.levels)
+
+    @property
+    def numbers(self) -> tuple["Counted", ...]:
+        """What was counted as a number: this one, if it is."""
+        return () if self.cells is None else (self,)
 
     @property
     def n_observed(self) -> int:

@@ -4,132 +4,39 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import RLock
-from typing import Any, TypeAlias
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.allpairs.column_group import ColumnGroup, Variable
+from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.compare import Summed, compare
 from renyi.allpairs.edges import Edges
 from renyi.allpairs.row_sample import RowSample, drawn_rows
 from renyi.allpairs.stack import Values
-from renyi.allpairs.streaming.column_stats import Counted, part_of
-from renyi.allpairs.streaming.rank_sketch import Coder
+from renyi.allpairs.streaming.column_stats import Counted
+from renyi.allpairs.streaming.variables import BatchVariable, CellVariable, VectorVariable, heaviest_of
+from renyi.allpairs.streaming.vectors import CountedVector, values_changed
 from renyi.allpairs.sums import Sums, reaches_beyond_corner
 from renyi.allpairs.tiles import tiles_of
-from renyi.basis.basis import copula_basis
-from renyi.basis.nested import levels_scales, number_scales
-from renyi.basis.random_features import FIXED_DRAW
+from renyi.compute.arrays import Array
 from renyi.compute.threads import stream
-from renyi.data.column import Column
-from renyi.data.exact import FineCoder, beyond
 from renyi.errors import InputError
-from renyi.pair.bases import check_basis
 from renyi.pair.independence import Shuffles
-from renyi.pair.prepare import Prepared
 from renyi.pair.settings import Settings
 
 __all__ = ["BatchSums", "Plan"]
 
-Array: TypeAlias = NDArray[np.float64]
-Codes: TypeAlias = NDArray[Any]
-# What times are counted in where rows of batches are shown.
-_TIMES = {"date": "M8[us]", "duration": "m8[us]"}
-
 # Tables are made anew in every process, which takes less than to send them, and kept for the plans used last.
 _MOST_PLANS = 4
+# Rows of vectors that are worked on together at least, whatever the budget.
+_FEWEST_ROWS = 1024
 _made: dict[str, dict[str, Any]] = {}
 _lock = RLock()
 
 
-@dataclass(frozen=True, eq=False)
-class _BatchVariable(Variable):
-    """A column whose rows are read in batches."""
-
-    counted: Counted
-    coder: Coder | FineCoder | None
-    n_all: int
-
-    @classmethod
-    def of(cls, counted: Counted, settings: Settings, n_rows: int, /) -> "_BatchVariable":
-        column = Column(counted.name, counted.kind, np.empty(0), None, counted.levels)
-        coder: Coder | FineCoder | None = None
-        if counted.smallest is not None and counted.tails is not None:
-            coder = FineCoder.of(counted.smallest, counted.tails)
-        elif counted.smallest is not None:
-            coder = Coder.of(counted.smallest, counted.counts)
-        return cls(column, partial(_prepared, counted, settings), counted, coder, n_rows, settings=settings)
-
-    @property
-    def n_rows(self) -> int:
-        return self.n_all
-
-    @property
-    def n_samples(self) -> int:
-        return self.counted.n_observed
-
-    @property
-    def is_complete(self) -> bool:
-        return self.counted.n_missing == 0
-
-    def drawn(self, rows: RowSample, /) -> "_BatchVariable":
-        """The same with a sample of its rows."""
-        values, gaps = rows.values[self.column.name], rows.missing[self.column.name]
-        dtype = _TIMES.get(self.counted.type)
-        if self.coder is None or dtype:
-            values = values.astype(np.int64)
-        shown = replace(self.column, values=values.astype(dtype) if dtype else values)
-        return replace(self, sample=replace(shown, missing=gaps if gaps.any() else None))
-
-    @property
-    def n_cells(self) -> int:
-        """Cells, and the code of a missing row."""
-        return len(self.counted.counts)
-
-    def rows(self, data: Any, which: NDArray[np.intp], /) -> tuple[Codes, Array, Array]:
-        """The cell of every row of a batch, its values, roughly standardised, 0 where missing; and some as they are."""
-        part = part_of(data, self.column.name, self.counted.override)
-        if part.missing is not None and part.missing.all():
-            nothing = np.zeros(len(part.values))
-            return np.full(len(part.values), self.n_cells, dtype=np.int64), nothing, nothing[which]
-        location, scale = self.counted.location_and_scale
-        if self.coder is not None:
-            values = part.values if part.missing is None else np.where(part.missing, 0.0, part.values)
-            codes, shown = self.coder(values, part.tails), values[which]
-            if part.unit:
-                times = _TIMES[self.counted.type]
-                shown = shown.astype(np.int64).astype(f"{times[:2]}[{part.unit}]").astype(times).astype(np.float64)
-            if self.counted.origin != (0.0, 0.0):
-                values = beyond(self.counted.origin, values, part.tails)
-        else:
-            places = np.array([self.counted.places.get(level, -1) for level in part.levels])
-            codes = places[part.values]
-            values = codes.astype(np.float64)
-            shown = values[which]
-        with np.errstate(over="ignore", invalid="ignore"):
-            standard = (values - location) / scale
-        if part.missing is not None:
-            codes = codes.astype(np.min_scalar_type(self.n_cells))
-            codes[part.missing] = self.n_cells
-            standard[part.missing] = 0.0
-        if self.coder is None and len(codes) and codes.min() < 0:
-            raise _changed(self.column.name)
-        return codes, standard, shown
-
-
-def _prepared(counted: Counted, settings: Settings, column: Column) -> Prepared:
-    """A column on its grid."""
-    if counted.cells is None:
-        scales = levels_scales(counted.counts)
-        return Prepared(scales.basis, scales)
-    basis = settings.of_rows(copula_basis(counted.cells, settings.scalar_projection(counted.n_observed, FIXED_DRAW)))
-    check_basis(column, basis)
-    return Prepared(basis, number_scales(counted.cells))
-
-
-def _groups(variables: Sequence[_BatchVariable]) -> list[ColumnGroup]:
+def _groups(variables: Sequence[BatchVariable]) -> list[ColumnGroup]:
     """Columns by what they have in common; their tables are stacked, and then let go of, one column at a time."""
 
     def single(position: int) -> tuple[Hashable, ColumnGroup]:
@@ -144,13 +51,6 @@ def _groups(variables: Sequence[_BatchVariable]) -> list[ColumnGroup]:
     return [ColumnGroup.joined(group) for group in by_signature.values()]
 
 
-def _changed(name: str) -> InputError:
-    return InputError(
-        f"{name!r} does not hold the values of the first pass any more: pass the same rows both times, with "
-        ".cache() where a query draws them anew, and do not change files meanwhile"
-    )
-
-
 @dataclass(eq=False)
 class Plan:
     """What is compared with what, on which grids: all that a batch needs to be folded. It can be sent anywhere.
@@ -160,8 +60,8 @@ class Plan:
     `sample` of so many rows, of all columns.
     """
 
-    counted: tuple[Counted, ...]
-    targets: tuple[Counted, ...]
+    counted: tuple[Counted | CountedVector, ...]
+    targets: tuple[Counted | CountedVector, ...]
     settings: Settings
     n_rows: int
     most_bytes: int
@@ -180,17 +80,22 @@ class Plan:
             return made[name]
 
     @property
-    def x(self) -> list[_BatchVariable]:
+    def x(self) -> list[BatchVariable]:
         """The columns that are compared."""
         return self._once("x", partial(self._variables, self.counted))  # type: ignore[no-any-return]
 
     @property
-    def y(self) -> list[_BatchVariable]:
+    def y(self) -> list[BatchVariable]:
         """What they are compared with."""
         return self._once("y", partial(self._variables, self.targets)) if self.targets else self.x
 
-    def _variables(self, counted: Sequence[Counted]) -> list[_BatchVariable]:
-        return [_BatchVariable.of(column, self.settings, self.n_rows) for column in counted]
+    def _variables(self, counted: Sequence[Counted | CountedVector]) -> list[BatchVariable]:
+        return [
+            CellVariable.of(column, self.settings, self.n_rows)
+            if isinstance(column, Counted)
+            else VectorVariable.of(column, self.settings, self.n_rows)
+            for column in counted
+        ]
 
     def _tiles(self) -> list[tuple[ColumnGroup, ColumnGroup]]:
         own = _groups(self.x)
@@ -210,14 +115,9 @@ class Plan:
         return tiles if self.which is None else [tiles[k] for k in self.which]
 
     @property
-    def has_sample(self) -> bool:
-        """Whether this plan, of all that are for the same table, keeps some rows."""
-        return bool(self.sample) and (self.which is None or 0 in self.which)
-
-    @property
     def shape(self) -> tuple[Any, ...]:
         """What plans have in common whose sums can be added."""
-        cells = tuple((column.name, len(column.counts)) for column in (*self.counted, *self.targets))
+        cells = tuple((column.keys, len(column.counts)) for column in (*self.counted, *self.targets))
         return self.which, self.most_bytes, self.n_rows, cells
 
     @property
@@ -226,13 +126,25 @@ class Plan:
         return len(self._once("tiles", self._tiles))
 
     @property
-    def _variables_of_tiles(self) -> set[_BatchVariable]:
-        return {v for tile in self.tiles for side in tile for v in side.variables if isinstance(v, _BatchVariable)}
+    def _variables_read(self) -> set[BatchVariable]:
+        """Those of the tiles, and all vectors: how heavy their rows are has a say in every tile."""
+        of_tiles = {v for tile in self.tiles for side in tile for v in side.variables if isinstance(v, BatchVariable)}
+        return of_tiles | self._vectors
 
     @property
     def n_bytes(self) -> int:
         """Memory that the sums of all tiles take."""
         return sum(_bytes_of_tile(x, y) for x, y in self.tiles)
+
+    @property
+    def rows_at_once(self) -> int | None:
+        """Rows whose functions, where they are vectors', take half of what the sums of a tile may."""
+        ranks = [v.prepared.basis.rank + v.scales.basis.rank for v in self._vectors]
+        return max(_FEWEST_ROWS, self.most_bytes // (2 * 8 * sum(ranks))) if ranks else None
+
+    @property
+    def _vectors(self) -> set[VectorVariable]:
+        return {v for v in (*self.x, *self.y) if isinstance(v, VectorVariable)}
 
     def rounds(self) -> "list[Plan]":
         """Plans for some tiles each, whose sums take no more than one tile may; a tile that takes more is alone."""
@@ -250,29 +162,44 @@ class Plan:
     def fold(self, parts: Mapping[str, Any], /) -> "BatchSums":
         """The sums over a batch of rows."""
         n_rows = len(next(iter(parts.values()))) if parts else 0
-        variables = self._variables_of_tiles
-        shown = {v.column.name: v for v in (*self.x, *self.y)} if self.has_sample else {}
-        drawn, priorities = drawn_rows([parts[name] for name in shown], n_rows, self.n_rows, self.sample)
-        rows = {v.column.name: v.rows(parts[v.column.name], drawn) for v in {*variables, *shown.values()}}
-        seen: dict[int, ColumnGroup] = {}
+        rows: dict[str, Any] = {v.key: v.rows(*(parts[own] for own in v.counted.keys)) for v in self._variables_read}
+        groups: dict[int, ColumnGroup] = {}
 
         def over(side: ColumnGroup) -> ColumnGroup:
-            if id(side) not in seen:
-                found = [rows[variable.column.name] for variable in side.variables]
-                seen[id(side)] = side.over([codes for codes, *_ in found], Values(np.stack([z for _, z, _ in found])))
-            return seen[id(side)]
+            if id(side) not in groups:
+                found = [rows[variable.key] for variable in side.variables if isinstance(variable, BatchVariable)]
+                if side.scales.is_vector:
+                    tables = [(coefficient, nested) for _, coefficient, nested in found]
+                    groups[id(side)] = side.over_vectors(tables, [seen.missing for seen, _, _ in found], n_rows)
+                else:
+                    values = Values(np.stack([standard for _, standard in found]))
+                    groups[id(side)] = side.over([codes for codes, _ in found], values)
+            return groups[id(side)]
 
         sums = tuple(Sums.of_batch(over(x), over(y)) for x, y in self.tiles)
-        counts = {
-            v.column.name: np.bincount(rows[v.column.name][0], minlength=v.n_cells + 1).astype(np.int64)
-            for v in variables
-        }
-        sample = RowSample(
-            priorities,
-            {name: rows[name][2] for name in shown},
-            {name: rows[name][0][drawn] == v.n_cells for name, v in shown.items()},
+        variables = self._variables_read
+        counts = {v.key: v.seen(rows[v.key]) for v in variables}
+        heaviest = {v.key: heaviest_of(*rows[v.key][1:]) for v in variables if isinstance(v, VectorVariable)}
+        return BatchSums(n_rows, sums, counts, heaviest, self._drawn(parts, n_rows))
+
+    @property
+    def has_sample(self) -> bool:
+        """Whether this plan, of all that are for the same table, keeps some rows."""
+        return bool(self.sample) and (self.which is None or 0 in self.which)
+
+    def _drawn(self, parts: Mapping[str, Any], n_rows: int) -> RowSample:
+        """Some of the rows, of all columns."""
+        shown = {v.key: v for v in (*self.x, *self.y)} if self.has_sample else {}
+        cells = {key: [parts[own] for own in v.counted.keys] for key, v in shown.items()}
+        which, priorities = drawn_rows(
+            [cell for own in cells.values() for cell in own], n_rows, self.n_rows, self.sample
         )
-        return BatchSums(n_rows, sums, counts, sample)
+        drawn = {key: v.shown_rows(which, *cells[key]) for key, v in shown.items()}
+        return RowSample(
+            priorities,
+            {key: values for key, (values, _) in drawn.items()},
+            {key: missing for key, (_, missing) in drawn.items()},
+        )
 
     def check(self, folded: "BatchSums", /) -> None:
         """Refuse sums over other rows than those that the grids were made for."""
@@ -280,25 +207,40 @@ class Plan:
             raise InputError(
                 f"the first pass saw {self.n_rows:,} rows and the second {folded.n_rows:,}: pass the same rows in both"
             )
-        for variable in self._variables_of_tiles:
-            if not np.array_equal(folded.counts[variable.column.name][:-1], variable.counted.counts):
-                raise _changed(variable.column.name)
+        for variable in self._variables_read:
+            if not np.array_equal(folded.counts[variable.key][:-1], variable.counted.counts):
+                raise values_changed(variable.column.name)
+
+    def _weighed(self, folded: "BatchSums") -> "Plan":
+        """The same, where the heaviest rows of vectors are known."""
+        if not folded.heaviest:
+            return self
+
+        def told(column: Counted | CountedVector) -> Counted | CountedVector:
+            heaviest = folded.heaviest.get(column.keys[0])
+            return replace(column, heaviest=heaviest) if isinstance(column, CountedVector) else column
+
+        counted, targets = (tuple(map(told, side)) for side in (self.counted, self.targets))
+        return replace(self, counted=counted, targets=targets, key=uuid4().hex)
 
     def edges(self, folded: "BatchSums", shuffles: Shuffles, /) -> Edges:
-        """All pairs, from the sums over all rows."""
+        """All pairs, from the sums over all rows, and a sample of the rows."""
         self.check(folded)
+        edges = self._weighed(folded)._all_edges(folded, shuffles)
+        if not self.has_sample:
+            return edges
+        rows = folded.sample.smallest(self.sample)
+        left = [variable.drawn(rows) for variable in self.x]
+        return replace(edges, x=left, y=[variable.drawn(rows) for variable in self.y] if self.targets else left)
+
+    def _all_edges(self, folded: "BatchSums", shuffles: Shuffles) -> Edges:
         parts = []
         for k, ((x, y), sums) in enumerate(zip(self.tiles, folded.sums, strict=True)):
             parts.append(self._edges(x, y, Summed(sums), shuffles))
             needed = {variable for tile in self.tiles[k + 1 : k + 2] for side in tile for variable in side.variables}
             for variable in {*x.variables, *y.variables} - needed:
                 variable.forget()
-        edges = Edges.joined(parts)
-        if not self.has_sample:
-            return edges
-        rows = folded.sample.smallest(self.sample)
-        left = [variable.drawn(rows) for variable in self.x]
-        return replace(edges, x=left, y=[variable.drawn(rows) for variable in self.y] if self.targets else left)
+        return Edges.joined(parts)
 
     def _edges(self, x: ColumnGroup, y: ColumnGroup, rows: Summed, shuffles: Shuffles) -> Edges:
         """The pairs of one tile: what needs its sums is asked while these are there."""
@@ -307,35 +249,45 @@ class Plan:
         left = self.x
         right = self.y if self.targets else left
         found = compare(x, y, rows, shuffles)
-        pair = lambda i, j: rows.pair(x, y, places[0][i], places[1][j])  # noqa: E731
-        return Edges(left, right, found, pair=pair).settled()
+        return Edges(left, right, found, pair=lambda i, j: rows.pair(x, y, places[0][i], places[1][j])).settled()
 
 
 def _bytes_of_tile(x: ColumnGroup, y: ColumnGroup) -> int:
     n_pairs = len(x.positions) * len(y.positions)
     ranks = [side.scales.basis.rank for side in (x, y)]
     nested = ranks[0] * ranks[1] if reaches_beyond_corner(x, y) else x.corner.rank * y.corner.rank
-    cells = 0
+    left = 0
     if not (x.is_complete and y.is_complete):
         nested = ranks[0] * ranks[1]
-        cells = sum(sum(side.corner.sizes) for side in (x, y))
-        cells *= max(len(x.positions), len(y.positions))
-    return 8 * (n_pairs * (x.coefficient.rank * y.coefficient.rank + nested + sum(ranks) + 5) + cells)
+        left = sum(_left_of(side) * len(other.positions) for side, other in ((x, y), (y, x)))
+    return 8 * (n_pairs * (x.coefficient.rank * y.coefficient.rank + nested + sum(ranks) + 5) + left)
+
+
+def _left_of(side: ColumnGroup) -> int:
+    """Numbers that say what the rows of another column leave of all columns of a side."""
+    if not side.scales.is_vector:
+        return sum(side.corner.sizes)
+    return len(side.positions) * sum(rank * (rank + 3) // 2 for rank in (side.coefficient.rank, side.corner.rank))
 
 
 @dataclass(frozen=True, eq=False)
 class BatchSums:
-    """Sums over some rows, for every tile, how many rows every cell has, and some of the rows, if these are kept."""
+    """Sums over some rows, for every tile, how many rows every cell has, and how heavy the heaviest of vectors are.
+
+    And some of the rows, if these are kept.
+    """
 
     n_rows: int
     sums: tuple[Sums, ...]
     counts: dict[str, NDArray[np.int64]]
+    heaviest: dict[str, tuple[Array, ...]]
     sample: RowSample
 
     def __add__(self, other: "BatchSums") -> "BatchSums":
         return BatchSums(
             self.n_rows + other.n_rows,
             tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)),
-            {name: counts + other.counts[name] for name, counts in self.counts.items()},
+            {key: counts + other.counts[key] for key, counts in self.counts.items()},
+            {key: tuple(map(np.maximum, heaviest, other.heaviest[key])) for key, heaviest in self.heaviest.items()},
             self.sample + other.sample,
         )
