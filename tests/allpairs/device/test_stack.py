@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from renyi.allpairs.device import stack as device_stack  # noqa: E402
-from renyi.allpairs.device.stack import DeviceStack, DeviceValues  # noqa: E402
+from renyi.allpairs.device.stack import DeviceStack, DeviceValues, Observed  # noqa: E402
 from renyi.compute import devices  # noqa: E402
 
 
@@ -95,3 +97,112 @@ def test_functions_of_any_size_multiply_in_halves(rng, monkeypatch):
     found = weighted.products(stack).numpy() * weighted.size
     expected = np.einsum("nca,n,ndb->cdab", values, functions[4], values)
     assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
+
+
+# Rows that lie elsewhere than what works on them.
+
+
+class InHost(torch.Tensor):
+    """Rows that can be cut and moved where they are, and not computed with, as those that a device cannot reach."""
+
+    moved = 0
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        with torch._C.DisableTorchFunctionSubclass():
+            if function is torch.Tensor.to:
+                InHost.moved += 1
+                return function(args[0].as_subclass(torch.Tensor), *args[1:], **(kwargs or {}))
+            if function.__name__ not in {"__get__", "__getitem__", "__len__", "split", "is_floating_point"}:
+                raise AssertionError(f"{function.__name__} of rows that are in memory")
+            found = function(*args, **(kwargs or {}))
+        if function is torch.Tensor.split:
+            return tuple(part.as_subclass(cls) for part in found)
+        return found.as_subclass(cls) if isinstance(found, torch.Tensor) else found
+
+
+def with_gaps(n_columns, rng, *, n_rows=300, rank=5):
+    """Functions of columns on 30 cells each, after which comes one of missing rows."""
+    tables = rng.standard_normal((n_columns, 31, rank))
+    tables[:, -1] = 0.0
+    codes = rng.integers(0, 31, (n_rows, n_columns))
+    starts = 31 * np.arange(n_columns)
+    stack = DeviceStack.of_table(
+        torch.tensor(tables.reshape(-1, rank)),
+        torch.tensor((codes + starts).astype(np.int32)),
+        dtype=torch.float64,
+        starts=starts.tolist(),
+        sizes=[31] * n_columns,
+    )
+    return stack, codes
+
+
+def test_places_in_memory_are_moved_as_they_are_needed(rng, monkeypatch):
+    cut_up(monkeypatch, strip=2, rows=97, width=4)
+    stack, codes = with_gaps(6, rng)
+    elsewhere = replace(stack, places=stack.places.as_subclass(InHost))
+    before = InHost.moved
+    assert elsewhere.device == stack.device
+    assert torch.equal(elsewhere.products(elsewhere), stack.products(stack))
+    assert InHost.moved - before == len(list(stack._chunks(stack))) == 4
+    part, leading = elsewhere.part(slice(1, 4)), elsewhere.leading(2)
+    assert torch.equal(part.products(leading), stack.part(slice(1, 4)).products(stack.leading(2)))
+    assert np.array_equal(elsewhere.cells(3).numpy(), codes[:, 3])
+    observed = Observed(elsewhere)
+    found = observed.products(elsewhere)
+    assert torch.equal(found, Observed(stack).products(stack))
+    is_there = codes < 30
+    assert torch.equal(observed.of_column(2), torch.tensor(is_there[:, 2]))
+    counts = Observed(elsewhere).products(Observed(elsewhere))[..., 0, 0].numpy()
+    assert np.array_equal(counts, is_there.T.astype(float) @ is_there)
+
+
+@pytest.mark.parametrize("has_gaps", [False, True])
+def test_values_in_memory_are_moved_as_they_are_needed(has_gaps, rng, monkeypatch):
+    cut_up(monkeypatch, strip=2, rows=50, width=8)
+    numbers = rng.standard_normal((5, 180))
+    if has_gaps:
+        numbers[rng.random(numbers.shape) < 0.1] = np.nan
+    device = torch.device("cpu")
+    expected = DeviceValues.of(torch.tensor(numbers), device, has_gaps=has_gaps)
+    elsewhere = DeviceValues.of(torch.tensor(numbers).as_subclass(InHost), device, has_gaps=has_gaps)
+    assert elsewhere.device == device
+    for found, known in ((elsewhere, expected), (elsewhere.squared(), expected.squared())):
+        assert torch.equal(found.products(elsewhere), known.products(expected))
+
+
+def test_values_with_gaps_are_standardised_by_what_is_there(rng):
+    numbers = 1e6 + rng.standard_normal((4, 200)) * np.array([[1.0], [1e3], [1e-3], [1e5]])
+    numbers[rng.random(numbers.shape) < 0.2] = np.nan
+    values = DeviceValues.of(torch.tensor(numbers), has_gaps=True)
+    (found,) = values.operand(slice(0, 200))
+    centred = numbers - np.nanmean(numbers, axis=1, keepdims=True)
+    expected = np.nan_to_num(centred / np.nanstd(numbers, axis=1, keepdims=True), nan=0.0)
+    assert np.abs(found[:, :, 0].T.numpy() - expected).max() < 1e-6
+
+
+# Many functions.
+
+
+@pytest.mark.parametrize("are_rows", [False, True])
+def test_many_functions_are_multiplied_by_cells_unless_these_are_rows(are_rows, rng, monkeypatch):
+    stack, codes = with_gaps(3, rng, rank=60)
+    stack = replace(stack, has_rows_for_cells=are_rows)
+    values = np.stack([stack.tables[0][31 * k + codes[:, k], :60].numpy() for k in range(3)], axis=1)
+    by_cells = []
+    whole = DeviceStack._products_of_cells
+    monkeypatch.setattr(DeviceStack, "_products_of_cells", lambda *sides: by_cells.append(sides) or whole(*sides))
+    found = stack.products(stack).numpy()
+    assert len(by_cells) == (0 if are_rows else 1)
+    assert np.abs(found - products_of(values, values)).max() < 1e-9
+    few = stack.leading(3)
+    assert np.abs(few.products(stack).numpy() - products_of(values[..., :3], values)).max() < 1e-9
+
+
+def test_functions_follow_one_another_on_the_same_cells(rng):
+    stack, codes = with_gaps(3, rng)
+    both = stack.leading(2).followed_by(stack)
+    assert (both.rank, len(both), both.sizes) == (7, 3, stack.sizes)
+    values = np.stack([stack.tables[0][31 * k + codes[:, k], :5].numpy() for k in range(3)], axis=1)
+    expected = np.concatenate((values[..., :2], values), axis=2)
+    assert np.abs(both.products(both).numpy() - products_of(expected, expected)).max() < 1e-10
