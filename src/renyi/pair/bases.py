@@ -39,7 +39,8 @@ def _column_on(device: Any, data: Any, argument: str) -> Column:
         if not bool(gaps.all()):
             return Column(argument, "number", values, gaps.cpu().numpy() if bool(gaps.any()) else None)
     column = as_column(data, argument)
-    return replace(column, values=torch.as_tensor(_in_order(column), device=device)) if column.is_number else column
+    # Read-only arrays would be warned of if they were not copied.
+    return replace(column, values=torch.tensor(_in_order(column), device=device)) if column.is_number else column
 
 
 def _is_ranked_there(data: Any) -> bool:

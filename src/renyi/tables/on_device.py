@@ -64,7 +64,8 @@ class TableOnDevice:
         if not y.variables:
             raise InputError(f"target {goal!r} cannot be measured, it was left out: {y.table.skipped[goal]}")
         x = self._ranked(x_side, at_least=1)
-        told = replace(x.table, types={**x.table.types, **y.table.types})
+        types, pooled = {**x.table.types, **y.table.types}, {**x.table.pooled, **y.table.pooled}
+        told = replace(x.table, types=types, pooled=pooled)
         return goal, (), told, compared(x, y, progress=self._asked.progress)
 
     def _with_target(self, table: Any, target: Any) -> tuple[OnDevice, str]:
