@@ -57,3 +57,22 @@ def of_tensors(kind, rng):
     if kind == "bfloat16":
         return x.bfloat16().as_subclass(OnCard), x.bfloat16().float().numpy()
     return (20 * x).long().as_subclass(OnCard), (20 * x).long().numpy()
+
+
+class InHost(torch.Tensor):
+    """Rows that can be cut and moved where they are, and not computed with, as those that a device cannot reach."""
+
+    moved = 0
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        with torch._C.DisableTorchFunctionSubclass():
+            if function is torch.Tensor.to:
+                InHost.moved += 1
+                return function(args[0].as_subclass(torch.Tensor), *args[1:], **(kwargs or {}))
+            if function.__name__ not in {"__get__", "__getitem__", "__len__", "split", "is_floating_point"}:
+                raise AssertionError(f"{function.__name__} of rows that are in memory")
+            found = function(*args, **(kwargs or {}))
+        if function is torch.Tensor.split:
+            return tuple(part.as_subclass(cls) for part in found)
+        return found.as_subclass(cls) if isinstance(found, torch.Tensor) else found

@@ -334,6 +334,12 @@ THRESHOLDS = (
         "dozen",
     ),
     Threshold(
+        "chunks of rows on a device have little room",
+        {"renyi.allpairs.device.stack:_SHARE_OF_CHUNK": 1e-9},
+        "tensors on cpu",
+        "dozen_with_gaps",
+    ),
+    Threshold(
         "functions on a device lie in blocks",
         {"renyi.allpairs.device.stack:_EASY_WIDTH": 4},
         "tensors on cpu",
@@ -342,7 +348,7 @@ THRESHOLDS = (
     ),
     Threshold(
         "values on a device are standardised a few at a time",
-        {"renyi.allpairs.device.stack:_SHARE_OF_CHUNK": 1e-9},
+        {"renyi.allpairs.device.values:_SHARE_AT_ONCE": 1e-9},
         "tensors on cpu",
         "dozen",
     ),

@@ -6,8 +6,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from renyi.allpairs.device import stack as device_stack  # noqa: E402
-from renyi.allpairs.device.stack import DeviceStack, DeviceValues, Observed  # noqa: E402
+from renyi.allpairs.device.stack import DeviceStack, Observed  # noqa: E402
 from renyi.compute import devices  # noqa: E402
+from tensor_tables import InHost  # noqa: E402
 
 
 def stack_of(n_columns, rank, rng, *, n_rows=300, dtype=torch.float64):
@@ -54,15 +55,6 @@ def test_columns_with_others_have_the_products_of_every_pair(rng, monkeypatch):
     assert np.abs(parts[0].products(x).numpy() - products_of(of_x[:, parts[1]], of_x)).max() < 1e-10
 
 
-@pytest.mark.parametrize("n_columns", [3, 10])
-def test_values_with_themselves_have_the_products_of_every_pair_both_ways(n_columns, rng, monkeypatch):
-    cut_up(monkeypatch, strip=2, rows=50, width=8)
-    numbers = rng.standard_normal((n_columns, 180)) * 10.0 ** np.arange(n_columns)[:, np.newaxis]
-    values = DeviceValues.of(torch.tensor(numbers))
-    found = values.products(values)[..., 0, 0].numpy() / 180
-    assert np.abs(found - np.corrcoef(numbers)).max() < 1e-12
-
-
 @pytest.mark.parametrize(("kinds", "tolerance"), [(("cuda",), 3e-6), (("cuda", "cpu"), 3e-6)])
 def test_strips_of_single_precision_and_of_its_halves(kinds, tolerance, rng, monkeypatch):
     monkeypatch.setattr(devices, "_IN_HALVES", kinds)
@@ -102,25 +94,6 @@ def test_functions_of_any_size_multiply_in_halves(rng, monkeypatch):
 # Rows that lie elsewhere than what works on them.
 
 
-class InHost(torch.Tensor):
-    """Rows that can be cut and moved where they are, and not computed with, as those that a device cannot reach."""
-
-    moved = 0
-
-    @classmethod
-    def __torch_function__(cls, function, types, args=(), kwargs=None):
-        with torch._C.DisableTorchFunctionSubclass():
-            if function is torch.Tensor.to:
-                InHost.moved += 1
-                return function(args[0].as_subclass(torch.Tensor), *args[1:], **(kwargs or {}))
-            if function.__name__ not in {"__get__", "__getitem__", "__len__", "split", "is_floating_point"}:
-                raise AssertionError(f"{function.__name__} of rows that are in memory")
-            found = function(*args, **(kwargs or {}))
-        if function is torch.Tensor.split:
-            return tuple(part.as_subclass(cls) for part in found)
-        return found.as_subclass(cls) if isinstance(found, torch.Tensor) else found
-
-
 def with_gaps(n_columns, rng, *, n_rows=300, rank=5):
     """Functions of columns on 30 cells each, after which comes one of missing rows."""
     tables = rng.standard_normal((n_columns, 31, rank))
@@ -155,30 +128,6 @@ def test_places_in_memory_are_moved_as_they_are_needed(rng, monkeypatch):
     assert torch.equal(observed.of_column(2), torch.tensor(is_there[:, 2]))
     counts = Observed(elsewhere).products(Observed(elsewhere))[..., 0, 0].numpy()
     assert np.array_equal(counts, is_there.T.astype(float) @ is_there)
-
-
-@pytest.mark.parametrize("has_gaps", [False, True])
-def test_values_in_memory_are_moved_as_they_are_needed(has_gaps, rng, monkeypatch):
-    cut_up(monkeypatch, strip=2, rows=50, width=8)
-    numbers = rng.standard_normal((5, 180))
-    if has_gaps:
-        numbers[rng.random(numbers.shape) < 0.1] = np.nan
-    device = torch.device("cpu")
-    expected = DeviceValues.of(torch.tensor(numbers), device, has_gaps=has_gaps)
-    elsewhere = DeviceValues.of(torch.tensor(numbers).as_subclass(InHost), device, has_gaps=has_gaps)
-    assert elsewhere.device == device
-    for found, known in ((elsewhere, expected), (elsewhere.squared(), expected.squared())):
-        assert torch.equal(found.products(elsewhere), known.products(expected))
-
-
-def test_values_with_gaps_are_standardised_by_what_is_there(rng):
-    numbers = 1e6 + rng.standard_normal((4, 200)) * np.array([[1.0], [1e3], [1e-3], [1e5]])
-    numbers[rng.random(numbers.shape) < 0.2] = np.nan
-    values = DeviceValues.of(torch.tensor(numbers), has_gaps=True)
-    (found,) = values.operand(slice(0, 200))
-    centred = numbers - np.nanmean(numbers, axis=1, keepdims=True)
-    expected = np.nan_to_num(centred / np.nanstd(numbers, axis=1, keepdims=True), nan=0.0)
-    assert np.abs(found[:, :, 0].T.numpy() - expected).max() < 1e-6
 
 
 # Many functions.

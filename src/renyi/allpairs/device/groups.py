@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.device.ranking import DeviceVariable, Ranked, rows_at
-from renyi.allpairs.device.stack import DeviceStack, DeviceValues
+from renyi.allpairs.device.stack import DeviceStack
+from renyi.allpairs.device.values import DeviceValues
 from renyi.allpairs.stack import is_exact
 from renyi.basis.basis import Basis
 from renyi.basis.product_moments import Moments, recipes_of_many
