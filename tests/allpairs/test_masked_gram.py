@@ -11,7 +11,7 @@ from renyi.allpairs.masked_gram import (
     sharp_leverage_bounds,
 )
 from renyi.allpairs.masked_moments import distinct_masks, means_of_moments
-from renyi.allpairs.stack import ROWS_FOR_FLOAT32, Stack
+from renyi.allpairs.stack import ROWS_FOR_FLOAT32, CellStack
 from renyi.basis.basis import RESTRICTED_CUT
 from renyi.basis.product_moments import moments_of
 from sample_tables import category, number
@@ -44,7 +44,7 @@ def on_common_rows(variable, mask):
 
 def restricted(variables, masks, *, columns=slice(None)):
     n = len(masks)
-    stack = Stack.of([v.scales.basis for v in variables], [v.column.missing for v in variables], n, columns=columns)
+    stack = CellStack.of([v.scales.basis for v in variables], [v.column.missing for v in variables], n, columns=columns)
     return MaskedGram.of(stack, masks, counts(variables, masks), place="test")
 
 
@@ -62,11 +62,14 @@ def test_means_and_products_are_those_of_the_common_rows(n, rng):
     variables, masks = columns_with_gaps(n, rng), masks_of(n, rng)
     found = restricted(variables, masks)
     smooth = [v.scales.smooth for v in variables]
-    stack = Stack.of([v.scales.basis for v in variables], [v.column.missing for v in variables], n, columns=slice(None))
+    stack = CellStack.of(
+        [v.scales.basis for v in variables], [v.column.missing for v in variables], n, columns=slice(None)
+    )
     own = np.array([observed(v, n) for v in variables])
     moments = moments_of(variables[0].prepared.basis.feature_map.projection)
     means = means_of_moments(moments, smooth, stack.codes, observed=own, masks=masks, n=counts(variables, masks))
-    by_moments = MaskedGram.of_smooth(moments, means, smooth, place="moments")
+    mixing = (np.stack([getattr(part, name) for part in smooth]) for name in ("weights", "intercept"))
+    by_moments = MaskedGram.of_smooth(moments, means, *mixing, place="moments")
     # What moments leave of a product is 1e-8 at most.
     error = 1e-8 if n < ROWS_FOR_FLOAT32 else 1e-5
     for i, variable in enumerate(variables):
@@ -170,7 +173,7 @@ def test_sums_of_parts_of_the_rows_add_up_to_the_gram_matrix(rng):
     n = 200
     variables, masks = columns_with_gaps(n, rng), masks_of(n, rng)
     bases, missing = [v.scales.basis for v in variables], [v.column.missing for v in variables]
-    whole = Stack.of(bases, missing, n, columns=slice(5))
+    whole = CellStack.of(bases, missing, n, columns=slice(5))
     parts = [whole.over([c[rows] for c in whole.codes], whole.places[rows]) for rows in (slice(0, 7), slice(7, n))]
     sums = masked_sums(parts[0], masks[:7]) + masked_sums(parts[1], masks[7:])
     found = MaskedGram.of_sums(sums, counts(variables, masks), place="sums")

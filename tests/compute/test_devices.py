@@ -1,11 +1,25 @@
 """Devices of torch, by what the processor can show of them; refusals are in `allpairs/device`."""
 
+import sys
+
 import numpy as np
 import pytest
 
+import renyi
+
 torch = pytest.importorskip("torch")
 
-from renyi.compute.devices import as_operand, device_of, free_bytes, halves, paired, relieved, within_room  # noqa: E402
+from renyi.compute import devices  # noqa: E402
+from renyi.compute.devices import (  # noqa: E402
+    as_operand,
+    device_of,
+    free_bytes,
+    halves,
+    home_of,
+    paired,
+    relieved,
+    within_room,
+)
 from renyi.errors import InputError  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -62,6 +76,16 @@ def test_pieces_are_halved_until_they_fit(monkeypatch):
     assert within_room(lambda size: size, 13, CPU, "one") == 13
 
 
+def test_rows_lie_in_memory_where_the_device_has_little_room(monkeypatch):
+    card = torch.device("cuda", 0)
+    monkeypatch.setattr(devices, "free_bytes", lambda device: 1000)
+    assert home_of(300, card) == card
+    assert home_of(301, card) == CPU
+    assert home_of(10**9, CPU) == CPU
+    monkeypatch.setattr(devices, "_SHARE_OF_ROWS", 0.0)
+    assert home_of(1, card) == CPU
+
+
 def test_the_processor_multiplies_numbers_as_they_are(rng):
     assert free_bytes(CPU) > 0
     single = torch.tensor(rng.random((4, 3)), dtype=torch.float32)
@@ -84,3 +108,45 @@ def test_the_product_of_halves_leaves_out_that_of_the_rests_alone(rng):
     expected = x[0].double().T @ y[0].double() + x[1].double().T @ y[0].double() + x[0].double().T @ y[1].double()
     assert left.shape == right.shape == (150, 2)
     assert np.abs((left.double().T @ right.double() - expected).numpy()).max() < 1e-12
+
+
+# Which device.
+
+
+@pytest.mark.parametrize("device", ["gpu", 3.5, "cuda:x"])
+def test_an_unknown_device_is_refused(device, rng):
+    with pytest.raises(renyi.InputError, match="pass 'cuda', 'cuda:1', 'cpu' or None"):
+        renyi.matrix(rng.random((50, 2)), device=device)
+
+
+@pytest.mark.skipif(torch.backends.cuda.is_built(), reason="torch has CUDA")
+def test_a_torch_without_cuda_is_named(rng):
+    x, y = rng.random((2, 50))
+    with pytest.raises(renyi.InputError, match=r"needs a torch with CUDA, and .* has none: install another build"):
+        renyi.independence_test(x, y, device="cuda")
+
+
+def test_a_device_that_is_not_there_is_named(rng, monkeypatch):
+    monkeypatch.setattr(torch.backends.cuda, "is_built", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(renyi.InputError, match=r"'cuda:2' is not there .torch sees 2 of them.: pass device=None"):
+        renyi.screen({"a": rng.random(50), "b": rng.random(50)}, "a", device="cuda:2")
+
+
+def test_a_torch_that_is_too_old_is_named(monkeypatch):
+    monkeypatch.setattr(torch, "__version__", "2.1.0+cu118")
+    with pytest.raises(renyi.InputError, match=r"torch is 2.1.0\+cu118, and this needs 2.8 or later"):
+        device_of("cuda")
+
+
+def test_without_torch_the_extra_is_named(rng, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(renyi.MissingExtraError, match=r"pip install 'renyi\[gpu\]'"):
+        renyi.matrix(rng.random((50, 2)), device="cuda")
+
+
+def test_arrays_stay_with_numpy_where_the_processor_is_asked_for(rng):
+    values = rng.random((100, 3))
+    assert device_of("cpu", values) is None
+    assert (renyi.matrix(values, device="cpu").values == renyi.matrix(values).values).all()

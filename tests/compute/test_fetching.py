@@ -29,34 +29,25 @@ def test_rows_that_were_fetched_are_in_memory(rng):
             for columns in (np.array([0, 3]), np.array([1, 2, 4, 5])):
                 for name, whole in expected.items():
                     block = torch.tensor(whole[np.ix_(rows, columns)])
-                    matrices.put(name, rows, columns, block, both_ways=False)
+                    matrices.put(name, rows, columns, block)
             matrices.fetch(rows)
     for name, whole in expected.items():
         assert np.array_equal(matrices.matrices[name], whole)
 
 
 @pytest.mark.usefixtures("_way")
-def test_blocks_of_symmetric_matrices_are_written_both_ways(rng):
+def test_blocks_may_be_turned_and_end_where_others_begin(rng):
     whole = rng.random((7, 7))
     whole += whole.T
     parts = [np.array([0, 1, 2]), np.array([3, 5]), np.array([4, 6])]
     with Fetching(["m"], (7, 7), CPU) as matrices:
         for k, rows in enumerate(parts):
             for columns in parts[k:]:
-                matrices.put("m", rows, columns, torch.tensor(whole[np.ix_(rows, columns)]), both_ways=True)
+                block = torch.tensor(whole[np.ix_(rows, columns)])
+                matrices.put("m", rows, columns, block)
+                matrices.put("m", columns, rows, block.T)
         matrices.fetch(np.arange(7))
     assert np.array_equal(matrices.matrices["m"], whole)
-
-
-@pytest.mark.usefixtures("_way")
-def test_the_diagonal_of_a_group_with_itself_is_not_turned(rng):
-    # A block of rows with the same rows has both halves already, whatever they are.
-    block = rng.random((3, 3))
-    rows = np.arange(3)
-    with Fetching(["m"], (3, 3), CPU) as matrices:
-        matrices.put("m", rows, rows, torch.tensor(block), both_ways=True)
-        matrices.fetch(rows)
-    assert np.array_equal(matrices.matrices["m"], block)
 
 
 def test_an_error_comes_out_as_itself_and_ends_the_threads():

@@ -238,15 +238,19 @@ def asked_of_spark(data: Any, **options: Any) -> Any:
 MOST_PAIRS = 100
 
 
-def asked_by_pairs(table: Table, *, target: str | None = None, correction: str = "bh", **options: Any) -> Answer:
-    """Every pair by itself; of very many some."""
+def asked_by_pairs(
+    table: Table, *, target: str | None = None, correction: str = "bh", device: str | None = None, **options: Any
+) -> Answer:
+    """Every pair by itself; of very many some. On a device whatever torch has a type for is a tensor there."""
     missing, measure = options.pop("missing", "pairwise"), options.pop("measure", None)
     columns = columns_alone(table.complete() if missing == "listwise" else table, **options)
+    if device is not None:
+        columns = {name: as_tensor_alone(column, device) for name, column in columns.items()}
     every = list(combinations(columns, 2)) if target is None else [(name, target) for name in columns if name != target]
     pairs: dict[Any, Any] = {}
     for x, y in every[:: 1 + len(every) // MOST_PAIRS]:
         try:
-            of_one = of_pair if measure is None else partial(of_measured_pair, measure)
+            of_one = partial(of_pair, device) if measure is None else partial(of_measured_pair, measure)
             pairs[x, y] = of_one(columns[x], columns[y], missing)
         except renyi.InputError as error:
             pairs[x, y] = {"refused": str(error)}
@@ -271,11 +275,21 @@ def asked_for_the_strongest(data: dict[str, Any], **options: Any) -> Answer:
     return Answer({pair: {said: found[name][k].item() for name, said in names.items()} for k, pair in enumerate(pairs)})
 
 
-def of_pair(x: Any, y: Any, missing: str) -> dict[str, Any]:
+def as_tensor_alone(column: Any, device: str) -> Any:
+    import torch
+
+    values = np.asarray(column) if isinstance(column, (pd.Series, np.ndarray)) else np.empty(0, dtype=object)
+    return torch.tensor(values, device=device) if values.dtype.kind in "fiub" else column
+
+
+def of_pair(device: str | None, x: Any, y: Any, missing: str) -> dict[str, Any]:
     test = renyi.independence_test(x, y, missing=missing)
-    functions = renyi.transformations(x, y, missing=missing)
-    assert renyi.rdc(x, y, missing=missing) == functions.correlation == test.coefficient
-    assert functions.debiased == test.debiased
+    if device is None:
+        functions = renyi.transformations(x, y, missing=missing)
+        assert renyi.rdc(x, y, missing=missing) == functions.correlation == test.coefficient
+        assert functions.debiased == test.debiased
+    else:
+        assert renyi.rdc(x, y, missing=missing) == pytest.approx(test.coefficient, rel=1e-9)
     return {
         "coefficient": test.coefficient,
         "debiased": renyi.rdc(x, y, missing=missing, debias=True),
@@ -528,5 +542,19 @@ ON_DEVICES = tuple(
     )
 )
 PAIR_BY_PAIR = _door("pair by pair", lambda table: table, asked_by_pairs, is_key=True)
+BY_PAIRS = (
+    PAIR_BY_PAIR,
+    *(
+        _door(
+            f"pair by pair on {device}",
+            lambda table: table,
+            partial(asked_by_pairs, device=device),
+            needs="torch",
+            is_key=True,
+            rounding=_OWN_DRAWS,
+        )
+        for device in devices()
+    ),
+)
 STRONGEST = _door("strongest pairs", as_dict, asked_for_the_strongest, lacks=_WITHOUT_ORDER)
-DOORS = (*IN_MEMORY, *BATCHES, *ON_DEVICES, PAIR_BY_PAIR)
+DOORS = (*IN_MEMORY, *BATCHES, *ON_DEVICES, *BY_PAIRS)

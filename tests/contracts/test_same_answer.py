@@ -11,11 +11,11 @@ import renyi
 from contracts.answers import Answer, check_same
 from contracts.doors import (
     BATCHES,
+    BY_PAIRS,
     DOORS,
     IN_MEMORY,
     MOST_PAIRS,
     ON_DEVICES,
-    PAIR_BY_PAIR,
     REFERENCE,
     Door,
     as_dict,
@@ -72,7 +72,7 @@ def test_all_pairs(door, table):
         wanted = replace(wanted, notes=None)
     if door in BATCHES:
         wanted = wanted.of_vectors_in_batches()
-    if door is PAIR_BY_PAIR and len(wanted.pairs) > MOST_PAIRS:
+    if door in BY_PAIRS and len(wanted.pairs) > MOST_PAIRS:
         assert len(found.pairs) > MOST_PAIRS / 2
         wanted = wanted.among(found.pairs.__contains__)
     check_same(found, wanted, rounding(door, table))

@@ -334,6 +334,12 @@ THRESHOLDS = (
         "dozen",
     ),
     Threshold(
+        "chunks of rows on a device have little room",
+        {"renyi.allpairs.device.stack:_SHARE_OF_CHUNK": 1e-9},
+        "tensors on cpu",
+        "dozen_with_gaps",
+    ),
+    Threshold(
         "functions on a device lie in blocks",
         {"renyi.allpairs.device.stack:_EASY_WIDTH": 4},
         "tensors on cpu",
@@ -342,7 +348,7 @@ THRESHOLDS = (
     ),
     Threshold(
         "values on a device are standardised a few at a time",
-        {"renyi.allpairs.device.stack:_SHARE_OF_CHUNK": 1e-9},
+        {"renyi.allpairs.device.values:_SHARE_AT_ONCE": 1e-9},
         "tensors on cpu",
         "dozen",
     ),
@@ -360,11 +366,44 @@ THRESHOLDS = (
         alone=True,
     ),
     Threshold(
+        "pairs with gaps on a device take much room",
+        {"renyi.allpairs.device.compare:_NUMBERS_WITH_GAPS": 2**30},
+        "tensors on cpu",
+        "dozen_with_gaps",
+        alone=True,
+    ),
+    Threshold(
+        "single pairs are permuted on the device",
+        {"renyi.allpairs.device.compare:_ROWS_TO_DRAW_THERE": 0},
+        "tensors on cpu",
+        "rare_numbers",
+        moves=True,
+        seen_in="renyi.inference.permutation",
+    ),
+    Threshold(
+        "tables of few numbers of rows are made on the device",
+        {"renyi.allpairs.device.functions:_FEWEST": 1},
+        "tensors on cpu",
+        "dozen_with_gaps",
+    ),
+    Threshold(
+        "tables on a device are made a few at a time",
+        {"renyi.allpairs.device.functions:_SHARE": 1e-9, "renyi.allpairs.device.functions:_FEWEST": 1},
+        "tensors on cpu",
+        "dozen_with_gaps",
+    ),
+    Threshold(
         "columns on a device are sorted a few at a time",
         {"renyi.allpairs.device.ranking:_BYTES_OF_SORTING": 2**24},
         "tensors on cpu",
         "dozen",
         alone=True,
+    ),
+    Threshold(
+        "rows lie in memory, and a device works on them",
+        {"renyi.compute.devices:_SHARE_OF_ROWS": 0.0},
+        "tensors on cpu",
+        "dozen_with_gaps",
     ),
     Threshold("a device has little room", {"renyi.compute.devices:_ROOM_ON_CPU": 2**17}, "tensors on cpu", "dozen"),
     Threshold(
@@ -379,13 +418,13 @@ THRESHOLDS = (
     Threshold(
         "products of one pair on a device in chunks",
         {"renyi.basis.canonical:_CHUNK_ROWS_ON_DEVICE": 17},
-        "tensors on cpu",
+        "pair by pair on cpu",
         "rare_numbers",
     ),
     Threshold(
         "few permutations on a device at first",
         {"renyi.inference.permutation:_FIRST_ON_DEVICE": 16},
-        "tensors on cpu",
+        "pair by pair on cpu",
         "rare_numbers",
         moves=True,
     ),

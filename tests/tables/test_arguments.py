@@ -51,13 +51,13 @@ def test_columns_that_a_measure_cannot_take_are_left_out_of_all_that_is_told(tab
 
 def test_two_tables_have_their_own_overrides_and_the_same_rows(table):
     first, second = {"a": table["a"], "n": [1, 2] * 20}, {"lat": table["lat"], "lon": table["lon"]}
-    x, y = side_by_side(first, second, {"n": "category"}, {"place": ["lat", "lon"]}, "pairwise")
+    x, y = side_by_side(first, second, {"n": "category"}, {"place": ["lat", "lon"]}, "pairwise", read=as_table)
     assert x.types == {"a": "number", "n": "category"}
     assert [column.name for column in y.columns] == ["place"]
     with pytest.raises(InputError, match="the table has 40 rows and other has 39"):
-        side_by_side(first, {"b": table["b"][:39]}, None, None, "pairwise")
+        side_by_side(first, {"b": table["b"][:39]}, None, None, "pairwise", read=as_table)
     with pytest.raises(InputError, match="'listwise' would drop different rows of two tables"):
-        side_by_side(first, second, None, None, "listwise")
+        side_by_side(first, second, None, None, "listwise", read=as_table)
 
 
 def test_measures_and_corrections_are_known_by_name():

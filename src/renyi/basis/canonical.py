@@ -24,13 +24,16 @@ _CELLS_PER_ROW = 4
 
 
 def cross_products(x: Basis, y: Basis, /, *, device: Any = None) -> Array:
-    """Correlations C between the columns of two bases over the same rows; products on a device of torch, if given."""
-    if device is not None:
-        return _cross_products_on(device, x, y)
+    """Correlations C between the columns of two bases over the same rows; products on a device of torch, if given.
+
+    Many functions on few cells are summed up by cell, in memory, where their codes are.
+    """
     if x.is_wide:
         return np.asarray(x.table.T @ cell_sums(x, y) / x.n_samples)
     if y.is_wide:
         return cross_products(y, x).T
+    if device is not None:
+        return _cross_products_on(device, x, y)
     n = x.n_samples
     total = np.zeros((x.rank, y.rank))
     for start in range(0, n, _CHUNK_ROWS):

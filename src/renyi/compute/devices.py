@@ -107,8 +107,9 @@ def free_bytes(device: Any, /) -> int:
 
 def home_of(n_bytes: int, device: Any, /) -> Any:
     """Where rows of so many bytes lie that are worked on by a device: there, or in memory if it has little room."""
-    torch = load("torch", extra=EXTRA)
-    return device if device.type == "cpu" or n_bytes <= _SHARE_OF_ROWS * free_bytes(device) else torch.device("cpu")
+    if n_bytes <= _SHARE_OF_ROWS * free_bytes(device):
+        return device
+    return load("torch", extra=EXTRA).device("cpu")
 
 
 @contextmanager

@@ -224,8 +224,11 @@ def parts_of(
 
 def names_of(data: Any, argument: str = "the table", notes: Notes | None = None, /) -> list[str]:
     """Names of all columns of a table."""
-    if isinstance(data, np.ndarray) and data.ndim == 2:
-        data = data[:0]  # nothing is transposed
+    # Nothing is read for it, nor fetched from a device.
+    if isinstance(data, Mapping):
+        data = dict.fromkeys(data, np.empty(0))
+    elif (isinstance(data, np.ndarray) or namespace(data) is not np) and data.ndim == 2:
+        data = np.empty((0, data.shape[1]))
     return list(_parts(data, argument, Notes() if notes is None else notes)[0])
 
 
@@ -422,11 +425,11 @@ def checked_vectors(vectors: Any, parts: Collection[str], argument: str, /) -> d
 
 
 def checked_overrides(
-    types: Any, vectors: Any, names: Sequence[str], /
+    types: Any, vectors: Any, names: Sequence[str], argument: str = "the tables", /
 ) -> tuple[dict[str, Override], dict[str, list[str]]]:
     """What is asked of columns of these names, their names as text."""
     parts = dict.fromkeys(names)
-    return _check_types(types, parts, "the tables"), checked_vectors(vectors, parts, "the tables")
+    return _check_types(types, parts, argument), checked_vectors(vectors, parts, argument)
 
 
 def check_known(name: str, parts: Collection[str], argument: str, where: str, /) -> None:

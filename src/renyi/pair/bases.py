@@ -1,25 +1,69 @@
-"""Two columns to their bases on the rows that both have, checked for freedom."""
+"""Two columns to their bases on the rows that both have, checked for freedom; numbers may be ranked on a device."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis.basis import Basis, category_basis, restrict, scalar_basis, vector_basis
 from renyi.basis.random_features import Seed
+from renyi.compute.arrays import namespace
 from renyi.compute.threads import in_threads
 from renyi.data.align import checked_rows
-from renyi.data.column import Column, labels_of
+from renyi.data.column import Column, as_floats_apart, labels_of
+from renyi.data.reader import as_column
 from renyi.errors import InputError
 from renyi.pair.settings import Settings
 
-__all__ = ["pair_of_bases"]
+__all__ = ["columns_on", "pair_of_bases"]
 
 Outcome = TypeVar("Outcome")
 
 # Below this many rows a second thread costs more than it saves.
 _ROWS_FOR_THREADS = 2**17
+
+
+def columns_on(device: Any, x: Any, y: Any, /) -> tuple[Column, Column]:
+    """Two columns whose numbers are on a device, to be ranked there; all else is read and ranked in memory."""
+    return _column_on(device, x, "x"), _column_on(device, y, "y")
+
+
+def _column_on(device: Any, data: Any, argument: str) -> Column:
+    import torch
+
+    if namespace(data) is not np and _is_ranked_there(data):
+        values = data.detach().to(device)
+        gaps = torch.isnan(values) if values.is_floating_point() else torch.zeros(1, dtype=torch.bool)
+        if not bool(gaps.all()):
+            return Column(argument, "number", values, gaps.cpu().numpy() if bool(gaps.any()) else None)
+    column = as_column(data, argument)
+    # Read-only arrays would be warned of if they were not copied.
+    return replace(column, values=torch.tensor(_in_order(column), device=device)) if column.is_number else column
+
+
+def _is_ranked_there(data: Any) -> bool:
+    """Whether a tensor holds numbers that a device sorts; reading others in memory says what is wrong, if it is."""
+    import torch
+
+    sorted_there = not data.is_complex() and data.dtype not in (torch.bool, torch.uint16, torch.uint32, torch.uint64)
+    return sorted_there and data.ndim == 1 and data.layout == torch.strided and not bool(torch.isinf(data).any())
+
+
+def _in_order(column: Column) -> NDArray[Any]:
+    """Numbers of any type that are ordered as a column's are, in one that a device has."""
+    values = column.values
+    match values.dtype.kind:
+        case "M" | "m":
+            return values.view(np.int64)
+        case "i":
+            return values.astype(np.int64, copy=False)
+        case "u":
+            # Half the range less, as signed ones.
+            return (values.astype(np.uint64) ^ np.uint64(2**63)).view(np.int64)
+        case _:
+            return as_floats_apart(column)
 
 
 def pair_of_bases(pair: tuple[Column, Column], settings: Settings, seed: Seed, /) -> tuple[Basis, Basis]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis import random_features
 from renyi.basis.basis import Basis
@@ -15,8 +14,6 @@ from renyi.basis.random_features import Seed
 from renyi.compute.arrays import Array, namespace
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing, as_blocks, as_pair, common_rows
-from renyi.data.column import Column, as_floats_apart
-from renyi.data.reader import as_column
 from renyi.errors import CalibrationWarning, InputError, check_choice, is_integer
 from renyi.inference import contingency, multiscale
 from renyi.inference.classical import bartlett, spectral
@@ -30,7 +27,7 @@ from renyi.inference.permutation import (
     shuffled_pvalue,
 )
 from renyi.inference.roy import log_sf, log_sf_of_many
-from renyi.pair.bases import for_both, pair_of_bases
+from renyi.pair.bases import columns_on, for_both, pair_of_bases
 from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
 from renyi.pair.result import TestResult
 from renyi.pair.settings import Rng
@@ -82,9 +79,7 @@ def independence_test(
     missing : {"raise", "pairwise", "listwise"}, default "raise"
         As in `renyi.rdc`.
     device : str or torch.device, optional
-        Where to rank, multiply and shuffle: "cuda" for a GPU of NVIDIA, by torch (`renyi[gpu]`), which takes numbers so
-        far. None is where the data are: on the device of tensors, else on the processor by NumPy. A device draws its
-        own shuffles.
+        As in `renyi.rdc`; rows are shuffled there too, and a device draws its own shuffles. It takes no `blocks` yet.
     rng : int, numpy.random.Generator or None, default None
         For the frequencies of the coefficient and for shuffles. None is one fixed draw.
 
@@ -141,7 +136,7 @@ def independence_test(
     if place is not None:
         if blocks is not None:
             raise InputError("blocks are not shuffled on a device yet: pass NumPy arrays and device=None")
-        x, y = _on_device(x, "x", place), _on_device(y, "y", place)
+        x, y = columns_on(place, x, y)
     (seed,) = random_features.seeds(rng, n_draws=1)
     pair = as_pair(x, y, missing=missing)
     groups = _groups(blocks, exchange, x, y)
@@ -190,52 +185,6 @@ def check_resamples(n_resamples: Any, /) -> None:
     """Refuse what is no number of shuffles."""
     if not is_integer(n_resamples) or not 1 <= n_resamples <= _MOST_RESAMPLES:
         raise InputError(f"n_resamples={n_resamples!r} makes no sense: pass a whole number, 1 to {_MOST_RESAMPLES:,}")
-
-
-def _on_device(data: Any, argument: str, place: Any) -> Column:
-    """A column of numbers on a device."""
-    import torch
-
-    if namespace(data) is np:
-        column = as_column(data, argument)
-        if not column.is_number:
-            raise InputError(
-                f"{column.label} is a {column.kind}, which is not tested on a device yet: pass NumPy arrays and "
-                "device=None"
-            )
-        return replace(column, values=torch.as_tensor(_in_order(column), device=place))
-    if data.ndim != 1 or len(data) == 0 or data.dtype == torch.bool or data.is_complex():
-        raise InputError(
-            f"{argument} is a tensor of the shape {tuple(data.shape)} and the type {data.dtype}, and numbers (n,) are "
-            "tested on a device so far: pass NumPy arrays and device=None"
-        )
-    if data.layout != torch.strided:
-        raise InputError(f"{argument} is a sparse tensor, whose values are not ranked: pass a dense one (.to_dense())")
-    values = data.detach().to(place)
-    if not values.is_floating_point():
-        return Column(argument, "number", values)
-    if bool(torch.isinf(values).any()):
-        row = int(torch.isinf(values).nonzero()[0])
-        raise InputError(f"{argument} has an infinite value in row {row:,}: replace it by a number, or by NaN")
-    gaps = torch.isnan(values)
-    if bool(gaps.all()):
-        raise InputError(f"{argument} has no observed value: there is nothing to measure")
-    return Column(argument, "number", values, gaps.cpu().numpy() if bool(gaps.any()) else None)
-
-
-def _in_order(column: Column) -> NDArray[Any]:
-    """Numbers of any type that are ordered as a column's are, in one that a device has."""
-    values = column.values
-    match values.dtype.kind:
-        case "M" | "m":
-            return values.view(np.int64)
-        case "i":
-            return values.astype(np.int64, copy=False)
-        case "u":
-            # Half the range less, as signed ones.
-            return (values.astype(np.uint64) ^ np.uint64(2**63)).view(np.int64)
-        case _:
-            return as_floats_apart(column)
 
 
 def _groups(blocks: Any, exchange: Exchange, x: Any, y: Any) -> Groups | None:

@@ -7,11 +7,11 @@ import numpy as np
 from renyi.basis import random_features
 from renyi.basis.canonical import cross_products, largest_correlation
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies, Seed
+from renyi.compute.devices import device_of
 from renyi.data.align import Missing, as_pair
-from renyi.data.column import Column
 from renyi.inference.debias import debias as without_chance
 from renyi.inference.debias import null_level
-from renyi.pair.bases import pair_of_bases
+from renyi.pair.bases import columns_on, pair_of_bases
 from renyi.pair.settings import Rng, Scale, Settings, check_draws
 
 __all__ = ["rdc"]
@@ -27,6 +27,7 @@ def rdc(
     repeats: int = 1,
     debias: bool = False,
     missing: Missing = "raise",
+    device: Any = None,
     rng: Rng = None,
 ) -> float:
     """Randomized Dependence Coefficient of two variables.
@@ -42,7 +43,7 @@ def rdc(
         Lists, arrays, and columns or frames of pandas, Polars and Arrow; rows are samples. Dates and durations are
         numbers. Booleans and categorical columns are categories, but ordered ones of pandas and Arrow are ranked; other
         labels, whole numbers that are codes among them, are declared by `renyi.categorical`. Tensors of torch are
-        brought into memory, whatever device they are on.
+        worked on where they are.
     k : int, optional
         Random projections a side, each giving a sine and a cosine. By default ⌈10·√d⌉ for d coordinates; on few rows
         at most one for every ten of them, and for vectors at most min(d, 5) for every 120. Where cells are missing,
@@ -61,6 +62,10 @@ def rdc(
     missing : {"raise", "pairwise", "listwise"}, default "raise"
         What to do about missing values. "pairwise" ranks each variable over its own observed rows and compares them on
         the rows both have; "listwise" drops the other rows first.
+    device : str or torch.device, optional
+        Where to rank and multiply: "cuda" for a GPU of NVIDIA, by torch (`renyi[gpu]`). None is where the data are: on
+        the device of tensors, else on the processor by NumPy. Numbers are ranked on the device; categories, vectors and
+        what `s="median"` looks at are read and ranked in memory.
     rng : int, numpy.random.Generator or None, default None
         None is one fixed draw: the same data give the same number everywhere. An integer or a Generator gives another.
 
@@ -100,11 +105,14 @@ def rdc(
     settings = Settings(k, s, frequencies)
     check_draws(repeats, debias)
     draws = random_features.seeds(rng, n_draws=int(repeats))
+    place = device_of(device, x, y)
+    if place is not None and s != "median":
+        x, y = columns_on(place, x, y)
     pair = as_pair(x, y, missing=missing)
-    return float(np.median([_coefficient(pair, settings, seed, debias) for seed in draws]))
 
+    def coefficient(seed: Seed) -> float:
+        bases = pair_of_bases(pair, settings, seed)
+        largest = largest_correlation(cross_products(*bases, device=place))
+        return without_chance(largest, null_level(*bases)) if debias else largest
 
-def _coefficient(pair: tuple[Column, Column], settings: Settings, seed: Seed, debias: bool) -> float:
-    x, y = pair_of_bases(pair, settings, seed)
-    largest = largest_correlation(cross_products(x, y))
-    return without_chance(largest, null_level(x, y)) if debias else largest
+    return float(np.median([coefficient(seed) for seed in draws]))

@@ -1,8 +1,9 @@
 """What is asked of a table, checked: the measure, two tables side by side, targets by their names."""
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from renyi.allpairs.row_sample import check_sample
 from renyi.coefficients.base import Measure
@@ -10,7 +11,7 @@ from renyi.data.align import Missing, check_indexes, unequal_rows
 from renyi.data.column import Column
 from renyi.data.notes import Notes
 from renyi.data.table import Table, as_table, check_known, checked_overrides, names_of, too_few_columns
-from renyi.data.types import MAX_LEVELS, Override, check_max_levels
+from renyi.data.types import Override, check_max_levels
 from renyi.errors import InputError, check_choice
 from renyi.inference.false_discovery import Correction
 from renyi.tables.accumulator import measure_of
@@ -22,7 +23,10 @@ __all__ = [
     "Vectors",
     "column_named",
     "comparable",
+    "holds_values",
     "listed",
+    "name_beside",
+    "named_target",
     "names_in",
     "side_by_side",
     "split",
@@ -31,6 +35,16 @@ __all__ = [
 
 Types: TypeAlias = Mapping[Any, Override] | None
 Vectors: TypeAlias = Mapping[str, Sequence[str]] | None
+
+
+class _Rows(Protocol):
+    """A table, wherever its rows are."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+
+Side = TypeVar("Side", bound=_Rows)
 
 
 @dataclass(frozen=True)
@@ -76,20 +90,19 @@ def side_by_side(
     vectors: Vectors,
     missing: Missing,
     *,
-    max_levels: int = MAX_LEVELS,
+    read: Callable[..., Side],
     called: str = "other",
-) -> tuple[Table, Table]:
-    """Two tables over the same rows."""
+) -> tuple[Side, Side]:
+    """Two tables over the same rows, each of which is read with what is asked of its columns."""
     check_indexes(table, other)
     names = [names_of(table), names_of(other, called)]
     overrides, groups = checked_overrides(types, vectors, [*names[0], *names[1]])
     rows, columns = (
-        as_table(
+        read(
             part,
             argument,
             types={name: kind for name, kind in overrides.items() if name in known},
             vectors={name: parts for name, parts in groups.items() if set(parts) & set(known)},
-            max_levels=max_levels,
         )
         for part, argument, known in ((table, "the table", names[0]), (other, called, names[1]))
     )
@@ -125,7 +138,7 @@ def split(table: Table, names: Sequence[str]) -> tuple[Table, Table]:
     return part(False), part(True)
 
 
-def _holds_values(target: Any, known: Sequence[str]) -> bool:
+def holds_values(target: Any, known: Sequence[str]) -> bool:
     """Whether a target is a column of its own, and no name or list of names of a table's columns."""
     if isinstance(target, Column) or not isinstance(target, Sized) or isinstance(target, (str, bytes)):
         return isinstance(target, Column)
@@ -139,26 +152,37 @@ def with_target(
 ) -> tuple[Table, str]:
     """A table with its target, which is a column of it, several as a vector, or values; and what that is called."""
     known = names_of(table)
-    if _holds_values(target, known):
+    if holds_values(target, known):
         return _beside_values(table, target, types, vectors, max_levels=max_levels)
+    goal, vectors = named_target(target, known, held, vectors)
+    return as_table(table, types=types, vectors=vectors, max_levels=max_levels), goal
+
+
+def named_target(target: Any, known: Sequence[str], held: Sequence[str], vectors: Vectors) -> tuple[str, Vectors]:
+    """What a target is called that is among the columns, and all vectors, of which it is one if it has several."""
     names = listed(target, known)
     if not names:
         raise InputError("target names no column: pass one, or several as a vector")
     if set(names) & set(held):
         raise InputError(f"{sorted(set(names) & set(held))[0]!r} is both the target and given: leave it out of one")
     goal = " & ".join(names)
-    if len(names) > 1:
-        vectors = {**checked_overrides(None, vectors, known)[1], goal: names}
-    return as_table(table, types=types, vectors=vectors, max_levels=max_levels), goal
+    if len(names) == 1:
+        return goal, vectors
+    return goal, {**checked_overrides(None, vectors, known)[1], goal: names}
+
+
+def name_beside(target: Any, known: Sequence[str]) -> str:
+    """What values beside a table are called."""
+    name = str(getattr(target, "name", None) or "target")
+    while name in known:  # as where a Series was computed from a column
+        name += " (target)"
+    return name
 
 
 def _beside_values(table: Any, target: Any, types: Types, vectors: Vectors, *, max_levels: int) -> tuple[Table, str]:
     """A table and, beside its columns, a target that is a column of its own; and what that is called."""
-    name, known = str(getattr(target, "name", None) or "target"), names_of(table)
-    while name in known:  # as where a Series was computed from a column
-        name += " (target)"
-    sides = side_by_side(table, {name: target}, types, vectors, "pairwise", max_levels=max_levels, called="target")
-    rows, goal = sides
+    name, read = name_beside(target, names_of(table)), partial(as_table, max_levels=max_levels)
+    rows, goal = side_by_side(table, {name: target}, types, vectors, "pairwise", read=read, called="target")
     rows.notes.absorb(goal.notes)
     both = replace(
         rows,

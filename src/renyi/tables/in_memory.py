@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,8 @@ class TableInMemory:
         if names is not None:
             parts = split(self._read(table), names)
         else:
-            sides = side_by_side(table, other, asked.types, asked.vectors, asked.missing, max_levels=asked.max_levels)
+            read = partial(as_table, max_levels=asked.max_levels)
+            sides = side_by_side(table, other, asked.types, asked.vectors, asked.missing, read=read)
             parts = observed(sides[0], missing=asked.missing), observed(sides[1], missing=asked.missing)
         rows, columns = (comparable(part, asked.by, at_least=1) for part in parts)
         return rows, columns, self._every_pair(rows.columns, columns.columns)

@@ -1,5 +1,3 @@
-import sys
-
 import numpy as np
 import pytest
 
@@ -14,10 +12,12 @@ torch = pytest.importorskip("torch")
 from renyi.allpairs import stack as stacks  # noqa: E402
 from renyi.allpairs.device import compare, ranking  # noqa: E402
 from renyi.allpairs.device import stack as device_stack  # noqa: E402
-from renyi.allpairs.device.ranking import upload  # noqa: E402
+from renyi.allpairs.device.groups import groups_on_device  # noqa: E402
+from renyi.allpairs.device.ranking import ranked  # noqa: E402
+from renyi.allpairs.device.reading import read_table  # noqa: E402
 from renyi.compute import devices, fetching  # noqa: E402
-from renyi.compute.devices import device_of, halves, multiplied, paired  # noqa: E402
-from renyi.data.table import as_table  # noqa: E402
+from renyi.compute.devices import halves, multiplied, paired  # noqa: E402
+from renyi.pair.prepare import DEFAULT_SETTINGS  # noqa: E402
 
 
 def dependent(n, rng, n_columns=9):
@@ -218,6 +218,76 @@ def test_matrices_that_come_in_pieces_or_are_filled_in_memory_are_the_same(name,
     assert np.abs(parts.values - expected.values[:9, 9:]).max() < 1e-12
 
 
+# Tables with gaps.
+
+
+def gaps_in(values, rng, share=0.1):
+    return np.where(rng.random(values.shape) < share, np.nan, values)
+
+
+@pytest.mark.parametrize("n", [40, 300])
+def test_tensors_with_gaps_have_the_numbers_of_arrays(n, rng):
+    # On few rows ties would have p-values from shuffles.
+    values = gaps_in(dependent(n, rng, n_columns=12) if n >= 50 else rng.standard_normal((n, 12)), rng)
+    assert_same_table(renyi.matrix(torch.tensor(values)), renyi.matrix(values), 1e-8)
+    sides = values[:, ::3], values[:, 1::3]
+    assert_same_table(renyi.matrix(*map(torch.tensor, sides)), renyi.matrix(*sides), 1e-8)
+
+
+@pytest.mark.parametrize("kinds", [("cuda",), ("cpu", "cuda")])
+def test_many_rows_with_gaps_have_the_log_pvalues_of_arrays_to_four_digits(kinds, rng, monkeypatch):
+    values = gaps_in(dependent(5000, rng, n_columns=12), rng)
+    expected = renyi.matrix(values)
+    monkeypatch.setattr(devices, "_IN_HALVES", kinds)
+    found = renyi.matrix(torch.tensor(values))
+    assert {group.dtype for group in stacks_of(values)} >= {torch.float32}
+    assert (found.n_samples == expected.n_samples).all()
+    assert difference(found, expected, "values") < 1e-5
+    of_table, known = (one.edges for one in (found, expected))
+    orders = [np.lexsort((edges.found.j, edges.found.i)) for edges in (of_table, known)]
+    log_p, known_log_p = of_table.log_pvalues[orders[0]], known.log_pvalues[orders[1]]
+    # Of copies 1 − coefficient² is what single precision has left, in memory too.
+    is_meant = ~known.is_shuffled[orders[1]] & (known.found.coefficient[orders[1]] < 0.9999)
+    assert is_meant.sum() >= 60
+    assert np.abs(log_p / known_log_p - 1.0)[is_meant].max() < 1e-4
+
+
+def stacks_of(values):
+    ranks = ranked(read_table(torch.tensor(values), torch.device("cpu")), DEFAULT_SETTINGS)
+    return [group.coefficient for group in groups_on_device(ranks, has_gaps=True)]
+
+
+def test_pairs_that_are_not_wanted_need_not_be_kept(rng):
+    values = gaps_in(dependent(200, rng), rng)
+    found, expected = (renyi.pairs(one, top=7) for one in (torch.tensor(values), values))
+    assert found["x"].tolist() == expected["x"].tolist()
+    assert found["y"].tolist() == expected["y"].tolist()
+    assert found["strength"] == pytest.approx(expected["strength"], abs=1e-7)
+
+
+# Where pairs are.
+
+
+@pytest.mark.parametrize("is_square", [True, False])
+def test_pairs_are_found_at_their_places(is_square, rng):
+    shape = (7, 7) if is_square else (4, 6)
+    matrices = {"coefficient": rng.random(shape)}
+    found = compare.FoundMatrix(matrices, 50, (np.full(shape[0], 8), np.full(shape[1], 3)), is_square, [(2, 3)])
+    pairs = list(zip(found.i.tolist(), found.j.tolist(), strict=True))
+    assert len(pairs) == (21 if is_square else 24)
+    assert found.places(pairs).tolist() == list(range(len(pairs)))
+    assert found.places([]).tolist() == []
+    if is_square:
+        assert found.places([(j, i) for i, j in pairs]).tolist() == list(range(len(pairs)))
+    assert found.coefficient.tolist() == [matrices["coefficient"][pair] for pair in pairs]
+    assert np.flatnonzero(found.is_shuffled).tolist() == [pairs.index((2, 3))]
+    assert found.n.tolist() == [50] * len(pairs)
+    assert found.ranks.tolist() == [[8, 3]] * len(pairs)
+    assert found.heavier is None
+    assert found.matrix("coefficient") is matrices["coefficient"]
+    assert found.matrix("n") is None
+
+
 # A full device.
 
 
@@ -225,21 +295,21 @@ class _FullBeyond:
     """Comparing that runs out of memory for more pairs than there is room for."""
 
     def __init__(self, most):
-        self.most, self.sizes, self.compare = most, [], compare._compare
+        self.most, self.sizes, self.compare = most, [], compare.compare
 
-    def __call__(self, x, y):
+    def __call__(self, x, y, *settings):
         size = len(x.positions) * len(y.positions)
         if size > self.most:
             raise torch.OutOfMemoryError("out of memory")
         self.sizes.append(size)
-        return self.compare(x, y)
+        return self.compare(x, y, *settings)
 
 
 def test_a_full_device_gets_smaller_tiles(rng, monkeypatch):
     values = torch.tensor(rng.standard_normal((100, 11)))
     expected = renyi.matrix(values)
     full = _FullBeyond(9)
-    monkeypatch.setattr(compare, "_compare", full)
+    monkeypatch.setattr(compare, "compare", full)
     found = renyi.matrix(values)
     assert max(full.sizes) <= 9
     assert difference(found, expected, "values") < 1e-12
@@ -250,7 +320,7 @@ def test_a_device_without_room_for_a_pair_is_an_error_that_says_so(rng, monkeypa
         total_memory = 2**30
 
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: Properties)
-    monkeypatch.setattr(compare, "_compare", _FullBeyond(0))
+    monkeypatch.setattr(compare, "compare", _FullBeyond(0))
     with pytest.raises(renyi.InputError, match=r"no room for one pair of columns: free its memory"):
         renyi.matrix(torch.tensor(rng.standard_normal((100, 3))))
 
@@ -264,101 +334,17 @@ def test_work_is_done_in_smaller_pieces_where_there_is_no_room():
     assert devices.within_room(work, 20, torch.device("cpu"), "nothing") == 2
 
 
-# One pair.
-
-
-@pytest.mark.parametrize("n", [30, 300, 5000])
-def test_a_pair_of_tensors_has_the_pvalue_of_arrays(n, rng):
-    x = rng.standard_normal(n)
-    y = 0.3 * x**2 + rng.standard_normal(n)
-    expected, found = renyi.independence_test(x, y), renyi.independence_test(torch.tensor(x), torch.tensor(y))
-    assert found.log_pvalue == pytest.approx(expected.log_pvalue, rel=1e-9)
-    assert found.coefficient == pytest.approx(expected.coefficient)
-    assert found.confidence_interval() == pytest.approx(expected.confidence_interval(), nan_ok=True)
-
-
-def test_missing_values_of_tensors_are_left_out(rng):
-    x, y = rng.standard_normal((2, 200))
-    x[3], y[8] = np.nan, np.nan
-    expected = renyi.independence_test(x, y, missing="pairwise")
-    found = renyi.independence_test(torch.tensor(x), torch.tensor(y), missing="pairwise")
-    assert found.pvalue == pytest.approx(expected.pvalue)
-
-
-def test_shuffles_on_a_device_are_as_good_as_others(rng):
-    x, y = rng.standard_normal((2, 1000))
-    settings = {"method": "permutation", "n_resamples": 3000}
-    y += 0.12 * x
-    by_law = renyi.independence_test(x, y, method="roy").pvalue
-    found = [renyi.independence_test(torch.tensor(x), torch.tensor(y), **settings, rng=seed) for seed in (1, 1, 2)]
-    assert found[0].pvalue == found[1].pvalue != found[2].pvalue
-    for one in found:
-        assert one.pvalue == pytest.approx(by_law, rel=0.5, abs=0.003)
-
-
-# Which device.
-
-
-@pytest.mark.parametrize("device", ["gpu", 3.5, "cuda:x"])
-def test_an_unknown_device_is_refused(device, rng):
-    with pytest.raises(renyi.InputError, match="pass 'cuda', 'cuda:1', 'cpu' or None"):
-        renyi.matrix(rng.random((50, 2)), device=device)
-
-
-@pytest.mark.skipif(torch.backends.cuda.is_built(), reason="torch has CUDA")
-def test_a_torch_without_cuda_is_named(rng):
-    x, y = rng.random((2, 50))
-    with pytest.raises(renyi.InputError, match=r"needs a torch with CUDA, and .* has none: install another build"):
-        renyi.independence_test(x, y, device="cuda")
-
-
-def test_a_device_that_is_not_there_is_named(rng, monkeypatch):
-    monkeypatch.setattr(torch.backends.cuda, "is_built", lambda: True)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    with pytest.raises(renyi.InputError, match=r"'cuda:2' is not there .torch sees 2 of them.: pass device=None"):
-        renyi.screen({"a": rng.random(50), "b": rng.random(50)}, "a", device="cuda:2")
-
-
-def test_a_torch_that_is_too_old_is_named(monkeypatch):
-    monkeypatch.setattr(torch, "__version__", "2.1.0+cu118")
-    with pytest.raises(renyi.InputError, match=r"torch is 2.1.0\+cu118, and this needs 2.8 or later"):
-        device_of("cuda")
-
-
-def test_without_torch_the_extra_is_named(rng, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(renyi.MissingExtraError, match=r"pip install 'renyi\[gpu\]'"):
-        renyi.matrix(rng.random((50, 2)), device="cuda")
-
-
-def test_arrays_stay_with_numpy_where_the_processor_is_asked_for(rng):
-    values = rng.random((100, 3))
-    assert device_of("cpu", values) is None
-    assert (renyi.matrix(values, device="cpu").values == renyi.matrix(values).values).all()
-
-
-# What is not for a device yet.
+# What is not for a device.
 
 
 def test_what_a_device_cannot_do_is_refused_and_not_done_elsewhere(rng):
     values = rng.standard_normal((80, 3))
-    gaps = values.copy()
-    gaps[2, 1] = np.nan
-    with pytest.raises(renyi.InputError, match="'x1' has 1 missing cell, which are not compared on a device yet"):
-        renyi.matrix(torch.tensor(gaps))
     with pytest.raises(renyi.InputError, match="measure='dcor' is not for a device"):
         renyi.matrix(torch.tensor(values), measure="dcor")
-    with pytest.raises(renyi.InputError, match="given is not for a device yet"):
+    with pytest.raises(renyi.InputError, match="given is not for a device"):
         renyi.screen(torch.tensor(values), "x0", given="x1")
-    with pytest.raises(renyi.InputError, match="types and vectors"):
-        renyi.matrix(torch.tensor(values), vectors={"v": ["x0", "x1"]})
-    with pytest.raises(renyi.InputError, match="convert it to floats"):
-        renyi.matrix(torch.tensor(values > 0))
     with pytest.raises(renyi.InputError, match="a table has rows and columns"):
         renyi.matrix(torch.tensor(values[:, 0]))
-    with pytest.raises(renyi.InputError, match=r"x is a tensor of the shape \(80, 3\)"):
-        renyi.independence_test(torch.tensor(values), torch.tensor(values[:, 0]))
     with pytest.raises(renyi.InputError, match="blocks are not shuffled on a device yet"):
         renyi.independence_test(*torch.tensor(values[:, :2]).T, blocks=np.arange(80) // 8)
 
@@ -434,13 +420,3 @@ def test_large_whole_numbers_beside_floats_keep_their_digits_or_are_refused(rng)
     with pytest.raises(renyi.InputError, match="'x' in the table has whole numbers that floats beside it would round"):
         renyi.matrix({"x": apart, "y": torch.tensor(y)})
     assert renyi.matrix({"x": apart, "y": torch.tensor((1e9 * y).astype(np.int64))}).values[0, 1] > 0.9
-
-
-def test_what_floats_cannot_keep_apart_is_not_sent_to_a_device(rng):
-    steps = rng.permutation(400)
-    cpu = torch.device("cpu")
-    assert len(upload(as_table({"x": 2**62 + steps, "y": steps}), cpu).numbers[0].unique()) == 400
-    far = np.where(steps == 0, 0, 2**62 + steps)
-    for x in (far, far.astype(np.uint64), far.astype("M8[ns]"), far.astype(np.longdouble)):
-        with pytest.raises(renyi.InputError, match=r"x has numbers that 64-bit floats cannot keep apart.*device=None"):
-            upload(as_table({"x": x, "y": steps}), cpu)

@@ -1,11 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from renyi.allpairs.device import stack as device_stack  # noqa: E402
-from renyi.allpairs.device.stack import DeviceStack, DeviceValues  # noqa: E402
+from renyi.allpairs.device.stack import DeviceStack, Observed  # noqa: E402
 from renyi.compute import devices  # noqa: E402
+from tensor_tables import InHost  # noqa: E402
 
 
 def stack_of(n_columns, rank, rng, *, n_rows=300, dtype=torch.float64):
@@ -52,15 +55,6 @@ def test_columns_with_others_have_the_products_of_every_pair(rng, monkeypatch):
     assert np.abs(parts[0].products(x).numpy() - products_of(of_x[:, parts[1]], of_x)).max() < 1e-10
 
 
-@pytest.mark.parametrize("n_columns", [3, 10])
-def test_values_with_themselves_have_the_products_of_every_pair_both_ways(n_columns, rng, monkeypatch):
-    cut_up(monkeypatch, strip=2, rows=50, width=8)
-    numbers = rng.standard_normal((n_columns, 180)) * 10.0 ** np.arange(n_columns)[:, np.newaxis]
-    values = DeviceValues.of(torch.tensor(numbers))
-    found = values.products(values)[..., 0, 0].numpy() / 180
-    assert np.abs(found - np.corrcoef(numbers)).max() < 1e-12
-
-
 @pytest.mark.parametrize(("kinds", "tolerance"), [(("cuda",), 3e-6), (("cuda", "cpu"), 3e-6)])
 def test_strips_of_single_precision_and_of_its_halves(kinds, tolerance, rng, monkeypatch):
     monkeypatch.setattr(devices, "_IN_HALVES", kinds)
@@ -95,3 +89,69 @@ def test_functions_of_any_size_multiply_in_halves(rng, monkeypatch):
     found = weighted.products(stack).numpy() * weighted.size
     expected = np.einsum("nca,n,ndb->cdab", values, functions[4], values)
     assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
+
+
+# Rows that lie elsewhere than what works on them.
+
+
+def with_gaps(n_columns, rng, *, n_rows=300, rank=5):
+    """Functions of columns on 30 cells each, after which comes one of missing rows."""
+    tables = rng.standard_normal((n_columns, 31, rank))
+    tables[:, -1] = 0.0
+    codes = rng.integers(0, 31, (n_rows, n_columns))
+    starts = 31 * np.arange(n_columns)
+    stack = DeviceStack.of_table(
+        torch.tensor(tables.reshape(-1, rank)),
+        torch.tensor((codes + starts).astype(np.int32)),
+        dtype=torch.float64,
+        starts=starts.tolist(),
+        sizes=[31] * n_columns,
+    )
+    return stack, codes
+
+
+def test_places_in_memory_are_moved_as_they_are_needed(rng, monkeypatch):
+    cut_up(monkeypatch, strip=2, rows=97, width=4)
+    stack, codes = with_gaps(6, rng)
+    elsewhere = replace(stack, places=stack.places.as_subclass(InHost))
+    before = InHost.moved
+    assert elsewhere.device == stack.device
+    assert torch.equal(elsewhere.products(elsewhere), stack.products(stack))
+    assert InHost.moved - before == len(list(stack._chunks(stack))) == 4
+    part, leading = elsewhere.part(slice(1, 4)), elsewhere.leading(2)
+    assert torch.equal(part.products(leading), stack.part(slice(1, 4)).products(stack.leading(2)))
+    assert np.array_equal(elsewhere.cells(3).numpy(), codes[:, 3])
+    observed = Observed(elsewhere)
+    found = observed.products(elsewhere)
+    assert torch.equal(found, Observed(stack).products(stack))
+    is_there = codes < 30
+    assert torch.equal(observed.of_column(2), torch.tensor(is_there[:, 2]))
+    counts = Observed(elsewhere).products(Observed(elsewhere))[..., 0, 0].numpy()
+    assert np.array_equal(counts, is_there.T.astype(float) @ is_there)
+
+
+# Many functions.
+
+
+@pytest.mark.parametrize("are_rows", [False, True])
+def test_many_functions_are_multiplied_by_cells_unless_these_are_rows(are_rows, rng, monkeypatch):
+    stack, codes = with_gaps(3, rng, rank=60)
+    stack = replace(stack, has_rows_for_cells=are_rows)
+    values = np.stack([stack.tables[0][31 * k + codes[:, k], :60].numpy() for k in range(3)], axis=1)
+    by_cells = []
+    whole = DeviceStack._products_of_cells
+    monkeypatch.setattr(DeviceStack, "_products_of_cells", lambda *sides: by_cells.append(sides) or whole(*sides))
+    found = stack.products(stack).numpy()
+    assert len(by_cells) == (0 if are_rows else 1)
+    assert np.abs(found - products_of(values, values)).max() < 1e-9
+    few = stack.leading(3)
+    assert np.abs(few.products(stack).numpy() - products_of(values[..., :3], values)).max() < 1e-9
+
+
+def test_functions_follow_one_another_on_the_same_cells(rng):
+    stack, codes = with_gaps(3, rng)
+    both = stack.leading(2).followed_by(stack)
+    assert (both.rank, len(both), both.sizes) == (7, 3, stack.sizes)
+    values = np.stack([stack.tables[0][31 * k + codes[:, k], :5].numpy() for k in range(3)], axis=1)
+    expected = np.concatenate((values[..., :2], values), axis=2)
+    assert np.abs(both.products(both).numpy() - products_of(expected, expected)).max() < 1e-10

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.device.ranking import DeviceVariable, Ranked, rows_at
-from renyi.allpairs.device.stack import DeviceStack, DeviceValues
+from renyi.allpairs.device.stack import DeviceStack
+from renyi.allpairs.device.values import DeviceValues
 from renyi.allpairs.stack import is_exact
 from renyi.basis.basis import Basis
 from renyi.basis.product_moments import Moments, recipes_of_many
@@ -160,7 +161,8 @@ class _Group:
 
     def _stack(self, table: Tensor, places: Tensor, kind: Any) -> DeviceStack:
         starts, sizes = self._starts.tolist(), self._sizes.tolist()
-        return DeviceStack.of_table(table, places, dtype=kind, starts=starts, sizes=sizes)
+        stack = DeviceStack.of_table(table, places, dtype=kind, starts=starts, sizes=sizes)
+        return replace(stack, has_rows_for_cells=self._variables[0].column.is_vector)
 
 
 def _basis(prepared: Prepared) -> Basis:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from renyi.allpairs.column_group import Variable, ready
 from renyi.allpairs.device.functions import Batch, prepared_cells, tie_free
 from renyi.allpairs.device.reading import OnDevice, reason_against
-from renyi.allpairs.device.stack import less_smallest
+from renyi.allpairs.device.values import less_smallest
 from renyi.allpairs.pearson import standardised
 from renyi.allpairs.row_sample import sampled_rows
 from renyi.allpairs.stack import codes_of, precision

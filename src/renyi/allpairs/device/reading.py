@@ -21,7 +21,16 @@ from renyi.data.table import Table, as_dict, as_table, checked_overrides, names_
 from renyi.data.types import MAX_LEVELS, SkipError, check_varies, read
 from renyi.errors import InputError, check_choice, count
 
-__all__ = ["OnDevice", "has_tensors", "of_columns", "read_table", "reason_against", "tensors_of", "without_rows"]
+__all__ = [
+    "OnDevice",
+    "has_tensors",
+    "of_columns",
+    "read_table",
+    "reason_against",
+    "tensors_of",
+    "uploaded",
+    "without_rows",
+]
 
 Index: TypeAlias = NDArray[np.intp]
 Tensor: TypeAlias = Any
@@ -51,6 +60,11 @@ class OnDevice:
     places: Index
     device: Any
 
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return self.table.n_rows
+
     def take(self, which: Sequence[int], /) -> "OnDevice":
         """Some of the columns, in their order."""
         columns = tuple(self.table.columns[k] for k in which)
@@ -77,14 +91,14 @@ def read_table(
     check_choice(missing, Missing, "missing")
     if not has_tensors(data):
         whole = as_table(data, argument, types=types, vectors=vectors, max_levels=max_levels)
-        return _uploaded(observed(whole, missing=missing), device)
+        return uploaded(observed(whole, missing=missing), device)
     if not isinstance(data, Mapping) and data.ndim != 2:
         raise InputError(
             f"{argument} is a tensor of the shape {tuple(data.shape)}, and a table has rows and columns: pass a "
             "tensor that has both, or a dict of tensors"
         )
     if not isinstance(data, Mapping) and not types and not vectors and _is_of_numbers(data):
-        names = names_of(np.empty((0, data.shape[1])), argument)
+        names = names_of(data, argument)
         return without_rows(_of_numbers(_as_numbers(data, device, argument).T, names, device, argument), missing)
     parts = data if isinstance(data, Mapping) else {f"x{j}": data[:, j] for j in range(data.shape[1])}
     read_here = _read_in_memory(parts, types, vectors, argument)
@@ -92,7 +106,7 @@ def read_table(
         return without_rows(_stacked(parts, device, argument), missing)
     if missing != "pairwise":  # rows are lost by all columns, wherever these are
         whole = as_table(_all_in_memory(parts), argument, types=types, vectors=vectors, max_levels=max_levels)
-        return _uploaded(observed(whole, missing=missing), device)
+        return uploaded(observed(whole, missing=missing), device)
     return _mixed(parts, read_here, device, argument, {"types": types, "vectors": vectors, "max_levels": max_levels})
 
 
@@ -104,8 +118,8 @@ def _is_of_numbers(data: Tensor) -> bool:
 
 def _read_in_memory(parts: Mapping[Any, Any], types: Any, vectors: Any, argument: str) -> set[Any]:
     """Which columns of a dict are read in memory."""
-    names = dict(zip(names_of(dict.fromkeys(parts, np.empty(0)), argument), parts, strict=True))
-    overrides, groups = checked_overrides(types, vectors, list(names))
+    names = dict(zip(names_of(parts, argument), parts, strict=True))
+    overrides, groups = checked_overrides(types, vectors, list(names), argument)
     wanted = {names[name] for name in (*overrides, *(member for group in groups.values() for member in group))}
     is_plain = {name: is_tensor(part) and part.ndim == 1 and _is_of_numbers(part) for name, part in parts.items()}
     return wanted | {name for name, plain in is_plain.items() if not plain}
@@ -120,7 +134,7 @@ def _mixed(parts: Mapping[Any, Any], here: set[Any], device: Any, argument: str,
     there = {name: part for name, part in parts.items() if name not in here}
     told = as_table({name: in_memory(part) for name, part in parts.items() if name in here}, argument, **asked)
     if not there:
-        return _uploaded(told, device)
+        return uploaded(told, device)
     numbers = _stacked(there, device, argument)
     if numbers.table.n_rows != told.n_rows:
         raise InputError(
@@ -167,7 +181,7 @@ def _stacked(parts: Mapping[Any, Tensor], device: Any, argument: str) -> OnDevic
     import torch
 
     notes = Notes()
-    names = names_of(dict.fromkeys(parts, np.empty(0)), argument, notes)
+    names = names_of(parts, argument, notes)
     (first, n_rows), *others = ((name, len(part)) for name, part in zip(names, parts.values(), strict=True))
     for name, length in others:
         if length != n_rows:
@@ -224,7 +238,7 @@ def _as_floats(part: Tensor, label: str) -> Tensor:
     return floats
 
 
-def _uploaded(table: Table, device: Any) -> OnDevice:
+def uploaded(table: Table, device: Any, /) -> OnDevice:
     """The columns of a table in memory; numbers that floats keep apart are ranked on the device."""
     import torch
 

@@ -10,7 +10,8 @@ from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.common_rows import Side, by_column
 from renyi.allpairs.compare import Pair, left_of_cells, pair_of_sums
 from renyi.allpairs.device.groups import Gaps
-from renyi.allpairs.device.stack import DeviceStack, DeviceValues, Observed
+from renyi.allpairs.device.stack import DeviceStack, Observed
+from renyi.allpairs.device.values import DeviceValues
 from renyi.allpairs.masked_gram import MaskedGram, Pairs, Whitened, leverages_of_cells
 from renyi.allpairs.sums import Sums
 from renyi.compute.arrays import in_memory, like, log_factorials
