@@ -156,12 +156,14 @@ def test_seeds_give_other_draws_and_the_same_again(rng):
 def test_repeats_take_the_median_over_draws(rng):
     x, y = rng.standard_normal((2, 300))
     draws = seeds(4, n_draws=3)
+    from renyi.basis.canonical import canonical_correlations, cross_products
     from renyi.data.align import as_pair
-    from renyi.pair.rdc import _coefficient
+    from renyi.pair.bases import pair_of_bases
     from renyi.pair.settings import Settings
 
     pair = as_pair(x, y, missing="raise")
-    values = [_coefficient(pair, Settings(None, 3.0, "auto"), seed, False) for seed in draws]
+    bases = [pair_of_bases(pair, Settings(None, 3.0, "auto"), seed) for seed in draws]
+    values = [canonical_correlations(cross_products(*sides))[0] for sides in bases]
     assert len(set(values)) == 3
     assert renyi.rdc(x, y, rng=4, repeats=3) == np.median(values)
 
