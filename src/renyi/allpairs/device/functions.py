@@ -7,7 +7,7 @@ close to the identity, whose factors are accurate. So the tables of a thousand c
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -96,6 +96,11 @@ class _Later(Basis):
     @property
     def rank(self) -> int:
         return int(self.__dict__["_rank"])
+
+    @cached_property
+    def n_samples(self) -> int:
+        """Rows of the data."""
+        return int(self.__dict__["counts"].sum())
 
 
 def _smooth_table(smooth: Smooth) -> Array:
