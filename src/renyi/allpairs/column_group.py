@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,13 @@ from renyi.basis.cosine import Smooth
 from renyi.basis.nested import Scales
 from renyi.basis.product_moments import Moments, moments_of, recipes_of
 from renyi.basis.random_features import FIXED_DRAW
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Column
 from renyi.inference.multiscale import CORNER
 from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare
 from renyi.pair.settings import Settings
 
 __all__ = ["ColumnGroup", "Variable", "ready"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +185,7 @@ class ColumnGroup:
         cls,
         positions: Sequence[int],
         variables: Sequence[Variable],
-        missing: Sequence[NDArray[np.bool_] | None],
+        missing: Sequence[Mask | None],
     ) -> "ColumnGroup":
         n_rows = variables[0].n_rows
         bases, nested = [v.prepared.basis for v in variables], [v.scales.basis for v in variables]
@@ -218,7 +216,7 @@ class ColumnGroup:
     def over_vectors(
         self,
         tables: Sequence[tuple[Array, Array]],
-        missing: Sequence[NDArray[np.bool_] | None],
+        missing: Sequence[Mask | None],
         n_rows: int,
         /,
     ) -> "ColumnGroup":

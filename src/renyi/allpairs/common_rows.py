@@ -25,6 +25,9 @@ from renyi.allpairs.sums import Sums, correlation
 from renyi.basis.basis import RESTRICTED_CUT, most_functions
 from renyi.basis.nested import FEW_TIES, TIES_OF_LEVELS
 from renyi.compute.arrays import (
+    Array,
+    Index,
+    Mask,
     as_floats,
     as_places,
     at_least,
@@ -42,9 +45,6 @@ from renyi.inference.multiscale import Block, NestedProducts, largest_root
 
 __all__ = ["CommonPairs", "CountedSide", "MaskedSide", "Side", "by_column"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
-Mask: TypeAlias = NDArray[np.bool_]
 # Of both sides (pairs, 2).
 Ranks: TypeAlias = NDArray[np.integer[Any]]
 

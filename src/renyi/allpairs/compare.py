@@ -17,7 +17,7 @@ from renyi.allpairs.common_rows import CommonPairs, CountedSide, MaskedSide, Sid
 from renyi.allpairs.complete import CompletePairs
 from renyi.allpairs.sums import Sums
 from renyi.basis import random_features
-from renyi.compute.arrays import flat_places, in_memory, like, namespace
+from renyi.compute.arrays import Array, Index, Mask, flat_places, in_memory, like, namespace
 from renyi.compute.threads import keep_going
 from renyi.errors import InputError
 from renyi.pair.bases import check_ranks
@@ -41,8 +41,6 @@ __all__ = [
     "pair_of_sums",
 ]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Ranks: TypeAlias = NDArray[np.integer[Any]]
 Pair: TypeAlias = tuple[Prepared, Prepared, Crosses | None]
 
@@ -77,7 +75,7 @@ class Found(Protocol):
     @property
     def spearman(self) -> Array: ...
     @property
-    def is_shuffled(self) -> NDArray[np.bool_]: ...
+    def is_shuffled(self) -> Mask: ...
     @property
     def heavier(self) -> Array | None: ...
 
@@ -102,7 +100,7 @@ class FoundPairs:
     log_pvalue: Array
     pearson: Array | None
     spearman: Array
-    is_shuffled: NDArray[np.bool_]
+    is_shuffled: Mask
     heavier: Array | None = None
 
     @classmethod

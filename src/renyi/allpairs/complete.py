@@ -9,16 +9,13 @@ from numpy.typing import NDArray
 from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.sums import Sums
 from renyi.basis.nested import Scales
-from renyi.compute.arrays import at_least, gathered, like, namespace
+from renyi.compute.arrays import Array, Index, Mask, at_least, gathered, like, namespace
 from renyi.inference import multiscale
 from renyi.inference.many_pairs import log_pvalues
 from renyi.inference.multiscale import Block, NestedProducts, largest_root
 
 __all__ = ["CompletePairs", "log_pvalues_of_pairs"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
-Mask: TypeAlias = NDArray[np.bool_]
 # Of both sides (pairs, 2).
 Ranks: TypeAlias = NDArray[np.integer[Any]]
 

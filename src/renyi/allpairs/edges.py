@@ -14,6 +14,7 @@ from renyi.allpairs.pearson import pearson_of
 from renyi.allpairs.same import SAME, are_same_levels, are_same_numbers, share_a_level
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import cross_products
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.align import common_rows
 from renyi.inference.debias import (
     FEW_ROWS,
@@ -34,8 +35,6 @@ from renyi.pair.result import remark_on
 
 __all__ = ["LARGEST_PVALUE", "MISSED", "MOST_LOOKED_AT", "SMALLEST_PVALUE", "Edges", "Looked", "traits"]
 
-Array: TypeAlias = NDArray[np.float64]
-Mask: TypeAlias = NDArray[np.bool_]
 # Positions of two columns.
 Pair: TypeAlias = tuple[int, int]
 
@@ -221,7 +220,7 @@ class Edges:
         # No pair has more rows than those that nobody looks at. Rounding errors are not to decide an order.
         return np.round(lower_end(self.strength, np.minimum(np.abs(self.rows_carrying), plain_rows(self.found.n))), 6)
 
-    def look_at(self, which: NDArray[np.intp], /) -> None:
+    def look_at(self, which: Index, /) -> None:
         """Find how many rows carry the strongest of some pairs, in which single ones weigh much."""
         if self.looked is not None:  # that was done while the rows were there
             return
@@ -359,7 +358,7 @@ class Edges:
         return np.asarray(2 * self.found.n[which] > most)
 
     @cached_property
-    def _sides(self) -> tuple[tuple[NDArray[np.intp], NDArray[np.str_]], ...]:
+    def _sides(self) -> tuple[tuple[Index, NDArray[np.str_]], ...]:
         """Of both sides the rows that columns have, and their kinds."""
         return tuple(
             (np.array([v.n_samples for v in side]), np.array([v.column.kind for v in side]))

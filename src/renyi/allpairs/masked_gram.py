@@ -16,6 +16,9 @@ from renyi.allpairs.stack import fine_chunks, in_a_chunk
 from renyi.basis.basis import RESTRICTED_CUT, Basis
 from renyi.basis.product_moments import Moments, recipes_of_smooth
 from renyi.compute.arrays import (
+    Array,
+    Index,
+    Mask,
     empty,
     flat_places,
     in_memory,
@@ -42,11 +45,8 @@ __all__ = [
     "sharp_leverage_bounds",
 ]
 
-Array: TypeAlias = NDArray[np.float64]
-Mask: TypeAlias = NDArray[np.bool_]
 # Observed rows (rows, masks).
-Masks: TypeAlias = NDArray[np.bool_]
-Index: TypeAlias = NDArray[np.intp]
+Masks: TypeAlias = Mask
 
 # A Gram matrix this close to the identity is far from singular, which nobody needs to compute then.
 _NEAR_IDENTITY = 0.5
@@ -240,7 +240,7 @@ class Pairs:
             is_near[doubtful] = xp.einsum("ijp,ijp->p", inverse, inverse) <= most
         return is_near
 
-    def principal(self, which: Index, size: int, /) -> tuple[Array, NDArray[np.intp]]:
+    def principal(self, which: Index, size: int, /) -> tuple[Array, Index]:
         """Principal directions (pairs, size, size) of leading functions, orthonormal on the rows, 0 below the cut."""
         xp = namespace(self.factor)
         squares, directions = xp.linalg.eigh(xp.moveaxis(self.gram(which)[:size, :size], -1, 0))
@@ -294,14 +294,14 @@ def sharp_leverage_bounds(side: Pairs, own: Array, n: Array, sizes: Sequence[int
         return np.asarray((np.sqrt(own) + shift) ** 2 / np.maximum(smallest, 0.0) / n)
 
 
-def exact_leverages(basis: Basis, observed: Mask | None, masks: NDArray[np.bool_], side: Pairs, /) -> Array:
+def exact_leverages(basis: Basis, observed: Mask | None, masks: Mask, side: Pairs, /) -> Array:
     """Largest leverages (rank, masks) of one column over the rows of each mask."""
     own = masks if observed is None else masks[observed]
     present = own if basis.codes is None else _cells_present(len(basis.table), basis.codes, own)
     return leverages_of_cells(basis.table, present, np.count_nonzero(own, axis=0), side)
 
 
-def leverages_of_cells(table: Array, present: NDArray[np.bool_], n: Index, side: Pairs, /) -> Array:
+def leverages_of_cells(table: Array, present: Mask, n: Index, side: Pairs, /) -> Array:
     """The same, given which cells (cells, masks) occur on the rows of each mask, and how many rows those are."""
     inverse = np.linalg.inv(np.moveaxis(side.factor, -1, 0))
     largest = np.empty((table.shape[1], len(n)))
@@ -315,7 +315,7 @@ def leverages_of_cells(table: Array, present: NDArray[np.bool_], n: Index, side:
     return np.asarray(largest / np.maximum(n, 1))
 
 
-def _cells_present(n_cells: int, codes: NDArray[np.integer[Any]], own: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _cells_present(n_cells: int, codes: NDArray[np.integer[Any]], own: Mask) -> Mask:
     present = np.zeros((n_cells, own.shape[1]), dtype=bool)
     np.logical_or.at(present, codes, own)
     return present

@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 from renyi.allpairs.stack import fine_chunks, precision
 from renyi.basis.cosine import Smooth
 from renyi.basis.product_moments import Moments
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.threads import keep_going, stream
 
 __all__ = ["MaskedMoments", "distinct_masks", "means_of_moments", "observed_rows"]
 
-Array: TypeAlias = NDArray[np.float64]
-Mask: TypeAlias = NDArray[np.bool_]
 # Observed rows (rows, masks).
-Masks: TypeAlias = NDArray[np.bool_]
-Index: TypeAlias = NDArray[np.intp]
+Masks: TypeAlias = Mask
 
 _MOST_BYTES = 2**28
 # Columns whose functions are made at once: enough for BLAS, and several turns for every core.

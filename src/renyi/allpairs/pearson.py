@@ -1,19 +1,16 @@
 """Pearson's correlation of many pairs of columns, each on the rows that both have, once somebody asks for it."""
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
 from renyi.allpairs.sums import correlation
+from renyi.compute.arrays import Array, Index
 from renyi.data.column import Column, as_floats
 
 __all__ = ["pearson_of", "standardised"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 # Numbers of one side that are looked at together, and columns of it.
 _NUMBERS_AT_ONCE, _MOST_COLUMNS = 2**24, 512

@@ -6,17 +6,17 @@ Numbers are from all rows; a picture of 10,000 rows looks as one of a billion do
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Column
 from renyi.errors import InputError, brief, is_integer
 
 __all__ = ["SAMPLE", "RowSample", "check_sample", "drawn_rows", "sampled_rows"]
 
-Index: TypeAlias = NDArray[np.intp]
 
 # Enough for pictures of 40 x 40 cells, boxes and smooth functions.
 SAMPLE = 10_000
@@ -41,7 +41,7 @@ def sampled_rows(n_rows: int, size: int, /) -> Index:
     return np.sort(np.random.default_rng(_SEED).choice(n_rows, size, replace=False))
 
 
-def drawn_rows(parts: Sequence[Any], n_rows: int, n_all: int, size: int, /) -> tuple[Index, NDArray[np.float64]]:
+def drawn_rows(parts: Sequence[Any], n_rows: int, n_all: int, size: int, /) -> tuple[Index, Array]:
     """Rows of a batch that may be among the `size` ones of smallest priority of all, and their priorities.
 
     A priority is uniform, and follows from the content of the batch alone: whoever reads the batch, and however often,
@@ -72,9 +72,9 @@ class RowSample:
     Samples of different rows add up, in any order to the same.
     """
 
-    priorities: NDArray[np.float64]
+    priorities: Array
     values: Mapping[str, NDArray[Any]]
-    missing: Mapping[str, NDArray[np.bool_]]
+    missing: Mapping[str, Mask]
 
     def __add__(self, other: "RowSample") -> "RowSample":
         return RowSample(

@@ -3,17 +3,14 @@
 How strong a dependence is says nothing of that: x and x² have a coefficient of 1, and neither is the other.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
 from renyi.basis.basis import Basis
+from renyi.compute.arrays import Array
 
 __all__ = ["SAME", "are_same_levels", "are_same_numbers", "share_a_level"]
 
-Array: TypeAlias = NDArray[np.float64]
 
 # Numbers are the same from this size of Spearman's correlation on; levels where the square of it is explained. Read off
 # the pairs of 41 real tables (benchmarks/studies/same_columns.py): above lie radius and area of a cell nucleus

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis.basis import Basis, are_many_functions
+from renyi.compute.arrays import Array, Mask
 from renyi.compute.memory import workspace
 
 __all__ = [
@@ -30,8 +31,6 @@ __all__ = [
     "precision",
 ]
 
-Array: TypeAlias = NDArray[np.float64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 ROWS_FOR_FLOAT32 = 4096
 _CELLS_FOR_FLOAT32 = 512

@@ -6,7 +6,7 @@ same cells, and whatever follows sees their total alone.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,12 @@ from numpy.typing import NDArray
 from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.masked_gram import masked_sums
 from renyi.allpairs.stack import Values
-from renyi.compute.arrays import at_least, gathered, in_memory, joined, namespace
+from renyi.compute.arrays import Array, Index, at_least, gathered, in_memory, joined, namespace
 from renyi.inference.multiscale import family
 from renyi.pair.independence import Crosses
 
 __all__ = ["Sums", "correlation", "reaches_beyond_corner"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 # Of values with variance 1 over their own rows; what rounding leaves of a constant is below.
 _LEAST_VARIANCE = 1e-20

@@ -13,6 +13,7 @@ from renyi.allpairs.compare import Found, FoundPairs
 from renyi.allpairs.edges import Edges
 from renyi.coefficients.base import N_RESAMPLES, Measure, Side
 from renyi.coefficients.pearson import Pearson, Spearman, correlation_of
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.progress import watched
 from renyi.compute.threads import stream
 from renyi.data.align import as_pair, common_rows
@@ -21,9 +22,6 @@ from renyi.errors import InputError
 
 __all__ = ["MeasuredEdges", "measured"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
-Mask: TypeAlias = NDArray[np.bool_]
 Reasons: TypeAlias = NDArray[np.object_]
 
 _PAIRS_AT_ONCE = 64

@@ -4,12 +4,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.edges import Edges
+from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError, is_integer
 from renyi.inference.false_discovery import Correction
 from renyi.pair import showing
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DependenceMatrix", "Fold"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Said = TypeVar("Said")
 
 
@@ -140,7 +139,7 @@ class DependenceMatrix(TableResult):
         return self._spread("spearman", 1.0)
 
     @cached_property
-    def n_samples(self) -> NDArray[np.intp]:
+    def n_samples(self) -> Index:
         """Rows that both columns have."""
         own = [variable.n_samples for variable in self.edges.x]
         counts = self._matrix_of(self.edges.found.n, own).astype(np.intp)

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.allpairs.edges import Edges
+from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError, brief, is_number
 from renyi.inference.false_discovery import Correction, adjust
 from renyi.pair import showing
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TableResult", "rate_for"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 # What is reported where nobody asks for another rate.
 _RATE = 0.05

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.edges import Edges
+from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError, is_integer
 from renyi.inference.false_discovery import Correction
 from renyi.pair import showing
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from renyi.data.table import Table
 
 __all__ = ["Screening"]
-
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

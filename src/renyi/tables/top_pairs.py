@@ -1,16 +1,13 @@
 """The strongest of very many pairs, kept while they come in, and false discovery rates that count all of them."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.allpairs.edges import MOST_LOOKED_AT, Edges
+from renyi.compute.arrays import Array, Index
 from renyi.inference.false_discovery import Correction
 
 __all__ = ["TopPairs"]
 
-Array: TypeAlias = NDArray[np.float64]
 
 # Cells of log p: a q-value from their upper edges is too large by 0.2 % at most, never too small.
 _WIDTH, _LOWEST = 0.002, -750.0
@@ -83,6 +80,6 @@ class TopPairs:
         return found
 
 
-def _cells(log_pvalue: Array) -> NDArray[np.intp]:
+def _cells(log_pvalue: Array) -> Index:
     """The cell of every logarithm, whose upper edge is not below it."""
     return np.clip(np.ceil((log_pvalue - _LOWEST) / _WIDTH).astype(np.intp) - 1, 0, _N_CELLS - 1)

@@ -17,7 +17,7 @@ from renyi.allpairs.device.rows import RowsOnDevice
 from renyi.allpairs.edges import LARGEST_PVALUE, SMALLEST_PVALUE, Edges, Looked, traits
 from renyi.allpairs.same import SAME
 from renyi.allpairs.tiles import tiles_of
-from renyi.compute.arrays import flat_places
+from renyi.compute.arrays import Array, Index, Mask, flat_places
 from renyi.compute.devices import EXTRA, free_bytes, relieved
 from renyi.compute.fetching import Fetching
 from renyi.compute.progress import watched
@@ -26,8 +26,6 @@ from renyi.inference.debias import LIGHT, largest_leverage
 
 __all__ = ["FoundMatrix", "compared", "compared_in_tiles"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Tensor: TypeAlias = Any
 
 # Columns of a tile at most: products are as fast as they get, and finished rows come back while others are worked on.
@@ -261,7 +259,7 @@ class FoundMatrix:
         return self._flat("heavier") if "heavier" in self.matrices else None
 
     @property
-    def is_shuffled(self) -> NDArray[np.bool_]:
+    def is_shuffled(self) -> Mask:
         """Which p-values come from shuffles."""
         are_shuffled = np.zeros(len(self.i), dtype=bool)
         are_shuffled[self.places(self.shuffled)] = True

@@ -11,7 +11,6 @@ from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis.basis import LEAST_SIZE, Basis, FeatureMap, copula_basis, feature_map_of, grid_cells
 from renyi.basis.cosine import FIRST_WAVE, MOST_FUNCTIONS, Smooth, functions
@@ -19,15 +18,13 @@ from renyi.basis.nested import ORDERED_CUT, Scales, number_scales
 from renyi.basis.orthonormal import ordered_whitening, principal_whitening, triangular_factor
 from renyi.basis.random_features import FIXED_DRAW, Projection, sines_and_cosines
 from renyi.basis.ranks import Cells, tie_free_cells
-from renyi.compute.arrays import in_memory
+from renyi.compute.arrays import Array, Index, in_memory
 from renyi.compute.devices import free_bytes
 from renyi.pair.prepare import Prepared
 from renyi.pair.settings import Settings
 
 __all__ = ["Batch", "prepared_cells", "tie_free"]
 
-Array: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.intp]
 Tensor: TypeAlias = Any
 
 # Fewer numbers of rows are made one by one.
@@ -38,7 +35,7 @@ _SMALLEST = 1e-9
 _NUMBERS_OF_ROW, _SHARE = 160, 0.2
 
 
-def prepared_cells(ranks: Array, counts: Counts, settings: Settings, /, *, has_ties: bool) -> Prepared:
+def prepared_cells(ranks: Array, counts: Index, settings: Settings, /, *, has_ties: bool) -> Prepared:
     """A number of which every cell has so many rows."""
     n = int(counts.sum())
     projection = settings.scalar_projection(n, FIXED_DRAW)
@@ -83,7 +80,7 @@ class Batch:
 class _Later(Basis):
     """A basis whose table is made in memory once somebody asks for it."""
 
-    def __init__(self, make: Callable[[], Array], rank: int, feature_map: FeatureMap | None, counts: Counts, /) -> None:
+    def __init__(self, make: Callable[[], Array], rank: int, feature_map: FeatureMap | None, counts: Index, /) -> None:
         own = {"codes": None, "feature_map": feature_map, "counts": counts, "_make": make, "_rank": rank}
         self.__dict__.update({field.name: field.default for field in fields(Basis) if field.name != "table"} | own)
 
@@ -107,7 +104,7 @@ def _smooth_table(smooth: Smooth) -> Array:
     return functions(smooth.middles) @ smooth.weights + smooth.intercept
 
 
-def _cells(n: int, projection: Projection) -> tuple[Array, Counts]:
+def _cells(n: int, projection: Projection) -> tuple[Array, Index]:
     return tie_free_cells(n, grid_cells(n, projection.roughest))
 
 

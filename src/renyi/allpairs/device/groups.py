@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.device.ranking import DeviceVariable, Ranked, rows_at
@@ -19,7 +18,6 @@ from renyi.pair.prepare import Prepared
 
 __all__ = ["Gaps", "groups_on_device"]
 
-Array: TypeAlias = NDArray[np.float64]
 Tensor: TypeAlias = Any
 
 

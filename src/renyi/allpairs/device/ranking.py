@@ -22,7 +22,7 @@ from renyi.allpairs.stack import codes_of, precision
 from renyi.basis.basis import grid_cells
 from renyi.basis.random_features import FIXED_DRAW
 from renyi.basis.ranks import tied_cells
-from renyi.compute.arrays import in_memory
+from renyi.compute.arrays import Index, Mask, in_memory
 from renyi.compute.devices import free_bytes, home_of, within_room
 from renyi.compute.threads import in_threads
 from renyi.data.column import Column
@@ -35,8 +35,6 @@ from renyi.pair.settings import Settings
 
 __all__ = ["DeviceVariable", "Ranked", "ranked"]
 
-Array: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.intp]
 Tensor: TypeAlias = Any
 
 # What sorting takes for every number: sorted values, their order, and as much beside them.
@@ -183,7 +181,7 @@ class _Ranking:
             sample = replace(column, values=fetched, missing=gaps if gaps.any() else None)
         return DeviceVariable(column, ready(prepared), self._n, settings=self._settings, sample=sample)
 
-    def _ranked(self, ordered: Tensor, lengths: Counts) -> tuple[Tensor, list[Prepared]]:
+    def _ranked(self, ordered: Tensor, lengths: Index) -> tuple[Tensor, list[Prepared]]:
         """Cells of sorted columns, of which so many rows are observed, and their functions."""
         import torch
 
@@ -198,7 +196,7 @@ class _Ranking:
             cells[k, : lengths[k]] = torch.as_tensor(_cells_of_ranks(counts), device=ordered.device)
         return cells, made
 
-    def _tie_free(self, ordered: Tensor, lengths: Counts) -> tuple[Tensor, list[Prepared]]:
+    def _tie_free(self, ordered: Tensor, lengths: Index) -> tuple[Tensor, list[Prepared]]:
         """Cells and functions of columns whose values all differ."""
         import torch
 
@@ -235,12 +233,12 @@ class _Ranking:
             run = run[:, :-1] & equals_next[:, distance:]
         return run.any(1) | (n_pairs > _MOST_MOVED * self._n**2)
 
-    def _tied(self, differs: NDArray[np.bool_]) -> tuple[Prepared, Counts]:
+    def _tied(self, differs: Mask) -> tuple[Prepared, Index]:
         """The functions of a column with ties, from where its sorted values differ, and the rows of its cells."""
         ranks, counts = tied_cells(np.flatnonzero(np.append(differs, True)), self._cells(len(differs) + 1))
         return prepared_cells(ranks, counts, self._settings, has_ties=True), counts
 
-    def _reasons(self, ordered: Tensor, lengths: Counts, start: int) -> Iterator[tuple[int, str]]:
+    def _reasons(self, ordered: Tensor, lengths: Index, start: int) -> Iterator[tuple[int, str]]:
         """Columns that cannot be compared, and why; what others tell by their ends is noted."""
         import torch
 
@@ -258,7 +256,7 @@ class _Ranking:
                     tell_sentinels(replace(column, values=values), self._table.table.notes)
 
 
-def rows_at(tensor: Tensor, places: Counts, /) -> Tensor:
+def rows_at(tensor: Tensor, places: Index, /) -> Tensor:
     """Some rows of a tensor, itself where they are all of them."""
     import torch
 
@@ -267,6 +265,6 @@ def rows_at(tensor: Tensor, places: Counts, /) -> Tensor:
     return tensor[torch.as_tensor(places, device=tensor.device)]
 
 
-def _cells_of_ranks(counts: Counts) -> NDArray[np.int32]:
+def _cells_of_ranks(counts: Index) -> NDArray[np.int32]:
     """The cell of every sorted position."""
     return np.repeat(np.arange(len(counts), dtype=np.int32), counts)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.compute.arrays import in_memory, is_tensor
+from renyi.compute.arrays import Index, in_memory, is_tensor
 from renyi.compute.devices import home_of
 from renyi.data.align import Missing
 from renyi.data.column import Column, as_floats_apart
@@ -32,7 +32,6 @@ __all__ = [
     "without_rows",
 ]
 
-Index: TypeAlias = NDArray[np.intp]
 Tensor: TypeAlias = Any
 
 

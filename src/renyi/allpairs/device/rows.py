@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.common_rows import Side, by_column
@@ -14,14 +13,12 @@ from renyi.allpairs.device.stack import DeviceStack, Observed
 from renyi.allpairs.device.values import DeviceValues
 from renyi.allpairs.masked_gram import MaskedGram, Pairs, Whitened, leverages_of_cells
 from renyi.allpairs.sums import Sums
-from renyi.compute.arrays import in_memory, like, log_factorials
+from renyi.compute.arrays import Array, Index, in_memory, like, log_factorials
 from renyi.data.column import Column
 from renyi.pair.prepare import Prepared, together
 
 __all__ = ["DeviceSide", "RowsOnDevice"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 Tensor: TypeAlias = Any
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis.basis import are_many_functions
+from renyi.compute.arrays import Array
 from renyi.compute.devices import Operand, as_operand, free_bytes, multiplied, paired
 
 __all__ = [
@@ -19,7 +20,6 @@ __all__ = [
     "Weighted",
 ]
 
-Array: TypeAlias = NDArray[np.float64]
 Tensor: TypeAlias = Any
 
 # Sums of products over more rows than this are added up in float64.

@@ -5,7 +5,7 @@ Types, levels and grids are decided from all batches together, so that neither t
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from renyi.allpairs.streaming import text_counts
 from renyi.allpairs.streaming.rank_sketch import Layout, RankSketch
 from renyi.allpairs.streaming.text_counts import TextCounts
 from renyi.basis.ranks import Cells
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Column, Kind
 from renyi.data.exact import RoundingError, Tails, is_wide, split
 from renyi.data.labels import in_order
@@ -35,9 +36,6 @@ from renyi.data.types import (
 from renyi.errors import InputError
 
 __all__ = ["ColumnStats", "Counted", "part_of"]
-
-Array: TypeAlias = NDArray[np.float64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -411,7 +409,7 @@ class Counted:
     type: Type
     n_missing: int
     override: Override | Spelling | None
-    counts: NDArray[np.intp]
+    counts: Index
     location_and_scale: tuple[float, float]
     rank_error: float = 0.0
     cells: Cells | None = None

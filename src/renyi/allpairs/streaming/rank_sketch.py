@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis.ranks import Cells, cells_of_groups
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.exact import SMALLEST_TAIL, TAIL_BITS, Tails, beyond, remainders, with_tails
 
 __all__ = ["LEAST_CAPACITY", "Coder", "Layout", "RankSketch"]
 
-Array: TypeAlias = NDArray[np.float64]
 Bits: TypeAlias = NDArray[np.uint64]
 
 # Sign, exponent and no more take 12 bits: with room for all of these, parts never lose a bit of the exponent.
@@ -50,7 +50,7 @@ def _values(bits: Bits) -> Array:
     return np.asarray(np.where(bits >= _SIGN, bits & ~_SIGN, ~bits).view(np.float64))
 
 
-def _bit_lengths(bits: Bits) -> NDArray[np.intp]:
+def _bit_lengths(bits: Bits) -> Index:
     """Bits up to the highest one that is set."""
     # Halves are exact as floats.
     high, low = bits >> np.uint64(32), bits & np.uint64(2**32 - 1)
@@ -76,7 +76,7 @@ class RankSketch:
     parts: Bits = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     counts: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     first: Bits = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
-    is_mixed: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=bool))
+    is_mixed: Mask = field(default_factory=lambda: np.empty(0, dtype=bool))
     tails: Tails | None = None
     fine: int = TAIL_BITS
     _waiting: list[tuple[Array, Tails | None]] = field(default_factory=list)
@@ -211,7 +211,7 @@ class RankSketch:
         bits: Bits,
         counts: NDArray[np.int64],
         first: Bits,
-        is_mixed: NDArray[np.bool_],
+        is_mixed: Mask,
         *,
         shift: int = 0,
         tails: Tails | None = None,
@@ -369,7 +369,7 @@ class _Counter:
             self._is_mixed[places[self._first[places] != bits]] = True
         return values
 
-    def found(self) -> tuple[Bits, NDArray[np.int64], Bits, NDArray[np.bool_]]:
+    def found(self) -> tuple[Bits, NDArray[np.int64], Bits, Mask]:
         """The parts in their order, their counts, a value of each, and whether others are among them."""
         places = np.flatnonzero(self._counts)
         low = places.astype(np.uint64) & ((np.uint64(1) << self._low_bits) - np.uint64(1))
@@ -391,16 +391,16 @@ class Coder:
     low: float
     scale: float
     codes: NDArray[np.int32]
-    is_crowded: NDArray[np.bool_]
+    is_crowded: Mask
 
     @classmethod
-    def of(cls, smallest: Array, counts: NDArray[np.intp], /) -> "Coder":
+    def of(cls, smallest: Array, counts: Index, /) -> "Coder":
         """From the smallest value of every cell, and its rows."""
         both = [cls._binned(smallest, counts, by_bits=by_bits) for by_bits in (False, True)]
         return min(both, key=lambda coder: int(counts[1:][coder.is_crowded[coder._bins(coder.edges[:-1])]].sum()))
 
     @classmethod
-    def _binned(cls, smallest: Array, counts: NDArray[np.intp], *, by_bits: bool) -> "Coder":
+    def _binned(cls, smallest: Array, counts: Index, *, by_bits: bool) -> "Coder":
         line = _bits(smallest).astype(np.float64) if by_bits else smallest
         shares = np.cumsum(counts) / counts.sum()
         last = len(smallest) - 1

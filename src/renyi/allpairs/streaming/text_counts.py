@@ -2,12 +2,12 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.allpairs.streaming.rank_sketch import RankSketch
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.dates import CLOCK, fitting
 from renyi.data.exact import RoundingError, Tails, is_wide, split
 from renyi.data.labels import in_order
@@ -29,8 +29,6 @@ from renyi.data.types import SkipError
 
 __all__ = ["MOST_LEVELS", "TextCounts"]
 
-Array: TypeAlias = NDArray[np.float64]
-Index: TypeAlias = NDArray[np.intp]
 
 # Cells that are counted one by one: with more, text names its rows, or spells dates or numbers.
 MOST_LEVELS = 2**17
@@ -198,7 +196,7 @@ def _refuse_infinite(cells: Mapping[Any, int]) -> None:
         raise SkipError(told_infinite(n_rows))
 
 
-def _found(spelling: Spelling, cells: Sequence[Hashable]) -> tuple[Array, Tails | None, NDArray[np.bool_]]:
+def _found(spelling: Spelling, cells: Sequence[Hashable]) -> tuple[Array, Tails | None, Mask]:
     """What cells spell, as floats and their tails, and which cells spell something."""
     values, is_read, is_rounded = spelling.values(cells)
     if is_rounded:

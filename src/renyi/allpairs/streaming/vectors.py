@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.streaming.column_stats import ColumnStats, Counted, Part, part_of
 from renyi.allpairs.streaming.rank_sketch import Coder
-from renyi.basis import random_features
 from renyi.basis.basis import RowlessBasis, chunks_of_rows
 from renyi.basis.nested import VectorFunctions, coordinate_functions
 from renyi.basis.orthonormal import merged_factor, triangular_factor
-from renyi.basis.random_features import Projection, sines_and_cosines
+from renyi.basis.random_features import FIXED_DRAW, Projection, sines_and_cosines
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Column
 from renyi.data.exact import FineCoder, is_wide
 from renyi.data.notes import Notes
@@ -32,10 +32,7 @@ from renyi.pair.settings import Settings
 
 __all__ = ["CountedVector", "VectorPlan", "VectorRows", "VectorStats", "coder_of", "values_changed"]
 
-Array: TypeAlias = NDArray[np.float64]
-Mask: TypeAlias = NDArray[np.bool_]
 Codes: TypeAlias = NDArray[Any]
-(_SEED,) = random_features.seeds(None, n_draws=1)
 
 
 def coder_of(counted: Counted, /) -> Coder | FineCoder | None:
@@ -167,7 +164,7 @@ class CountedVector:
         return self.coordinates
 
     @cached_property
-    def counts(self) -> NDArray[np.intp]:
+    def counts(self) -> Index:
         """Rows of the cells of all coordinates, one after the other."""
         return np.concatenate([part.counts for part in self.coordinates])
 
@@ -183,7 +180,7 @@ class CountedVector:
 
     def projection(self, settings: Settings, /) -> Projection:
         """The frequencies of its features."""
-        return settings.scalar_projection(self.n_observed, _SEED, n_coordinates=len(self.coordinates))
+        return settings.scalar_projection(self.n_observed, FIXED_DRAW, n_coordinates=len(self.coordinates))
 
     def prepared(self, settings: Settings, column: Column) -> Prepared:
         """Its functions, without rows."""
