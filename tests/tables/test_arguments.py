@@ -1,5 +1,7 @@
 """What is asked of a table, checked before any work is done."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -61,12 +63,12 @@ def test_two_tables_have_their_own_overrides_and_the_same_rows(table):
 
 
 def test_measures_and_corrections_are_known_by_name():
-    rest = {"missing": "pairwise", "types": None, "vectors": None, "memory": "1GB", "progress": False}
-    assert Question.of("dcor", "bh", 2000, 0, **rest).by.name == "dcor"
+    plain = Question("dcor", "pairwise", None, None, 2000, "bh", "1GB", 0, False)
+    assert plain.by.name == "dcor"
     with pytest.raises(InputError, match="correction='fdr' is unknown"):
-        Question.of("dcor", "fdr", 2000, 0, **rest)
+        replace(plain, correction="fdr")
     with pytest.raises(InputError, match="sample=-1 makes no sense"):
-        Question.of("dcor", "bh", 2000, -1, **rest)
+        replace(plain, sample=-1)
 
 
 def test_a_table_is_split_by_names_of_columns_or_vectors(table):

@@ -12,8 +12,7 @@ from renyi.tables.on_device import TableOnDevice  # noqa: E402
 
 
 def on_device(measure="rdc", missing="pairwise", types=None, vectors=None):
-    rest = {"missing": missing, "types": types, "vectors": vectors, "memory": "1GB", "progress": False}
-    return TableOnDevice(torch.device("cpu"), Question.of(measure, "bh", 1000, 0, **rest))
+    return TableOnDevice(torch.device("cpu"), Question(measure, missing, types, vectors, 1000, "bh", "1GB", 0, False))
 
 
 def test_both_sides_of_a_screening_lose_the_same_rows(rng):

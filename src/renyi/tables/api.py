@@ -121,17 +121,7 @@ def matrix(
     >>> found.qvalues[0, 1] < 1e-9 < found.qvalues[0, 2]
     np.True_
     """
-    asked = Question.of(
-        measure,
-        correction,
-        max_levels,
-        sample,
-        missing=missing,
-        types=types,
-        vectors=vectors,
-        memory=memory,
-        progress=progress,
-    )
+    asked = Question(measure, missing, types, vectors, max_levels, correction, memory, sample, progress)
     door, (table, other) = _door(asked, device, table, other)
     return DependenceMatrix.of(*door.matrix(table, other), correction=correction)
 
@@ -194,17 +184,7 @@ def pairs(
     """
     if correction == "holm":
         raise InputError("correction='holm' needs all p-values at once: pass 'bh', 'by' or 'bonferroni'")
-    asked = Question.of(
-        measure,
-        correction,
-        max_levels,
-        0,
-        missing=missing,
-        types=types,
-        vectors=vectors,
-        memory=memory,
-        progress=progress,
-    )
+    asked = Question(measure, missing, types, vectors, max_levels, correction, memory, 0, progress)
     if top is not None and not (is_integer(top) and top >= 1):
         raise InputError(f"top={top!r} makes no sense: pass a whole number of pairs, 1 or more")
     by = asked.by
@@ -276,17 +256,7 @@ def screen(
     >>> found.names
     ('x', 'z')
     """
-    asked = Question.of(
-        measure,
-        correction,
-        max_levels,
-        sample,
-        missing=missing,
-        types=types,
-        vectors=vectors,
-        memory=memory,
-        progress=progress,
-    )
+    asked = Question(measure, missing, types, vectors, max_levels, correction, memory, sample, progress)
     door, (table, _) = _door(asked, device, table, None)
     goal, held, candidates, edges = door.screen(table, target, given)
     return Screening.of(candidates, goal, held, edges, correction=correction)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from renyi.allpairs.row_sample import check_sample
@@ -49,23 +49,28 @@ Side = TypeVar("Side", bound=_Rows)
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a table, whatever door it comes by."""
+    """What is asked of a table, whatever door it comes by; checked."""
 
-    by: Measure[Any]
+    measure: str | Measure[Any]
     missing: Missing
     types: Types
     vectors: Vectors
     max_levels: int
+    correction: Correction
     memory: str | int
     sample: int
     progress: bool
 
-    @classmethod
-    def of(cls, measure: str | Measure[Any], correction: Any, max_levels: Any, sample: Any, **rest: Any) -> "Question":
-        """From what the user says, checked."""
-        check_choice(correction, Correction, "correction")
-        by = measure_of(measure)
-        return cls(by, max_levels=check_max_levels(max_levels), sample=check_sample(sample), **rest)
+    def __post_init__(self) -> None:
+        check_choice(self.correction, Correction, "correction")
+        measure_of(self.measure)
+        check_max_levels(self.max_levels)
+        check_sample(self.sample)
+
+    @cached_property
+    def by(self) -> Measure[Any]:
+        """The measure that is meant."""
+        return measure_of(self.measure)
 
 
 def comparable(table: Table, by: Measure[Any], *, at_least: int) -> Table:
