@@ -97,7 +97,7 @@ def test_wide_blocks_against_levels_need_more_than_the_corner(rng):
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
 def test_roots_of_all_blocks_are_those_of_one_pair(gaps, rng):
     variables = variables_of(mixed(400, rng, gaps=gaps)[["plain", "rounded", "coarse", "two", "five", "twelve"]])
-    way, n_compared = CommonPairs if gaps else CompletePairs, 0
+    way, n_compared = common_pairs if gaps else complete_pairs, 0
     for x in variables:
         for y in variables:
             if x is y:

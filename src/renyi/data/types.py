@@ -352,7 +352,9 @@ def check_varies(column: Column) -> None:
     known = column.known
     if len(known) < 2:
         raise SkipError("no observed value" if not len(known) else "a single observed value", Cause.CONSTANT)
-    if (known[:_FIRST_ROWS] == known[0]).all() and (known == known[0]).all():
+    if not (known[:_FIRST_ROWS] == known[0]).all():
+        return
+    if (known == known[0]).all():
         raise SkipError(f"constant (always {shown(column, known[0])})", Cause.CONSTANT)
 
 

@@ -384,6 +384,7 @@ def test_nothing_is_cut_off_on_paper(visit, report):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("in_batches")
 def test_pictures_of_a_sample_say_so(visit, folder):
     rng = np.random.default_rng(5)
     x = rng.standard_normal(6000)
