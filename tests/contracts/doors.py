@@ -427,9 +427,7 @@ _ON_DEVICE = {
 }
 _OWN_DRAWS = Rounding(permuted=0.5)
 # Every type that Arrow brings, gaps, pooled levels, what is decided after the first pass, and all that is refused.
-_FOR_SPARK = {"gaps", "labels_and_gaps", "rare_levels", "infinities", "whole_numbers", "beyond_floats", "dates"} | {
-    *("durations", "constants", "dates_as_text", "typed_by_hand", "vectors", "listwise", "measured", "bad"),
-}
+_FOR_SPARK = {"labels_and_gaps", "infinities", "beyond_floats", "dates", "vectors", "listwise", "measured"}
 
 REFERENCE = _door("pandas", as_pandas, is_key=True)
 IN_MEMORY = (

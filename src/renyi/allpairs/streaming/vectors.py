@@ -49,8 +49,8 @@ def coder_of(counted: Counted, /) -> Coder | FineCoder | None:
 def values_changed(name: str, /) -> InputError:
     """For a column of which a later pass sees other values."""
     return InputError(
-        f"{name!r} does not hold the values of the first pass any more: pass the same rows both times, and do not "
-        "change files meanwhile"
+        f"{name!r} does not hold the values of the first pass any more: pass the same rows both times, with "
+        ".cache() where a query draws them anew, and do not change files meanwhile"
     )
 
 
