@@ -59,7 +59,7 @@ def mixed_parts(rng, n=200, gaps=0.0):
         "x": x,
         "label": np.array(list("abc"))[np.digitize(x + rng.standard_normal(n), [-0.5, 0.5])].astype(object),
         "flag": x + rng.standard_normal(n) > 0,
-        "date": np.datetime64("2020-01-01", "D") + rng.integers(0, 900, n),
+        "date": np.datetime64("2020-01-01", "D") + rng.integers(0, 900, n).astype("m8[D]"),
         "rounded": np.round(x + rng.standard_normal(n), 1),
         "level": rng.integers(0, 40, n).astype(str).astype(object),
         "place": np.column_stack((x + rng.standard_normal(n), rng.standard_normal(n))),
@@ -69,7 +69,7 @@ def mixed_parts(rng, n=200, gaps=0.0):
         for name in ("x", "rounded"):
             parts[name][rng.random(n) < gaps] = np.nan
         parts["label"][rng.random(n) < gaps] = None
-        parts["date"][rng.random(n) < gaps] = np.datetime64("NaT")
+        parts["date"][rng.random(n) < gaps] = np.datetime64("NaT", "D")
         parts["place"][rng.random(n) < gaps] = np.nan
     kept = {"label", "date", "level"}
     return parts, {name: part if name in kept else torch.tensor(part) for name, part in parts.items()}

@@ -129,8 +129,9 @@ class _Making:
         """All of them."""
         import torch
 
-        maps = self._feature_maps()
-        tables, sizes = self._tables(self._features(), [(one.weights, one.intercept) for one in maps])
+        features, maps = self._features(), self._feature_maps()
+        maps = self._once_more(features, maps)
+        tables, sizes = self._tables(features, [(one.weights, one.intercept) for one in maps])
         smooth = self._smooth_functions()
         mixing = self._orthonormalising(smooth)
         nested, leverages = self._tables(smooth, mixing)
@@ -170,6 +171,20 @@ class _Making:
         whole = np.zeros((len(means), factors.shape[1] + 1, factors.shape[2] + 1))
         whole[:, 0, 0], whole[:, 0, 1:], whole[:, 1:, 1:] = 1.0, means, factors
         return [feature_map_of(self._projection, factor) for factor in whole]
+
+    def _once_more(self, features: Tensor, maps: list[FeatureMap]) -> list[FeatureMap]:
+        """The same without what rounding has left of means and products, which small directions magnify."""
+        tables, _ = self._tables(features, [(one.weights, one.intercept) for one in maps])
+        means = in_memory((self._shares * tables).sum(1))
+        centred = tables - (self._shares * tables).sum(1, keepdim=True)
+        grams = in_memory((centred * self._shares).transpose(1, 2) @ centred)
+        found = []
+        for one, mean, gram in zip(maps, means, grams, strict=True):
+            rank = len(one.intercept)
+            mixing = np.linalg.inv(np.linalg.cholesky(gram[:rank, :rank])).T
+            intercept = (one.intercept - mean[:rank]) @ mixing
+            found.append(FeatureMap(one.projection, one.weights @ mixing, intercept))
+        return found
 
     def _smooth_functions(self) -> Tensor:
         """As `basis.cosine.functions` has them."""
