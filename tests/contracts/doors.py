@@ -430,6 +430,11 @@ _OWN_DRAWS = Rounding(permuted=0.7)
 # Every type that Arrow brings, gaps, pooled levels, what is decided after the first pass, and all that is refused.
 _FOR_SPARK = {"labels_and_gaps", "infinities", "beyond_floats", "dates", "vectors", "listwise", "measured"}
 
+# What is put together is read as a frame is.
+_LOADED = frozenset(
+    {"complete", "labels_and_gaps", "rare_levels", "dates", "dates_as_text", "vectors", "beyond_floats"}
+)
+
 REFERENCE = _door("pandas", as_pandas, is_key=True)
 IN_MEMORY = (
     REFERENCE,
@@ -440,10 +445,12 @@ IN_MEMORY = (
     _door("records", as_records, lacks=_RECORDS),
     Door("parquet at once", lambda table, folder: as_file(table, folder, "parquet"), lacks=_WITHOUT_ORDER),
     Door("csv at once", lambda table, folder: as_file(table, folder, "csv"), lacks=_CSV),
-    Door("dataset at once", as_dataset),
-    _door("duckdb at once", as_relation, lacks=_WITHOUT_ORDER, needs="duckdb"),
-    _door("list of polars at once", lambda table: in_batches(table, as_polars), lacks=_WITHOUT_ORDER),
-    _door("iterator of dicts at once", lambda table: iter(in_batches(table, as_dict)), lacks=_WITHOUT_ORDER),
+    Door("dataset at once", as_dataset, only=_LOADED),
+    _door("duckdb at once", as_relation, lacks=_WITHOUT_ORDER, needs="duckdb", only=_LOADED),
+    _door("list of polars at once", lambda table: in_batches(table, as_polars), lacks=_WITHOUT_ORDER, only=_LOADED),
+    _door(
+        "iterator of dicts at once", lambda table: iter(in_batches(table, as_dict)), lacks=_WITHOUT_ORDER, only=_LOADED
+    ),
 )
 
 
