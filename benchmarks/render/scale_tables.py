@@ -68,6 +68,20 @@ def spark() -> str:
     )
 
 
+def engines() -> str:
+    """What other engines took of the time of the file by its name, and of memory."""
+    found = results("scale_engines")
+    names = {"dataset": "a dataset of Arrow", "duckdb": "a relation of DuckDB", "ibis": "a table of Ibis"}
+    told = [
+        f"{words} {found['ratio of seconds'][name]:.2f} times and {found['peak_mb'][name]:,.0f} MB"
+        for name, words in names.items()
+    ]
+    return filled(
+        f"The same Parquet of {found['rows']:,} rows read by its name takes {found['peak_mb']['name']:,.0f} MB at the "
+        f"peak; as {', '.join(told)} (`python benchmarks scale engines`)."
+    )
+
+
 def gpu() -> str:
     """What one card took, beside what it cannot do without."""
     found = results("gpu")
@@ -146,7 +160,7 @@ def filled(text: str) -> str:
     return textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False) + "\n"
 
 
-PARTS = (file, growth, dask, gpu)
+PARTS = (file, engines, growth, dask, spark, gpu)
 
 if __name__ == "__main__":
     if "--check" in sys.argv:
