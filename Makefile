@@ -49,8 +49,7 @@ test-devices: $(VENV)/.test
 	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -k "cpu or cuda or tensor or device or not contracts" tests/contracts $$(grep -rl 'importorskip("torch")' tests)
 
 # In one process, since every process would start a cluster of its own.
-test-spark: $(VENV)/.test
-	@$(PIP) -e "$(ROOT)[all,test,spark]"
+test-spark: $(VENV)/.spark
 	@cd $(ROOT) && RENYI_SPARK=require $(ONE_THREAD) $(BIN)/python -m pytest -k "spark" tests/compute/test_spark.py tests/contracts
 
 test-all: $(VENV)/.test
@@ -87,6 +86,7 @@ $(VENV)/.created:
 
 $(VENV)/.demo: EXTRAS = all
 $(VENV)/.test: EXTRAS = all,test
+$(VENV)/.spark: EXTRAS = all,test,spark
 $(VENV)/.lint: EXTRAS = all,test,lint
 $(VENV)/.docs: EXTRAS = all,docs
 $(VENV)/.bench: EXTRAS = all,test,bench
