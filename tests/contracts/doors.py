@@ -425,8 +425,7 @@ _ON_DEVICE = {
     "measure=dcor": "measure='dcor' is not for a device",
     "wide numbers beside floats": "whole numbers that floats beside it would round",
 }
-# Of 9,999 permutations one more or less is as large as the observed value, where none is in memory.
-_OWN_DRAWS = Rounding(permuted=0.7)
+_OWN_DRAWS = Rounding(permuted=0.5)
 # Every type that Arrow brings, gaps, pooled levels, what is decided after the first pass, and all that is refused.
 _FOR_SPARK = {"labels_and_gaps", "infinities", "beyond_floats", "dates", "vectors", "listwise", "measured"}
 
