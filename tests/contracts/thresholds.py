@@ -122,6 +122,13 @@ THRESHOLDS = (
         "dozen",
         single=True,
     ),
+    Threshold(
+        "products of many columns are taken in float32",
+        {"renyi.allpairs.stack:COLUMNS_FOR_FLOAT32": 4, "renyi.allpairs.stack:_CELLS_FOR_FLOAT32": 16},
+        "pandas",
+        "dozen",
+        single=True,
+    ),
     Threshold("few products are taken in float64", {"renyi.allpairs.stack:_FEW_PRODUCTS": 0}, "pandas", "complete"),
     Threshold(
         "products of one pair are taken in chunks", {"renyi.basis.canonical:_CHUNK_ROWS": 17}, "pair by pair", "ties"

@@ -258,7 +258,7 @@ def are_many_functions(n_functions: int, /) -> bool:
 
 def rank_column(values: NDArray[Any], projection: Projection, /) -> Copula:
     """Ranks of a numeric column, on a grid where that changes nothing that matters."""
-    return quantise(values, n_cells=grid_cells(len(values), projection.roughest))
+    return quantise(values, n_cells=grid_cells(len(values), projection.roughest), may_share=True)
 
 
 def scalar_basis(values: NDArray[Any], projection: Projection, /) -> Basis:

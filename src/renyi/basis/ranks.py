@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from renyi.compute.sorting import order_and_ties
 
 __all__ = [
+    "LONGEST_RUN",
+    "MOST_MOVED",
+    "ROWS_OF_CHANCE_TIES",
     "Cells",
     "Copula",
     "cells_of_groups",
@@ -25,6 +28,10 @@ __all__ = [
 Sorted: TypeAlias = tuple[NDArray[np.intp], NDArray[Any]]
 
 _TURNED = 16
+# On many rows equal values that are there by chance, as in float32, move ranks by less than products are rounded: up to
+# so many in a row, and up to this share of all pairs of rows, a column is taken as one without ties, and shares their
+# functions. Its equal values still have one cell, that of the last of them.
+ROWS_OF_CHANCE_TIES, LONGEST_RUN, MOST_MOVED = 4096, 5, 3e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,19 +70,36 @@ def middles(counts: NDArray[np.intp], /) -> NDArray[np.float64]:
     return np.asarray((np.cumsum(counts) - counts / 2) / counts.sum())
 
 
-def quantise(values: NDArray[Any], /, *, n_cells: int | None = None) -> Copula:
-    """Rank one column: P_n(x) = #{x_i <= x}/n, on at most `n_cells` cells (None: one per distinct value)."""
+def quantise(values: NDArray[Any], /, *, n_cells: int | None = None, may_share: bool = False) -> Copula:
+    """Rank one column: P_n(x) = #{x_i <= x}/n, on at most `n_cells` cells (None: one per distinct value).
+
+    With `may_share` a column with few ties by chance shares the cells of those without.
+    """
     n = len(values)
     order, ends_group = order_and_ties(values)
-    has_ties = not ends_group.all()
+    tied = np.flatnonzero(~ends_group)
+    shares = may_share and len(tied) > 0 and _are_by_chance(tied, n)
+    has_ties = len(tied) > 0 and not shares
     if has_ties:
         ranks, counts = tied_cells(np.flatnonzero(ends_group), n_cells)
     else:
         ranks, counts = tie_free_cells(n, n_cells)
     codes = np.empty(n, dtype=np.min_scalar_type(len(ranks) - 1))
     cells = np.arange(len(ranks), dtype=codes.dtype)
-    codes[order] = cells if len(cells) == n else np.repeat(cells, counts)
+    cells = cells if len(cells) == n else np.repeat(cells, counts)
+    if shares:
+        ends = np.flatnonzero(ends_group)
+        cells[tied] = cells[ends[np.searchsorted(ends, tied)]]
+    codes[order] = cells
     return Copula(ranks, counts, has_ties, n_cells, codes)
+
+
+def _are_by_chance(tied: NDArray[np.intp], n: int) -> bool:
+    """Whether so few values, at these sorted positions, equal the next one that they move nothing that matters."""
+    if n < ROWS_OF_CHANCE_TIES or len(tied) > MOST_MOVED * n**2:
+        return False
+    lengths = np.diff(np.flatnonzero(np.diff(tied, prepend=-2, append=n + 1) > 1)) + 1
+    return bool(lengths.max() <= LONGEST_RUN and np.sum(lengths * (lengths - 1)) <= 2 * MOST_MOVED * n**2)
 
 
 @lru_cache(maxsize=8)

@@ -35,20 +35,23 @@ def log_pvalues(
     are_numbers: bool,
     share: float,
     largest: Array | float,
+    tabulated: bool | None = None,
 ) -> tuple[Array, Mask]:
     """Logarithms of p-values, NaN where no block can be trusted, and whether all within reach can.
 
     `roots` (pairs, blocks) are those of each pair, `leverages` (rank, pairs) the largest ones of both sides, `n` the
     rows of each pair, `share` and `largest` what the product of two leverages is held against. What is the same for all
-    pairs may be there once. Roots may be tensors, and then whatever is of each pair is as well.
+    pairs may be there once. Roots may be tensors, and then whatever is of each pair is as well. Null distributions are
+    `tabulated` where there are many roots, or where these are some of many.
     """
+    tabulated = are_many(len(roots)) if tabulated is None else tabulated
     if not blocks:  # too few rows for any
         return like(np.full(len(roots), np.nan), roots), like(np.ones(len(roots), dtype=bool), roots)
     log_p, is_trusted = [], []
     of_x, of_y = (_on_few_rows(side, n) for side in leverages)
     for i, block in enumerate(blocks):
         products = of_x[block[0] - 1] * of_y[block[1] - 1]
-        law, holds = _within_reach(roots[:, i], products / share**2, block, n)
+        law, holds = _within_reach(roots[:, i], products / share**2, block, n, tabulated)
         log_p.append(law)
         is_trusted.append(holds & (products <= largest))
     found = namespace(roots).full_like(roots[:, 0], np.nan)
@@ -102,23 +105,23 @@ def _all_within_reach(is_trusted: Sequence[Mask], blocks: Sequence[Block], n: Co
     return reduce(operator.and_, near) if near else np.ones(1, dtype=bool)
 
 
-def _within_reach(roots: Array, bounds: Array, block: Block, n: Counts | int) -> tuple[Array, Mask]:
+def _within_reach(roots: Array, bounds: Array, block: Block, n: Counts | int, tabulated: bool) -> tuple[Array, Mask]:
     """The law of a block and whether it is trusted, not where it is out of reach."""
     is_far = _is_far(block, n)
     if not (is_far if isinstance(n, int) else bool(is_far.any())):
-        return _law_and_trust(roots, bounds, block, n)
+        return _law_and_trust(roots, bounds, block, n, tabulated)
     log_p, is_trusted = namespace(roots).full_like(roots, np.nan), bounds < 0.0
     if isinstance(n, int):
         return log_p, is_trusted
     near = flat_places(~is_far)
     is_trusted = namespace(roots).zeros_like(roots, dtype=bool)
-    log_p[near], is_trusted[near] = _law_and_trust(roots[near], _some(bounds, near), block, n[near])
+    log_p[near], is_trusted[near] = _law_and_trust(roots[near], _some(bounds, near), block, n[near], tabulated)
     return log_p, is_trusted
 
 
-def _law_and_trust(roots: Array, bounds: Array, block: Block, n: Counts | int) -> tuple[Array, Mask]:
+def _law_and_trust(roots: Array, bounds: Array, block: Block, n: Counts | int, tabulated: bool) -> tuple[Array, Mask]:
     """Logarithm of the p-value of a block, and whether its leverages are within Roy's critical correlation."""
-    return _log_sf(roots, block, n), within_critical(bounds, block, n)
+    return _log_sf(roots, block, n, tabulated), within_critical(bounds, block, n)
 
 
 def within_critical(bounds: Array, block: Block, n: Counts | int, /) -> Mask:
@@ -128,13 +131,13 @@ def within_critical(bounds: Array, block: Block, n: Counts | int, /) -> Mask:
     near = ~is_trusted & (bounds < 1.0)
     if bool(near.any()):
         highest = namespace(bounds).clip(bounds[near], None, LARGEST_ROOT)
-        is_trusted[near] = _log_sf(highest, block, _some(n, near)) >= np.log(LEVEL)
+        is_trusted[near] = _log_sf(highest, block, _some(n, near), are_many(len(highest))) >= np.log(LEVEL)
     return is_trusted
 
 
-def _log_sf(roots: Array, block: Block, n: Counts | int) -> Array:
-    """The law of few roots as it is, of many by tables."""
-    if namespace(roots) is not np or are_many(len(roots)):
+def _log_sf(roots: Array, block: Block, n: Counts | int, tabulated: bool) -> Array:
+    """The null distribution of few roots as it is, of many by tables."""
+    if namespace(roots) is not np or tabulated:
         return log_sf_of_many(roots, *block, n)
     if isinstance(n, int):
         return log_sf(roots, *block, n)

@@ -15,7 +15,7 @@ import numpy as np
 
 from renyi.basis.canonical import corner_and_edges, cross_products
 from renyi.basis.nested import MANY_LEVELS, Scales, leverages_without_ties
-from renyi.compute.arrays import Array, Counts, as_floats, at_least, interpolated, like, namespace, stacked
+from renyi.compute.arrays import Array, Counts, Index, as_floats, at_least, interpolated, like, namespace, stacked
 from renyi.compute.eigenvalues import largest_root
 from renyi.inference.correlation_null import log_heavier
 from renyi.inference.roy import LARGEST_RANK, log_sf
@@ -213,15 +213,19 @@ class NestedProducts:
     of_x: Array
     of_y: Array
 
-    def roots(self, blocks: Sequence[Block], /) -> Array:
-        """Largest squared canonical correlation of every block, as the last axis."""
+    def take(self, pairs: Index, /) -> "NestedProducts":
+        """Those of some of the pairs."""
+        return NestedProducts(self.corner[pairs], self.of_x[pairs], self.of_y[pairs])
+
+    def roots(self, blocks: Sequence[Block], /, *, root: Callable[[Array], Array] = largest_root) -> Array:
+        """Largest squared canonical correlation of every block, as the last axis, or what `root` says of them."""
         squares_of_x, squares_of_y = (edge**2 for edge in (self.of_x, self.of_y))
         roots = [
             squares_of_x[..., :a].sum(-1)
             if b == 1
             else squares_of_y[..., :b].sum(-1)
             if a == 1
-            else largest_root(self.corner[..., :a, :b])
+            else root(self.corner[..., :a, :b])
             for a, b in blocks
         ]
         if not roots:  # too few rows for any block

@@ -195,7 +195,7 @@ def pairs(
     rate = rate_for(q, str(by), has_law=by.has_law)
     most = _DEFAULT_TOP if top is None and threshold is None else top
     door, (table, _) = _door(asked, device, table, None)
-    rows, tiles = door.tiles(table)
+    rows, tiles = door.tiles(table, at_most=rate)
     if by.features is None:
         whole = DependenceMatrix.of(rows, None, next(tiles), correction=correction)
         return whole.strongest(top=most, threshold=threshold, q=q)
@@ -267,7 +267,7 @@ class _Door(Protocol):
 
     def matrix(self, table: Any, other: Any, /) -> tuple[Table, Table | None, Edges]: ...
 
-    def tiles(self, table: Any, /) -> tuple[Table, Iterator[Edges]]: ...
+    def tiles(self, table: Any, /, *, at_most: float) -> tuple[Table, Iterator[Edges]]: ...
 
     def screen(self, table: Any, target: Any, given: Any, /) -> tuple[str, tuple[str, ...], Table, Edges]: ...
 

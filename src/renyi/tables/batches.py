@@ -56,8 +56,8 @@ class TableInBatches:
         passed = self._passed(table, None if names is not None else other, others=names)
         return *passed.tables, Edges.joined(list(passed.tiles()))
 
-    def tiles(self, table: Any, /) -> tuple[Table, Iterator[Edges]]:
-        """All pairs of a table, some at a time."""
+    def tiles(self, table: Any, /, *, at_most: float) -> tuple[Table, Iterator[Edges]]:
+        """All pairs of a table, some at a time, those with a p-value above `at_most` as well."""
         passed = self._passed(table)
         return passed.tables[0], passed.tiles()
 

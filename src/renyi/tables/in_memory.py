@@ -63,13 +63,14 @@ class TableInMemory:
         rows, columns = (comparable(part, asked.by, at_least=1) for part in parts)
         return rows, columns, self._every_pair(rows.columns, columns.columns)
 
-    def tiles(self, table: Any, /) -> tuple[Table, Iterator[Edges]]:
-        """All pairs of a table, some at a time."""
+    def tiles(self, table: Any, /, *, at_most: float) -> tuple[Table, Iterator[Edges]]:
+        """All pairs of a table, some at a time; of those with a p-value above `at_most` nothing else may be known."""
         rows = comparable(self._read(table), self._asked.by, at_least=2)
         if self._asked.by.features is None:
             return rows, iter([self._every_pair(rows.columns, None)])
         variables = self._prepared(rows.columns)
-        return rows, (Edges(variables, variables, found) for found in self._in_tiles(variables, None))
+        found = self._in_tiles(variables, None, at_most=at_most)
+        return rows, (Edges(variables, variables, part) for part in found)
 
     def screen(self, table: Any, target: Any, given: Any, /) -> tuple[str, tuple[str, ...], Table, Edges]:
         """Every column against one: its name, what is held fixed, the other columns, and what was found."""
@@ -129,13 +130,15 @@ class TableInMemory:
         found = dict(zip(order, watched(made, len(columns), "Preparing columns", shown=shown), strict=True))
         return [found[k] for k in range(len(columns))]
 
-    def _in_tiles(self, x: Sequence[Variable], y: Sequence[Variable] | None) -> Iterator[FoundPairs]:
+    def _in_tiles(
+        self, x: Sequence[Variable], y: Sequence[Variable] | None, *, at_most: float = 1.0
+    ) -> Iterator[FoundPairs]:
         """All pairs, a tile at a time."""
         own = [group if y else group.averaged() for group in groups(x)]
         tiles = shared_tiles(own, None if y is None else groups(y))
 
         def compare_one(tile: tuple[ColumnGroup, ColumnGroup]) -> FoundPairs:
-            return compare(*tile, InMemory(), SHUFFLES)
+            return compare(*tile, InMemory(), SHUFFLES, at_most=at_most)
 
         return watched(stream(compare_one, tiles), len(tiles), "Comparing pairs", shown=self._asked.progress)
 

@@ -49,8 +49,8 @@ class TableOnDevice:
         x, y = (self._ranked(side, at_least=1) for side in sides)
         return x.table, y.table, compared(x, y, progress=progress)
 
-    def tiles(self, table: Any, /) -> tuple[Table, Iterator[Edges]]:
-        """All pairs of a table, some at a time."""
+    def tiles(self, table: Any, /, *, at_most: float) -> tuple[Table, Iterator[Edges]]:
+        """All pairs of a table, some at a time, those with a p-value above `at_most` as well."""
         x = self._ranked(self._whole(table), at_least=2)
         return x.table, compared_in_tiles(x, progress=self._asked.progress)
 
