@@ -39,6 +39,7 @@ __all__ = [
     "left_of_cells",
     "pair_of_rows",
     "pair_of_sums",
+    "pairs_of",
 ]
 
 Ranks: TypeAlias = NDArray[np.integer[Any]]
@@ -236,6 +237,12 @@ def _index(x: ColumnGroup, y: ColumnGroup) -> tuple[Index, Index]:
     shape = len(x.positions), len(y.positions)
     i, j = np.triu_indices(shape[0], 1) if y is x else (index.ravel() for index in np.indices(shape))
     return i, j
+
+
+def pairs_of(x: ColumnGroup, y: ColumnGroup, /) -> tuple[Index, Index]:
+    """The positions of both columns of all pairs of a tile."""
+    i, j = _index(x, y)
+    return x.positions[i], y.positions[j]
 
 
 def _is_wide(group: ColumnGroup) -> bool:

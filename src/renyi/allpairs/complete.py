@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.sums import Sums
-from renyi.basis.nested import Scales
+from renyi.basis.nested import Scales, have_few_ties
 from renyi.compute.arrays import Array, Index, Mask, as_floats, at_least, flat_places, gathered, like, namespace
 from renyi.compute.eigenvalues import most_of_root
 from renyi.inference import multiscale
@@ -80,8 +80,10 @@ class CompletePairs:
             tabulated=are_many(self._n_pairs),
         )
         if self._n < multiscale.FEW_ROWS:
-            few = [np.array([variable.scales.has_few_ties for variable in side.variables]) for side in (x, y)]
-            found[~(like(few[0], found)[index[0]] & like(few[1], found)[index[1]])] = np.nan
+            ties = [np.array([_ties(variable.scales) for variable in side.variables]) for side in (x, y)]
+            found[~have_few_ties(*(like(own, found)[columns] for own, columns in zip(ties, index, strict=True)))] = (
+                np.nan
+            )
         return found
 
     @property
@@ -116,6 +118,11 @@ def _of_pairs(values: tuple[Array, Array], index: tuple[Index, Index], array: Ar
         for side, same, columns in zip(once, are_same, index, strict=True)
     )
     return x, y
+
+
+def _ties(scales: Scales) -> float:
+    """The share of equal ones among all pairs of rows, where that is said of a number."""
+    return scales.ties if scales.is_number else np.inf
 
 
 def _arrangements(group: ColumnGroup) -> Array:

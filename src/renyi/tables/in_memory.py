@@ -1,15 +1,16 @@
 """A table in memory: its columns to what was found on their pairs, in threads, a tile at a time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from renyi.allpairs.column_group import ColumnGroup, Variable, ready
+from renyi.allpairs.column_group import Variable, ready
 from renyi.allpairs.compare import SHUFFLES, FoundPairs, InMemory, compare
 from renyi.allpairs.edges import Edges
+from renyi.allpairs.few_rows import FewRows
 from renyi.allpairs.tiles import groups, shared_tiles
 from renyi.coefficients.rdc import Rdc
 from renyi.compute.progress import watched
@@ -133,14 +134,21 @@ class TableInMemory:
     def _in_tiles(
         self, x: Sequence[Variable], y: Sequence[Variable] | None, *, at_most: float = 1.0
     ) -> Iterator[FoundPairs]:
-        """All pairs, a tile at a time."""
-        own = [group if y else group.averaged() for group in groups(x)]
-        tiles = shared_tiles(own, None if y is None else groups(y))
+        """All pairs, a tile at a time, or some of those with gaps on few rows."""
+        few = FewRows.of(x, x if y is None else y)
+        own = groups(x, by_gaps=few is not None)
+        others = None if y is None else groups(y, by_gaps=few is not None)
+        tiles = shared_tiles([group if y or few else group.averaged() for group in own], others)
+        work: list[Callable[[], FoundPairs]] = []
+        if few is not None:
+            work = [partial(few.compare, *some, SHUFFLES) for some in few.batches(tiles)]
+            tiles = [tile for tile in tiles if not few.has(*tile)]
+        work += [partial(compare, *tile, InMemory(), SHUFFLES, at_most=at_most) for tile in tiles]
+        return watched(stream(_done, work), len(work), "Comparing pairs", shown=self._asked.progress)
 
-        def compare_one(tile: tuple[ColumnGroup, ColumnGroup]) -> FoundPairs:
-            return compare(*tile, InMemory(), SHUFFLES, at_most=at_most)
 
-        return watched(stream(compare_one, tiles), len(tiles), "Comparing pairs", shown=self._asked.progress)
+def _done(work: Callable[[], FoundPairs]) -> FoundPairs:
+    return work()
 
 
 def given_others(
