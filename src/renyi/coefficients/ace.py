@@ -78,13 +78,8 @@ class Ace(Measure[Side]):
     name: ClassVar[str] = "ace"
     statement: ClassVar[Statement] = Statement(
         title="maximal correlation by alternating conditional expectations",
-        is_nonlinear=True,
-        takes_vectors=False,
-        is_invariant=False,
-        range=(0.0, 1.0),
         parameters="tolerance",
         cost="n log n",
-        law="shuffles",
         reference="L. Breiman and J. H. Friedman 1985, https://doi.org/10.1080/01621459.1985.10478157",
         is_symmetric=False,
     )

@@ -37,7 +37,7 @@ N_RESAMPLES, _N_RESAMPLES_WITHOUT_LAW = 9999, 999
 _SHUFFLES_IN_A_BATCH, _SHUFFLES_WITHOUT_LAW = 250, 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Statement:
     """What the paper's table 1 states of a coefficient, and what a reader wants to know besides.
 
@@ -68,13 +68,13 @@ class Statement:
     """
 
     title: str
-    is_nonlinear: bool
-    takes_vectors: bool
-    is_invariant: bool
-    range: tuple[float, float]
-    parameters: str
+    is_nonlinear: bool = True
+    takes_vectors: bool = False
+    is_invariant: bool = False
+    range: tuple[float, float] = (0.0, 1.0)
+    parameters: str = "none"
     cost: str
-    law: str
+    law: str = SHUFFLES
     reference: str
     is_symmetric: bool = True
     has_sign: bool = False

@@ -38,22 +38,16 @@ class CCA(Measure[Basis]):
     """
 
     name: ClassVar[str] = "cca"
+    is_phi_of_flags = True
     nanoseconds_per_row: ClassVar[int] = 10
     statement: ClassVar[Statement] = Statement(
         title="Canonical correlation",
         is_nonlinear=False,
         takes_vectors=True,
-        is_invariant=False,
-        range=(0.0, 1.0),
-        parameters="none",
         cost="n",
         law="Roy's largest root",
         reference="H. Hotelling 1936, https://doi.org/10.1093/biomet/28.3-4.321",
     )
-
-    @property
-    def is_phi_of_flags(self) -> bool:
-        return True
 
     def prepare(self, values: Array, /) -> Basis:
         coordinates = values.reshape(len(values), -1).T

@@ -102,10 +102,7 @@ class Dcor(Measure[_Side]):
     name: ClassVar[str] = "dcor"
     statement: ClassVar[Statement] = Statement(
         title="distance correlation",
-        is_nonlinear=True,
         takes_vectors=True,
-        is_invariant=False,
-        range=(0.0, 1.0),
         parameters="an exponent (default 1)",
         cost="n log n",
         law="chi-squared bound",

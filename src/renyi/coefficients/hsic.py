@@ -128,10 +128,7 @@ class Hsic(Measure[_Side]):
     name: ClassVar[str] = "hsic"
     statement: ClassVar[Statement] = Statement(
         title="Hilbert-Schmidt independence criterion",
-        is_nonlinear=True,
         takes_vectors=True,
-        is_invariant=False,
-        range=(0.0, 1.0),
         parameters="the width of the kernel (default: median distance)",
         cost="n, or n² for heavy tails and vectors",
         law="weighted chi-squared",

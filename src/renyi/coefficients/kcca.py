@@ -102,13 +102,9 @@ class Kcca(Measure[Array]):
     name: ClassVar[str] = "kcca"
     statement: ClassVar[Statement] = Statement(
         title="Kernel canonical correlation",
-        is_nonlinear=True,
         takes_vectors=True,
-        is_invariant=False,
-        range=(0.0, 1.0),
         parameters="width of the kernels, regularisation",
         cost="n",
-        law="shuffles",
         reference="F. Bach and M. Jordan 2002, https://doi.org/10.1162/153244303768966085",
     )
 

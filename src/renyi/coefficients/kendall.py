@@ -69,16 +69,13 @@ class Kendall(Measure[Ranked]):
     """
 
     name: ClassVar[str] = "kendall"
+    is_phi_of_flags = True
     statement: ClassVar[Statement] = replace(
         Spearman.statement,
         title="Kendall's rank correlation τ_b",
         law="normal, skewed as shuffles are; exact on few rows",
         reference="M. G. Kendall 1938, https://doi.org/10.1093/biomet/30.1-2.81",
     )
-
-    @property
-    def is_phi_of_flags(self) -> bool:
-        return True
 
     def prepare(self, values: Array, /) -> Ranked:
         copula = quantise(values.ravel())

@@ -100,13 +100,9 @@ class Mic(Measure[Side]):
     name: ClassVar[str] = "mic"
     statement: ClassVar[Statement] = Statement(
         title="Maximal information coefficient",
-        is_nonlinear=True,
-        takes_vectors=False,
         is_invariant=True,
-        range=(0.0, 1.0),
         parameters="grid size B(n), c",
         cost="n^1.8",
-        law="shuffles",
         reference="Reshef and others 2011, https://doi.org/10.1126/science.1205438",
     )
 

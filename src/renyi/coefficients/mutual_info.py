@@ -75,13 +75,9 @@ class MutualInfo(Measure[Side]):
     name: ClassVar[str] = "mutual_info"
     statement: ClassVar[Statement] = Statement(
         title="Mutual information",
-        is_nonlinear=True,
-        takes_vectors=False,
-        is_invariant=False,
         range=(0.0, math.inf),
         parameters="number of neighbours",
         cost="n log n",
-        law="shuffles",
         reference="A. Kraskov, H. Stögbauer and P. Grassberger 2004, https://doi.org/10.1103/PhysRevE.69.066138",
     )
 

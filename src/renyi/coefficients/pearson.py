@@ -100,24 +100,18 @@ class Pearson(Measure[Scores]):
     """
 
     name: ClassVar[str] = "pearson"
+    is_phi_of_flags = True
     nanoseconds_per_row: ClassVar[int] = 10
     cells_at_once: ClassVar[int] = 2**22
     statement: ClassVar[Statement] = Statement(
         title="Pearson's correlation",
         is_nonlinear=False,
-        takes_vectors=False,
-        is_invariant=False,
         range=(-1.0, 1.0),
-        parameters="none",
         cost="n",
         law="Student's t, skewed as shuffles are",
         reference="K. Pearson 1895, https://doi.org/10.1098/rspl.1895.0041",
         has_sign=True,
     )
-
-    @property
-    def is_phi_of_flags(self) -> bool:
-        return True
 
     def prepare(self, values: Array, /) -> Scores:
         return Scores(standardised(values.ravel()))

@@ -52,10 +52,8 @@ class Rdc(Measure[Bases]):
     on_device: ClassVar[bool] = True
     statement: ClassVar[Statement] = Statement(
         title="Randomized Dependence Coefficient",
-        is_nonlinear=True,
         takes_vectors=True,
         is_invariant=True,
-        range=(0.0, 1.0),
         parameters="k, s (with defaults)",
         cost="n log n",
         law="Roy's largest root on every scale",

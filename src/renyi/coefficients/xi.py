@@ -141,11 +141,8 @@ class Xi(Measure[Ranked]):
     nanoseconds_per_row: ClassVar[int] = 10
     statement: ClassVar[Statement] = Statement(
         title="Chatterjee's coefficient",
-        is_nonlinear=True,
-        takes_vectors=False,
         is_invariant=True,
         range=(-1.0, 1.0),
-        parameters="none",
         cost="n log n",
         law="normal, with the moments of shuffles",
         reference="S. Chatterjee 2021, https://doi.org/10.1080/01621459.2020.1758115",
