@@ -89,24 +89,7 @@ def measure_power(
     patterns: Sequence[str] = tuple(ALL_PATTERNS),
     sizes: Sizes = FULL,
 ) -> Record:
-    """Run the experiment, or what an earlier run has left of it; results are in the record and its file.
-
-    Parameters
-    ----------
-    how : Run
-        File, seed, processes.
-    entries : sequence of Entry
-        What is compared, all of it on the same data.
-    patterns : sequence of str
-        Names of `ALL_PATTERNS`.
-    sizes : Sizes
-        Rows, levels of noise, repetitions.
-
-    Returns
-    -------
-    Record
-        A row for each pattern, level and entry.
-    """
+    """Run the experiment on the same data for all entries, or what an earlier run has left of it."""
     record = how.record("power", asdict(sizes), named_by=("pattern", "level", "measure"))
     tasks = []
     for entry in entries:

@@ -139,24 +139,7 @@ def errors_of(by: Measure[Any], values: Array, halves: Halves, /, *, sizes: Size
 def measure_selection(
     how: Run, by: Sequence[Measure[Any]], data: Sequence[DataSet], /, *, sizes: Sizes = FULL
 ) -> Record:
-    """Run the experiment, or what an earlier run has left of it.
-
-    Parameters
-    ----------
-    how : Run
-        File, seed of the splits, processes.
-    by : sequence of Measure
-        Measures of vectors.
-    data : sequence of DataSet
-        From `read_panels`.
-    sizes : Sizes
-        Splits, features and rows.
-
-    Returns
-    -------
-    Record
-        A row for each data set, split and measure.
-    """
+    """Run the experiment with measures of vectors, or what an earlier run has left of it."""
     load("sklearn.gaussian_process", extra="sklearn")
     record = how.record("selection", asdict(sizes), named_by=("data", "split", "measure"))
     for one in data:

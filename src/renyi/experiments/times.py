@@ -114,21 +114,8 @@ def _time(messages: Connection, entry: Entry, n: int, limits: Limits, seed: int)
 def measure_times(how: Run, entries: Sequence[Entry], /, *, limits: Limits = FULL) -> Record:
     """Run the experiment, or what an earlier run on the same processor has left of it.
 
-    Parameters
-    ----------
-    how : Run
-        File and seed; runs are timed one at a time.
-    entries : sequence of Entry
-        What is timed, one at a time, with linear algebra on one thread.
-    limits : Limits
-        Rows, runs and seconds.
-
-    Returns
-    -------
-    Record
-        A row for each number of rows and entry: `seconds` is the mean over `runs`, or None with a `reason`. With
-        `lost_at` it was not run at all, since so few rows were too many. Where a process died, the next run tries
-        again.
+    `seconds` of a row is the mean over `runs`, or None with a `reason`. With `lost_at` it was not run at all, since so
+    few rows were too many. Where a process died, the next run tries again.
     """
     record = how.record("times", {"processor": processor(), **asdict(limits)}, named_by=("n", "measure"))
     # Memory may be there this time.
