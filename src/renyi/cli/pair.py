@@ -6,23 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from renyi.cli.terminal import (
-    AsJson,
-    Debug,
-    Encoding,
-    File,
-    Given,
-    NoHeader,
-    Nulls,
-    Separator,
-    Types,
-    check_outputs,
-    console_of,
-    kinds_of,
-    print_notes,
-    print_text,
-    read,
-)
+from renyi.cli import terminal
 
 if TYPE_CHECKING:
     from renyi.data.column import Column
@@ -33,31 +17,31 @@ __all__ = ["pair"]
 
 
 def pair(
-    file: File,
+    file: terminal.File,
     x: Annotated[str, typer.Argument(metavar="X", help="A column.")],
     y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],
     *,
-    given: Given = None,
+    given: terminal.Given = None,
     plot: Annotated[Path | None, typer.Option(metavar="F", help="Draw the pair into a .png, .pdf or .svg.")] = None,
-    as_json: AsJson = False,
-    sep: Separator = None,
-    null: Nulls = None,
-    encoding: Encoding = None,
-    no_header: NoHeader = False,
-    types: Types = None,
-    debug: Debug = False,
+    as_json: terminal.AsJson = False,
+    sep: terminal.Separator = None,
+    null: terminal.Nulls = None,
+    encoding: terminal.Encoding = None,
+    no_header: terminal.NoHeader = False,
+    types: terminal.Types = None,
+    debug: terminal.Debug = False,
 ) -> None:
     """Test two columns of a table, and say what kind of dependence there is."""
     if plot is not None:
         from renyi.report.figures.style import check_picture
 
         check_picture(plot)
-    check_outputs(file, {"--plot": plot})
-    kinds = kinds_of(types)
-    source = read(file, sep, null, encoding, has_names=not no_header)
+    terminal.check_outputs(file, {"--plot": plot})
+    kinds = terminal.kinds_of(types)
+    source = terminal.read(file, terminal.options_of(sep, null, encoding, no_header))
     picked = _pick(source.frame, kinds, x, y, given or [])
     notes = picked.table.notes.sentences()
-    print_notes(notes)
+    terminal.print_notes(notes)
     found = _test_pair(picked)
     if plot is not None:
         import renyi
@@ -67,11 +51,11 @@ def pair(
     if as_json:
         from renyi.report.records import json_of
 
-        print_text(json_of({"file": file} | found.record() | {"notes": [*source.notes, *notes]}))
+        terminal.print_text(json_of({"file": file} | found.record() | {"notes": [*source.notes, *notes]}))
         return
-    console = console_of()
+    console = terminal.console_of()
     for label, text in found.lines():
-        console.print(f"{label:>12}  {text}", markup=False, highlight=False, soft_wrap=True)
+        terminal.say(f"{label:>12}  {text}", console, style="")
 
 
 @dataclass(frozen=True, eq=False)

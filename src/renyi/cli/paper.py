@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from renyi.cli.scan import SHOWN, show
-from renyi.cli.terminal import Debug, console_of
+from renyi.cli.terminal import Debug, console_of, say
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -56,7 +56,7 @@ def gallery(
         from renyi.report.figures.style import save
 
         save(plot_gallery(scored), picture)
-        console.print(f"Picture: {picture}", markup=False, highlight=False, soft_wrap=True)
+        say(f"Picture: {picture}", console, style="")
 
 
 def _gallery_table(scored: "list[Scored]", rows: int) -> "RichTable":
@@ -109,13 +109,13 @@ def reproduce(
     errors, console = console_of(stderr=True), console_of()
     found = run(
         Request(experiment, out, quick, seed, names, jobs, data, draw_only),
-        say=lambda text: errors.print(text, style="dim", markup=False, highlight=False, soft_wrap=True),
+        say=lambda text: say(text, errors),
     )
     for summary in found.summaries:
         console.print(_summary_table(summary))
         for note in summary.notes:
-            console.print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"\nFiles: {', '.join(map(str, found.paths))}", markup=False, highlight=False, soft_wrap=True)
+            say(note, console)
+    say(f"\nFiles: {', '.join(map(str, found.paths))}", console, style="")
 
 
 def _summary_table(summary: "Summary") -> "RichTable":
