@@ -4,21 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from renyi.report.summary import (
-    Line,
-    Result,
-    called,
-    headline,
-    lines_of,
-    notes_of,
-    number,
-    pvalue,
-    ranking,
-    remarks,
-    short,
-    signs_of,
-    width,
-)
+from renyi.report import summary
+from renyi.report.summary import Line, Result, width
 from renyi.tables.screening import Screening
 
 if TYPE_CHECKING:
@@ -46,27 +33,35 @@ def text_of(result: Result, /) -> str:
     """A result on a screen: what was looked at, the strongest dependences, what was left out."""
     by_target = isinstance(result, Screening)
     hint = ".top(n) has more" if by_target else ".top(n) has more, .plot() draws all"
-    lines = lines_of(result, _SHOWN + 1)
+    lines = summary.lines_of(result, _SHOWN + 1)
     rows = [_header(result), *(_plain(line, result) for line in lines[:_SHOWN])] if lines else []
     more = [hint] if len(lines) > _SHOWN else []
-    signs = ["; ".join(said)] if (said := signs_of(lines[:_SHOWN])) and not by_target else []
-    order = [ranking(result)] if len(lines) > 1 and ranking(result) else []
-    said = [*_aligned(rows), *signs, *more, *order, *notes_of(result), *remarks(result)]
-    return "\n".join([f"{type(result).__name__}: {headline(result)}", *said])
+    signs = ["; ".join(said)] if (said := summary.signs_of(lines[:_SHOWN])) and not by_target else []
+    order = [summary.ranking(result)] if len(lines) > 1 and summary.ranking(result) else []
+    said = [*_aligned(rows), *signs, *more, *order, *summary.notes_of(result), *summary.remarks(result)]
+    return "\n".join([f"{type(result).__name__}: {summary.headline(result)}", *said])
 
 
 def _header(result: Result) -> list[str]:
     names = ["column"] if isinstance(result, Screening) else ["x", "y"]
-    return [*names, called(result), "trend", "p", "q", "n", ""]
+    return [*names, summary.called(result), "trend", "p", "q", "n", ""]
 
 
 def _plain(line: Line, result: Result) -> list[str]:
-    names = [short(line.x, _LONGEST_NAME)]
+    names = [summary.short(line.x, _LONGEST_NAME)]
     if not isinstance(result, Screening):
-        names.append(short(line.partner, _LONGEST_NAME))
+        names.append(summary.short(line.partner, _LONGEST_NAME))
     # Signs that every code page has, since people print results into files.
     trend = {1: "+", -1: "-", 0: ""}[line.trend]
-    return [*names, number(line.value), trend, pvalue(line.p), pvalue(line.q), f"{line.n:,}", line.mark]
+    return [
+        *names,
+        summary.number(line.value),
+        trend,
+        summary.pvalue(line.p),
+        summary.pvalue(line.q),
+        f"{line.n:,}",
+        line.mark,
+    ]
 
 
 def _aligned(rows: list[list[str]]) -> list[str]:
@@ -138,7 +133,7 @@ def legend(lines: list[Line], console: "Console", /, *, by_target: bool = False)
     """What the signs in a table mean, of those that are there."""
     trends = "arrows" if _draws(console) else "+ and -"
     signs = {
-        "; ".join(signs_of(lines)): not by_target and bool(signs_of(lines)),
+        "; ".join(summary.signs_of(lines)): not by_target and bool(summary.signs_of(lines)),
         f"{trends}: rises or falls on the whole": any(line.trend for line in lines),
         "nonlinear: Pearson and Spearman miss most of it": any(line.is_nonlinear for line in lines),
     }
@@ -155,11 +150,11 @@ def _parts_of(lines: list[Line], value: str, *, draws: bool) -> list[_Part]:
     """The numbers beside the names; arrows and bars where the terminal has them."""
     trends = {1: "↑", -1: "↓", 0: ""} if draws else {1: "+", -1: "-", 0: ""}
     parts = [
-        _Part(value, [number(line.value) for line in lines], "bold"),
+        _Part(value, [summary.number(line.value) for line in lines], "bold"),
         _Part("bar", [_bar(line.strength) for line in lines], "blue", "left"),
         _Part("trend", [trends[line.trend] for line in lines]),
-        _Part("p", [pvalue(line.p) for line in lines], "dim"),
-        _Part("q", [pvalue(line.q) for line in lines]),
+        _Part("p", [summary.pvalue(line.p) for line in lines], "dim"),
+        _Part("q", [summary.pvalue(line.q) for line in lines]),
         _Part("n", [f"{line.n:,}" for line in lines], "dim"),
         _Part("mark", [line.mark for line in lines], "green", "left"),
     ]
@@ -174,7 +169,7 @@ def _taken(parts: list[_Part], n_names: int) -> int:
 
 
 def _longest(names: list[str]) -> int:
-    return max((width(short(name, 10**6)) for name in names), default=0)
+    return max((width(summary.short(name, 10**6)) for name in names), default=0)
 
 
 def _fitted(names: list[list[str]], room: int) -> list[list[str]]:
@@ -182,7 +177,7 @@ def _fitted(names: list[list[str]], room: int) -> list[list[str]]:
     share = -(-room // len(names))
     taken = [min(_longest(column), share) for column in names]
     limits = [room - (sum(taken) - own) for own in taken]
-    return [[short(name, limit) for name in column] for column, limit in zip(names, limits, strict=True)]
+    return [[summary.short(name, limit) for name in column] for column, limit in zip(names, limits, strict=True)]
 
 
 def _bar(value: float, cells: int = _BAR) -> str:
