@@ -114,14 +114,7 @@ class TextFiles(Stream):
         files, notes = converted(requests, Path(folder), n_bytes=bytes_of_block(memory))
         self.notes = notes.sentences()
         self._parquet = Parquet(files, memory)
-
-    @property
-    def n_rows(self) -> int:
-        return self._parquet.n_rows
-
-    @property
-    def n_cells(self) -> int:
-        return self._parquet.n_cells
+        self.n_rows, self.n_cells = self._parquet.n_rows, self._parquet.n_cells
 
     def batches(self) -> Generator[Any]:
         return self._parquet.batches()

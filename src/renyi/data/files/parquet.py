@@ -64,15 +64,9 @@ class Parquet(Stream):
                 raise self._broken(file, None, error) from error
         _check_schemas(schemas)
         self.schema = schemas[files[0]]
+        self.n_rows: int = sum(self._lengths.values())
+        self.n_cells: int = self.n_rows * len(self.schema)
         self._rows = rows_of_batch(len(self.schema), memory)
-
-    @property
-    def n_rows(self) -> int:
-        return sum(self._lengths.values())
-
-    @property
-    def n_cells(self) -> int:
-        return self.n_rows * len(self.schema)
 
     def batches(self) -> Generator[Any]:
         if not self.n_rows:
