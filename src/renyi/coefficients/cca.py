@@ -7,10 +7,10 @@ import numpy as np
 
 from renyi.basis.basis import RANK_CUT, Basis
 from renyi.basis.canonical import cross_products, largest_correlation
-from renyi.basis.orthonormal import orthonormalised, principal_whitening
+from renyi.basis.orthonormal import orthonormalised, principal_whitening, standardised
 from renyi.basis.random_features import FIXED_DRAW, Seed
 from renyi.coefficients.base import Law, Measure, Side, Statement
-from renyi.coefficients.pearson import Scores, log_pvalue_of_correlation, shuffled_roots, standardised
+from renyi.coefficients.pearson import Scores, log_pvalue_of_correlation, shuffled_roots
 from renyi.compute.arrays import Array, Index, in_parts
 from renyi.compute.eigenvalues import largest_root
 from renyi.inference.multiscale import is_trusted, share_of_levels

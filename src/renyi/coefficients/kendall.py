@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, log_ndtr
 
+from renyi.basis.orthonormal import standardised
 from renyi.basis.random_features import FIXED_DRAW, Seed
 from renyi.basis.ranks import middles, quantise
 from renyi.coefficients.base import Law, Measure, Side, Statement
@@ -18,7 +19,6 @@ from renyi.coefficients.pearson import (
     log_pvalue_of_correlation,
     log_smallest,
     shuffled_roots,
-    standardised,
 )
 from renyi.compute.arrays import Array, Index, in_parts
 from renyi.inference.multiscale import FEW_ROWS

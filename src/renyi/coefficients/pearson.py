@@ -4,7 +4,6 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import frexp, ldexp, sqrt
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy.special import gammaln
 
 from renyi.basis.canonical import cross_products
 from renyi.basis.nested import TIES_OF_LEVELS
+from renyi.basis.orthonormal import standardised
 from renyi.basis.random_features import FIXED_DRAW, Seed
 from renyi.basis.ranks import mean_ranks
 from renyi.coefficients.base import Law, Measure, Side, Statement
@@ -36,7 +36,6 @@ __all__ = [
     "log_pvalue_of_correlation",
     "log_smallest",
     "shuffled_roots",
-    "standardised",
 ]
 
 # Where laws of many rows hold (docs/measures.md, "How often independent columns are found"). The heaviest rows of both
@@ -50,8 +49,6 @@ _EXCESS = -0.1, 0.06
 # On fewer rows there are too few orders for a law, and shuffles take no time.
 FEWEST_ROWS = 12
 PERMUTED_NUMBERS = 2**18
-# Numbers near the smallest there are grow by no more, which is enough for their squares.
-_MOST_DOUBLINGS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,18 +202,6 @@ def correlation_of(measure: Pearson, x: Column, y: Column, /) -> float:
         return measure.combine(*sides)
     except InputError:
         return np.nan
-
-
-def standardised(values: Array, /) -> Array:
-    """Values with mean 0 and length 1, whatever their size; they are not all equal."""
-    # A power of 2 costs no digits, and keeps sums of the largest and squares of the smallest numbers in range.
-    size = frexp(max(float(values.max()), -float(values.min())))[1]
-    centred = values * ldexp(1.0, -max(size, -_MOST_DOUBLINGS))
-    # What hardly varies is centred exactly the second time, when its size is gone.
-    for _ in range(2):
-        centred -= np.add.reduce(centred) / len(centred)
-    centred /= sqrt(centred @ centred)
-    return centred
 
 
 class _Traits(NamedTuple):
