@@ -94,7 +94,7 @@ def moments_of(projection: Projection, /) -> Moments | None:
     n_ends = int(np.count_nonzero(sizes > _CUT))
     if n_ends > _MOST_ENDS:
         return None
-    sloped = np.hstack((_waves_at_nodes(), _v()[:, np.newaxis] * _waves_at_nodes()))
+    sloped = np.hstack((_waves_at_nodes(), (2 * u - 1)[:, np.newaxis] * _waves_at_nodes()))
     made, *_ = np.linalg.lstsq(root * sloped, directions[:, :n_ends], rcond=1e-14)
     ends = np.concatenate((made[: _N_WAVES + 1].T, made[_N_WAVES + 1 :].T))
     at_nodes = Moments(ends, ends).at(_nodes())
@@ -146,10 +146,6 @@ def _measure() -> Array:
 
 def _angles() -> Array:
     return (np.arange(_N_NODES) + 0.5) * np.pi / (2 * _N_NODES)
-
-
-def _v() -> Array:
-    return 2 * _nodes() - 1
 
 
 def _waves_at_nodes() -> Array:

@@ -1,7 +1,6 @@
 """The tests of one pair: `independence_test`."""
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -17,7 +16,7 @@ from renyi.data.align import Missing, as_blocks, as_pair, common_rows
 from renyi.errors import CalibrationWarning, InputError, check_choice, is_integer
 from renyi.inference import contingency, multiscale
 from renyi.inference.classical import bartlett, spectral
-from renyi.inference.multiscale import Block, Law
+from renyi.inference.multiscale import Block
 from renyi.inference.permutation import (
     ROUNDING,
     ROUNDING_OF_LOGARITHMS,
@@ -264,13 +263,10 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
         n_drawn += len(cross)
         is_worth_it = shuffles.are_many or shuffles.device is not None or n_drawn > _DRAWS_WITHOUT_TABLE
         law = log_sf_of_many if is_worth_it else log_sf
-        return -multiscale.log_harmonic_mean(_evidence(cross, blocks, n, law))
+        roots = multiscale.block_roots(cross, blocks)
+        return -multiscale.log_harmonic_mean(multiscale.log_evidence(roots, blocks, n, law=law))
 
     return shuffles.test(result, scales[0].basis, scales[1].basis, statistic, rounding=ROUNDING_OF_LOGARITHMS)
-
-
-def _evidence(cross: Array, blocks: Sequence[Block], n: int, law: Law = log_sf) -> Array:
-    return multiscale.log_evidence(multiscale.block_roots(cross, blocks), blocks, n, law=law)
 
 
 def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shuffles, /) -> TestResult:
