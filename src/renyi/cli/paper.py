@@ -29,7 +29,7 @@ def demo(debug: Debug = False) -> None:
     right = len(pairs.intersection(RELATED))
     console_of().print(
         f"\nBy construction {len(RELATED)} pairs are related and no others: renyi found {right} of them and "
-        f"{len(pairs) - right} others, Pearson's correlation at the same rate finds {n_by_pearson(found)}.",
+        f"{len(pairs) - right} others, Pearson's correlation at the same rate finds {n_by_pearson(found, 0.05)}.",
         highlight=False,
     )
 

@@ -113,12 +113,9 @@ def significant(values: Array, /) -> list[float]:
     spread = float(values.max() - values.min())
     finest = math.log10(spread) if spread > 0.0 else math.inf
     digits = np.clip(np.ceil(sizes - finest) + 6, 6, 17).astype(int)
-    return [_shortest(float(f"{v:.{d}g}")) for v, d in zip(values.tolist(), digits.tolist(), strict=True)]
-
-
-def _shortest(value: float) -> float:
-    """Whole numbers as such, which saves a point and a zero."""
-    return int(value) if value.is_integer() and abs(value) < 1e15 else value
+    rounded = (float(f"{v:.{d}g}") for v, d in zip(values.tolist(), digits.tolist(), strict=True))
+    # Whole numbers as such, which saves a point and a zero.
+    return [int(value) if value.is_integer() and abs(value) < 1e15 else value for value in rounded]
 
 
 def _sample(values: Array, gaps: Mask | None, *, is_coded: bool) -> Sequence[float | None]:

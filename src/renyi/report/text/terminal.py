@@ -34,7 +34,8 @@ def text_of(result: Result, /) -> str:
     by_target = isinstance(result, Screening)
     hint = ".top(n) has more" if by_target else ".top(n) has more, .plot() draws all"
     lines = summary.lines_of(result, _SHOWN + 1)
-    rows = [_header(result), *(_plain(line, result) for line in lines[:_SHOWN])] if lines else []
+    header = [*(["column"] if by_target else ["x", "y"]), summary.called(result), "trend", "p", "q", "n", ""]
+    rows = [header, *(_plain(line, by_target) for line in lines[:_SHOWN])] if lines else []
     more = [hint] if len(lines) > _SHOWN else []
     signs = ["; ".join(said)] if (said := summary.signs_of(lines[:_SHOWN])) and not by_target else []
     order = [summary.ranking(result)] if len(lines) > 1 and summary.ranking(result) else []
@@ -42,15 +43,8 @@ def text_of(result: Result, /) -> str:
     return "\n".join([f"{type(result).__name__}: {summary.headline(result)}", *said])
 
 
-def _header(result: Result) -> list[str]:
-    names = ["column"] if isinstance(result, Screening) else ["x", "y"]
-    return [*names, summary.called(result), "trend", "p", "q", "n", ""]
-
-
-def _plain(line: Line, result: Result) -> list[str]:
-    names = [summary.short(line.x, _LONGEST_NAME)]
-    if not isinstance(result, Screening):
-        names.append(summary.short(line.partner, _LONGEST_NAME))
+def _plain(line: Line, by_target: bool) -> list[str]:
+    names = [summary.short(name, _LONGEST_NAME) for name in ([line.x] if by_target else [line.x, line.partner])]
     # Signs that every code page has, since people print results into files.
     trend = {1: "+", -1: "-", 0: ""}[line.trend]
     return [
@@ -105,9 +99,7 @@ def table_of_lines(
     from rich.table import Table
     from rich.text import Text
 
-    names = [[line.x for line in lines]]
-    if not by_target:
-        names.append([line.partner for line in lines])
+    names = [[line.x for line in lines]] + ([] if by_target else [[line.partner for line in lines]])
     parts = _parts_of(lines, value, draws=_draws(console))
     least = sum(min(_longest(column), _NARROWEST_NAME) for column in names)
     room = console.width - _taken(parts, len(names))
@@ -116,8 +108,7 @@ def table_of_lines(
             parts = [part for part in parts if part.header != header]
             room = console.width - _taken(parts, len(names))
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    headers = ["column"] if by_target else ["x", "y"]
-    for header in headers:
+    for header in ["column"] if by_target else ["x", "y"]:
         table.add_column(header, no_wrap=True)
     for part in parts:
         table.add_column("" if part.header in _SILENT else part.header, justify=part.justify, no_wrap=True)
@@ -180,7 +171,7 @@ def _fitted(names: list[list[str]], room: int) -> list[list[str]]:
     return [[summary.short(name, limit) for name in column] for column, limit in zip(names, limits, strict=True)]
 
 
-def _bar(value: float, cells: int = _BAR) -> str:
+def _bar(value: float) -> str:
     """A bar from 0 to 1, as long as the value says."""
-    eighths = 0 if math.isnan(value) else round(8 * cells * min(max(value, 0.0), 1.0))
-    return (_EIGHTHS[8] * (eighths // 8) + _EIGHTHS[eighths % 8].strip()).ljust(cells)
+    eighths = 0 if math.isnan(value) else round(8 * _BAR * min(max(value, 0.0), 1.0))
+    return (_EIGHTHS[8] * (eighths // 8) + _EIGHTHS[eighths % 8].strip()).ljust(_BAR)
