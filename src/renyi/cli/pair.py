@@ -1,6 +1,5 @@
 """`renyi pair`: two columns of a table."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +8,6 @@ import typer
 from renyi.cli import terminal
 
 if TYPE_CHECKING:
-    from renyi.data.column import Column
     from renyi.data.table import Table
     from renyi.report.text.pair import PairFound
 
@@ -39,10 +37,10 @@ def pair(
     terminal.check_outputs(file, {"--plot": plot})
     kinds = terminal.kinds_of(types)
     source = terminal.read(file, terminal.options_of(sep, null, encoding, no_header))
-    picked = _pick(source.frame, kinds, x, y, given or [])
-    notes = picked.table.notes.sentences()
+    table = _pick(source.frame, kinds, x, y, given or [])
+    notes = table.notes.sentences()
     terminal.print_notes(notes)
-    found = _test_pair(picked)
+    found = _test_pair(table, x, y, given or [])
     if plot is not None:
         import renyi
         from renyi.report.figures.style import save
@@ -58,17 +56,8 @@ def pair(
         terminal.say(f"{label:>12}  {text}", console, style="")
 
 
-@dataclass(frozen=True, eq=False)
-class _Picked:
+def _pick(frame: Any, kinds: dict[str, str], x: str, y: str, given: list[str]) -> "Table":
     """The columns that a pair needs, typed as in a scan."""
-
-    table: "Table"
-    x: "Column"
-    y: "Column"
-    given: "list[Column]"
-
-
-def _pick(frame: Any, kinds: dict[str, str], x: str, y: str, given: list[str]) -> _Picked:
     from renyi.data.table import as_table, check_known
     from renyi.errors import InputError
 
@@ -83,20 +72,19 @@ def _pick(frame: Any, kinds: dict[str, str], x: str, y: str, given: list[str]) -
     table = as_table(frame.select(list(named.values())), types=wanted)  # type: ignore[arg-type]
     for name, reason in table.skipped.items():
         raise InputError(f"{name!r} cannot be measured: {reason}")
-    columns = {column.name: column for column in table.columns}
-    return _Picked(table, columns[x], columns[y], [columns[name] for name in given])
+    return table
 
 
-def _test_pair(picked: _Picked) -> "PairFound":
+def _test_pair(table: "Table", named_x: str, named_y: str, given: list[str]) -> "PairFound":
     import renyi
     from renyi.coefficients.pearson import Pearson, Spearman, correlation_of
     from renyi.report.text.pair import PairFound
 
-    x, y, table = picked.x, picked.y, picked.table
-    if picked.given:
-        result = renyi.conditional_test(x, y, picked.given, missing="listwise")
-        given = tuple(column.name for column in picked.given)
-        return PairFound(x, y, table.types, result, table.n_rows, given)
+    columns = {column.name: column for column in table.columns}
+    x, y = columns[named_x], columns[named_y]
+    if given:
+        result = renyi.conditional_test(x, y, [columns[name] for name in given], missing="listwise")
+        return PairFound(x, y, table.types, result, table.n_rows, tuple(given))
     result = renyi.independence_test(x, y, missing="pairwise")
     pearson, spearman = (correlation_of(measure, x, y) for measure in (Pearson(), Spearman()))
     return PairFound(x, y, table.types, result, table.n_rows, pearson=pearson, spearman=spearman)
