@@ -31,13 +31,7 @@ from renyi.basis.basis import (
 )
 from renyi.basis.cosine import Smooth
 from renyi.basis.cosine import functions as smooth_functions
-from renyi.basis.orthonormal import (
-    merged_factor,
-    ordered_whitening,
-    orthonormalised,
-    own_features,
-    triangular_factor,
-)
+from renyi.basis.orthonormal import merged_factor, ordered_whitening, orthonormalised, own_features, triangular_factor
 from renyi.basis.random_features import Projection
 from renyi.basis.ranks import Cells, Copula, mean_ranks, middles, tie_free_cells
 from renyi.compute.arrays import Array, Index, Mask

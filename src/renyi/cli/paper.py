@@ -107,10 +107,7 @@ def reproduce(
 
     names = None if measures is None else [name.strip() for name in measures.split(",") if name.strip()]
     errors, console = console_of(stderr=True), console_of()
-    found = run(
-        Request(experiment, out, quick, seed, names, jobs, data, draw_only),
-        say=lambda text: say(text, errors),
-    )
+    found = run(Request(experiment, out, quick, seed, names, jobs, data, draw_only), say=lambda text: say(text, errors))
     for summary in found.summaries:
         console.print(_summary_table(summary))
         for note in summary.notes:

@@ -87,12 +87,7 @@ def check_outputs(file: str, outputs: Mapping[str, str | Path | None]) -> None:
 
 def options_of(separator: str | None, nulls: list[str] | None, encoding: str | None, no_header: bool) -> dict[str, Any]:
     """How a file is to be read, as `Request.of` takes it."""
-    return {
-        "separator": separator,
-        "null_values": nulls or (),
-        "encoding": encoding,
-        "has_names": not no_header,
-    }
+    return {"separator": separator, "null_values": nulls or (), "encoding": encoding, "has_names": not no_header}
 
 
 def read(file: str, options: dict[str, Any]) -> "Source":

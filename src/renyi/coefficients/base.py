@@ -141,12 +141,7 @@ class Measure(ABC, Generic[Prepared]):
         return None
 
     def every_law(
-        self,
-        x: "Sequence[Side[Prepared]]",
-        y: "Sequence[Side[Prepared]]",
-        pairs: tuple[Index, Index],
-        values: Array,
-        /,
+        self, x: "Sequence[Side[Prepared]]", y: "Sequence[Side[Prepared]]", pairs: tuple[Index, Index], values: Array, /
     ) -> Array | None:
         """What `by_theory` says of many pairs, as logarithms; NaN, or None for all, where it has to be asked."""
         return None
@@ -243,14 +238,7 @@ class Measure(ABC, Generic[Prepared]):
         return law._replace(log_pvalue=max(law.log_pvalue, floor))
 
     def by_shuffles(
-        self,
-        x: Side[Prepared],
-        y: Side[Prepared],
-        value: float,
-        /,
-        *,
-        n_resamples: int,
-        seed: Seed = FIXED_DRAW,
+        self, x: Side[Prepared], y: Side[Prepared], value: float, /, *, n_resamples: int, seed: Seed = FIXED_DRAW
     ) -> Shuffled:
         """The p-value of a coefficient by shuffling a side; the draws depend on n and the seed alone.
 

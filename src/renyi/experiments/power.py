@@ -82,12 +82,7 @@ def power_of(entry: Entry, pattern: str, level: float, /, *, n: int, repetitions
 
 
 def measure_power(
-    how: Run,
-    entries: Sequence[Entry],
-    /,
-    *,
-    patterns: Sequence[str] = tuple(ALL_PATTERNS),
-    sizes: Sizes = FULL,
+    how: Run, entries: Sequence[Entry], /, *, patterns: Sequence[str] = tuple(ALL_PATTERNS), sizes: Sizes = FULL
 ) -> Record:
     """Run the experiment on the same data for all entries, or what an earlier run has left of it."""
     record = how.record("power", asdict(sizes), named_by=("pattern", "level", "measure"))

@@ -4,11 +4,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    validate_data,
-)
+from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
 from renyi.compute.arrays import in_memory, is_matrix_of_floats
 from renyi.compute.devices import as_numbers

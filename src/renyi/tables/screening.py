@@ -44,13 +44,7 @@ class Screening(TableResult):
         cls, table: "Table", target: str, given: tuple[str, ...], edges: Edges, /, *, correction: Correction
     ) -> "Screening":
         """From the pairs of every column with the target."""
-        return cls(
-            edges=edges,
-            **cls._told([table]),
-            correction=correction,
-            target=target,
-            given=given,
-        )
+        return cls(edges=edges, **cls._told([table]), correction=correction, target=target, given=given)
 
     @cached_property
     def _order(self) -> Index:

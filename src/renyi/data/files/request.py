@@ -16,16 +16,7 @@ from renyi.data.notes import Notes
 from renyi.data.spelled import spells
 from renyi.errors import InputError, count, difference, some
 
-__all__ = [
-    "BINARY",
-    "SEPARATORS",
-    "Request",
-    "check_columns",
-    "check_names",
-    "looks_like_a_row",
-    "renamed",
-    "typed",
-]
+__all__ = ["BINARY", "SEPARATORS", "Request", "check_columns", "check_names", "looks_like_a_row", "renamed", "typed"]
 
 # A name, a cast and a cleaning for each column: beyond this a header is a mistake, or a table on its side.
 _MOST_COLUMNS = 100_000
