@@ -37,22 +37,6 @@ from renyi.basis.ranks import Cells, Copula, mean_ranks, middles, tie_free_cells
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Kind, Kinded
 
-__all__ = [
-    "FEW_TIES",
-    "MANY_LEVELS",
-    "ORDERED_CUT",
-    "TIES_OF_LEVELS",
-    "Scales",
-    "VectorFunctions",
-    "category_scales",
-    "coordinate_functions",
-    "frequent",
-    "levels_scales",
-    "leverages_without_ties",
-    "number_scales",
-    "vector_scales",
-]
-
 # Of a vector each coordinate has its first functions to itself, and products with the others while these are few.
 _WAVES = (3, 4, 5, 6)
 _MOST_COORDINATES_TO_MULTIPLY = 6

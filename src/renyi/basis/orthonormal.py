@@ -9,17 +9,6 @@ import numpy as np
 from renyi.compute.arrays import Array, Index
 from renyi.compute.linalg import svd
 
-__all__ = [
-    "Whitening",
-    "merged_factor",
-    "ordered_whitening",
-    "orthonormalised",
-    "own_features",
-    "principal_whitening",
-    "standardised",
-    "triangular_factor",
-]
-
 # Rows of which a factor is taken at once.
 _BLOCK_ROWS = 256
 # Numbers near the smallest there are grow by no more, which is enough for their squares.

@@ -21,8 +21,6 @@ from renyi.basis.random_features import Projection, sines_and_cosines
 from renyi.compute.arrays import Array, Mask, joined, like, namespace
 from renyi.compute.memory import workspace
 
-__all__ = ["Moments", "moments_of", "recipes_of", "recipes_of_many", "recipes_of_smooth"]
-
 _N_WAVES = 2 * MOST_FUNCTIONS
 _N_NODES = 256
 # Root mean squares: what is left of products when no more ends are added, and what may be left at most.

@@ -15,21 +15,6 @@ from scipy.special import gammaincinv, ndtri
 from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError, brief, is_integer
 
-__all__ = [
-    "DEFAULT_SCALE",
-    "FIXED_DRAW",
-    "Dense",
-    "Fastfood",
-    "Frequencies",
-    "Projection",
-    "Seed",
-    "default_projections",
-    "draw",
-    "median_scale",
-    "seeds",
-    "sines_and_cosines",
-]
-
 Frequencies = Literal["auto", "normal", "orthogonal", "fastfood"]
 
 # Chosen in benchmarks/studies/defaults.py; docs/defaults.md has the table.

@@ -10,19 +10,6 @@ from numpy.typing import NDArray
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.sorting import order_and_ties
 
-__all__ = [
-    "Cells",
-    "Copula",
-    "cells_of_groups",
-    "empirical_cdf",
-    "joint_ranks",
-    "mean_ranks",
-    "middles",
-    "quantise",
-    "tie_free_cells",
-    "tied_cells",
-]
-
 _TURNED = 16
 
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from renyi.data.table import Table
     from renyi.report.text.pair import PairFound
 
-__all__ = ["pair"]
-
 
 def pair(
     file: terminal.File,

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from renyi.experiments.gallery import Scored
     from renyi.experiments.summary import Summary
 
-__all__ = ["demo", "gallery", "reproduce"]
-
 
 def demo(debug: Debug = False) -> None:
     """Scan a made-up table whose dependences are known, beside what Pearson's correlation sees of them."""

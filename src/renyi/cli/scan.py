@@ -11,8 +11,6 @@ from renyi.cli import terminal
 if TYPE_CHECKING:
     from renyi.report.summary import Result
 
-__all__ = ["SHOWN", "scan", "show"]
-
 SHOWN = 20
 
 

@@ -16,27 +16,6 @@ if TYPE_CHECKING:
     from renyi.data.notes import Source
 
 
-__all__ = [
-    "AsJson",
-    "Debug",
-    "Encoding",
-    "File",
-    "Given",
-    "NoHeader",
-    "Nulls",
-    "Separator",
-    "Types",
-    "check_outputs",
-    "console_of",
-    "kinds_of",
-    "options_of",
-    "print_notes",
-    "print_text",
-    "read",
-    "read_within",
-    "say",
-]
-
 # Sentences about reading that are printed at most.
 _MOST_NOTES = 20
 # Cells of a line that no screen has to hold.
@@ -79,7 +58,7 @@ def check_outputs(file: str, outputs: Mapping[str, str | Path | None]) -> None:
     """Refuse options whose files would take the place of what is read, or of one another, before any work is done."""
     named = {option: Path(path) for option, path in outputs.items() if path is not None and str(path) != "-"}
     if named:
-        from renyi.data.files.batches import files_of
+        from renyi.data.files.places import files_of
         from renyi.report.files import check_apart
 
         check_apart(named, [] if file == "-" else files_of(file))

@@ -12,8 +12,6 @@ from renyi.compute.arrays import Array, Index, Mask, in_parts
 from renyi.compute.sorting import inverse
 from renyi.errors import ConvergenceWarning, InputError, is_integer, is_number
 
-__all__ = ["Ace"]
-
 # Iteration ends when R² has moved by no more than the tolerance over as many iterations.
 _STILL = 3
 _FLAT = 1e-10

@@ -23,8 +23,6 @@ from renyi.pair.independence import check_resamples
 from renyi.pair.result import TestResult
 from renyi.pair.settings import Rng, Settings
 
-__all__ = ["MOST_BYTES", "N_RESAMPLES", "SHUFFLES", "Law", "Measure", "Side", "Statement"]
-
 Prepared = TypeVar("Prepared")
 
 # What a measure without a law says of its p-values.

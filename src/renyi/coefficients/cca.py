@@ -18,8 +18,6 @@ from renyi.inference.permutation import Shuffled
 from renyi.inference.roy import LARGEST_RANK, log_sf
 from renyi.pair.bases import check_ranks
 
-__all__ = ["CCA"]
-
 _BATCH_NUMBERS = 2**20
 # Rows that hold no more than so many times √n different values are levels, as those of categories.
 _MANY_LEVELS = 2.0

@@ -18,8 +18,6 @@ from renyi.errors import InputError
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import ROUNDING
 
-__all__ = ["Dcor"]
-
 _Rows: TypeAlias = SortedScalars | RowPairs
 
 # Vectors are compared pair by pair: minutes beyond.

@@ -17,8 +17,6 @@ from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError, is_number
 from renyi.inference.permutation import ROUNDING
 
-__all__ = ["CopulaHsic", "Hsic"]
-
 _LEAST_UNBIASED = 4
 # Columns of a factor at most; where the kernel has no such factor, all pairs of so many rows are compared at most.
 _MOST_COLUMNS = 200

@@ -11,8 +11,6 @@ from renyi.coefficients.base import Measure, Statement
 from renyi.compute.arrays import Array, Index, in_parts
 from renyi.errors import InputError, is_number
 
-__all__ = ["Kcca"]
-
 # Rows from which the width is taken: half a million distances.
 _ROWS_FOR_WIDTH = 1000
 # What the factor of a kernel and the directions left out of it may change in the operator of a side.

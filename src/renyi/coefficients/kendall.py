@@ -24,8 +24,6 @@ from renyi.compute.arrays import Array, Index, in_parts
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import Shuffled
 
-__all__ = ["Kendall"]
-
 Counts: TypeAlias = NDArray[np.int64]
 
 # Kendall's with ties needs more rows for its law.

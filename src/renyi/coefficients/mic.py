@@ -20,8 +20,6 @@ from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.sorting import inverse
 from renyi.errors import InputError, is_integer
 
-__all__ = ["Mic"]
-
 Estimator: TypeAlias = Literal["mic_approx", "mic_e"]
 Statistic: TypeAlias = Literal["mic", "tic"]
 # The matrix of so many rows as overflow this would take more memory than `bytes_needed` lets through.

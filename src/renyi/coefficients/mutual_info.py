@@ -12,8 +12,6 @@ from renyi.compute.arrays import Array, Index
 from renyi.data.column import Column
 from renyi.errors import InputError, is_integer, load
 
-__all__ = ["MutualInfo"]
-
 # Of the tiny noise by which scikit-learn parts equal values.
 _SEED = 0
 

@@ -27,17 +27,6 @@ from renyi.inference.multiscale import FEW_ROWS, LARGEST_ROOT, is_trusted
 from renyi.inference.permutation import ROUNDING, Shuffled, shuffled_pvalue
 from renyi.inference.roy import are_many, log_sf, log_sf_of_many
 
-__all__ = [
-    "PERMUTED_NUMBERS",
-    "Pearson",
-    "Scores",
-    "Spearman",
-    "correlation_of",
-    "log_pvalue_of_correlation",
-    "log_smallest",
-    "shuffled_roots",
-]
-
 # Where laws of many rows hold (docs/measures.md, "How often independent columns are found"). The heaviest rows of both
 # sides, once they meet, make at most this much of what is critical at 5 %; the skewness over all orders of the rows is
 # at most this; and the fourth cumulant is within these of what is expected. Where it is less the law finds too little.

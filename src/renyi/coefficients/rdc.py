@@ -21,8 +21,6 @@ from renyi.pair.rdc import rdc
 from renyi.pair.result import TestResult
 from renyi.pair.settings import Rng, Scale, Settings, check_draws
 
-__all__ = ["Rdc"]
-
 Bases: TypeAlias = tuple[Basis, ...]
 
 

@@ -13,8 +13,6 @@ from renyi.compute.sorting import inverse
 from renyi.errors import InputError
 from renyi.inference.multiscale import FEW_ROWS
 
-__all__ = ["Xi"]
-
 # The normal law is used from so many rows on, if there are no ties; where the rows that do not have the most frequent
 # y, squared, are so many times those that do; and where ties in x leave so much of the variance. What it is worth there
 # is in the Notes.

@@ -16,8 +16,6 @@ from renyi.compute.devices import EXTRA, free_bytes
 from renyi.compute.threads import available_cores
 from renyi.errors import load
 
-__all__ = ["Fetching"]
-
 Tensor: TypeAlias = Any
 
 _MOST_THREADS = 8

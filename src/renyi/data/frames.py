@@ -11,8 +11,6 @@ from renyi.data.exact import exact_array, is_wide
 from renyi.data.labels import Encoded, encode, encode_series
 from renyi.errors import InputError
 
-__all__ = ["as_narwhals", "as_series", "period_starts", "read_categories", "read_cells", "with_gaps"]
-
 
 def as_series(data: Any, /) -> Any:
     """Arrays and batches of Arrow and arrays of pandas as what narwhals knows of these libraries; all else as it is."""

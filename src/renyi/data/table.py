@@ -32,23 +32,6 @@ from renyi.data.types import (
 )
 from renyi.errors import InputError, brief, check_choice, count
 
-__all__ = [
-    "NewFrame",
-    "Table",
-    "as_dict",
-    "as_table",
-    "check_known",
-    "checked_overrides",
-    "checked_types",
-    "checked_vectors",
-    "names_of",
-    "observed",
-    "parts_of",
-    "refuse_missing",
-    "too_few_columns",
-    "too_few_rows",
-]
-
 _PASS = "pass a frame of pandas, Polars or Arrow, a dict of columns, or a 2-D array"
 _ROWS_AT_ONCE = 1024
 

@@ -9,8 +9,6 @@ from renyi.compute.arrays import Array
 from renyi.inference.false_discovery import adjust
 from renyi.tables.dependence_matrix import DependenceMatrix
 
-__all__ = ["RELATED", "demo_table", "n_by_pearson"]
-
 # All other pairs are independent.
 RELATED = {
     ("height", "weight"): "a line",

@@ -17,17 +17,6 @@ from renyi.experiments.runs import Record, Run, Task
 from renyi.experiments.summary import Summary, number
 from renyi.pair.rdc import rdc
 
-__all__ = [
-    "GALLERY",
-    "N_ROWS",
-    "Association",
-    "Scored",
-    "gallery_samples",
-    "measure_gallery",
-    "score_gallery",
-    "summarise",
-]
-
 Generator: TypeAlias = np.random.Generator
 Sampler: TypeAlias = Callable[[int, Generator], tuple[Array, Array]]
 

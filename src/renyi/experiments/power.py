@@ -17,18 +17,6 @@ from renyi.experiments.patterns import EXTRA_PATTERNS, N_LEVELS, PATTERNS
 from renyi.experiments.runs import Record, Run, Task
 from renyi.experiments.summary import Summary, number
 
-__all__ = [
-    "ALL_PATTERNS",
-    "FULL",
-    "QUICK",
-    "Repetition",
-    "Sizes",
-    "measure_power",
-    "power_of",
-    "repetition",
-    "summarise",
-]
-
 ALL_PATTERNS = {pattern.name: pattern for pattern in (*PATTERNS, *EXTRA_PATTERNS)}
 LEVEL = 0.05
 

@@ -19,8 +19,6 @@ from renyi.experiments.runs import Record, Run, Say, read_record
 from renyi.experiments.summary import Summary
 from renyi.report.files import written_whole
 
-__all__ = ["EXPERIMENTS", "Reproduced", "Request", "draw_experiment", "reproduce", "run_experiment"]
-
 
 @dataclass(frozen=True)
 class Request:

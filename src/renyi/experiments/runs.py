@@ -22,8 +22,6 @@ from renyi.errors import InputError, RenyiError
 from renyi.report.files import written_whole
 from renyi.report.records import json_of
 
-__all__ = ["Record", "Run", "Task", "begin_process", "processor", "read_record", "started"]
-
 Say: TypeAlias = Callable[[str], None]
 Key: TypeAlias = tuple[Any, ...]
 _SECONDS_BETWEEN_WRITES = 3.0

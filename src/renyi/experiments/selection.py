@@ -15,19 +15,6 @@ from renyi.experiments.panels import DataSet
 from renyi.experiments.runs import Record, Run, Task
 from renyi.experiments.summary import Summary, number
 
-__all__ = [
-    "FULL",
-    "QUICK",
-    "Sizes",
-    "compared",
-    "errors_of",
-    "forward",
-    "measure_selection",
-    "normalised_error",
-    "split",
-    "summarise",
-]
-
 # Those of the paper, RDC as it is there and as it is here; all rows are for RDC alone, whose cost grows with n log n.
 _BY_DEFAULT = ("rdc", "dcor", "hsic", "chsic")
 _OF_ALL_ROWS = ("rdc",)

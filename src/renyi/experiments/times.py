@@ -16,8 +16,6 @@ from renyi.experiments.entries import Entry
 from renyi.experiments.runs import Record, Run, Task, begin_process, processor, started
 from renyi.experiments.summary import Summary
 
-__all__ = ["FULL", "PAPER", "QUICK", "Limits", "measure_times", "summarise", "times_of"]
-
 # Seconds in the paper's table, for 10³, 10⁴, 10⁵ and 10⁶ rows; shorter where runs were cancelled.
 PAPER = {
     "pearson": (0.0001, 0.0002, 0.0071, 0.0914),

@@ -24,8 +24,6 @@ from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
 from renyi.pair.result import TestResult
 from renyi.pair.settings import Rng
 
-__all__ = ["check_resamples", "independence_test"]
-
 Method = Literal["auto", "roy", "bartlett", "spectral", "permutation"]
 _MOST_RESAMPLES = 10**8
 _DRAWS_WITHOUT_TABLE = 256

@@ -23,8 +23,6 @@ from renyi.data.column import Column
 from renyi.pair.bases import check_freedom, rows_in_common
 from renyi.pair.settings import Settings
 
-__all__ = ["DEFAULT_SETTINGS", "Prepared", "Restricted", "prepare", "together"]
-
 Array: TypeAlias = NDArray[np.float64]
 Pair: TypeAlias = tuple[Column, Column]
 

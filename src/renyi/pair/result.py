@@ -34,8 +34,6 @@ from renyi.pair import showing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["CategoryTransformation", "RankTransformation", "TestResult", "Transformations", "remark_on"]
-
 # Smallest p-value that is shown as a number, rather than as its logarithm.
 _SMALLEST = float(np.finfo(np.float64).tiny)
 

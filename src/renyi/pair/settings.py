@@ -12,8 +12,6 @@ from renyi.basis.ranks import joint_ranks
 from renyi.data.column import Column
 from renyi.errors import InputError, brief, check_choice, is_integer, is_number
 
-__all__ = ["Rng", "Scale", "Settings", "check_draws"]
-
 Scale: TypeAlias = float | Literal["median"]
 Rng: TypeAlias = int | np.random.Generator | None
 

@@ -13,8 +13,6 @@ from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Column
 from renyi.report.summary import short
 
-__all__ = ["cells_of", "drawable", "followed", "label_of", "limits_of", "plain", "significant", "variable_record"]
-
 _LONGEST_LABEL = 60
 # Beyond these a browser's axis has no room left for differences.
 _LARGEST, _SMALLEST = 1e300, 1e-300

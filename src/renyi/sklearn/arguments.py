@@ -12,8 +12,6 @@ from renyi.compute.threads import available_cores
 from renyi.errors import InputError, is_integer
 from renyi.selection.inputs import is_frame, with_labels
 
-__all__ = ["RandomState", "as_array", "checked", "n_threads_of", "seed_of"]
-
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 
 

@@ -14,8 +14,6 @@ from renyi.errors import InputError
 from renyi.pair.settings import Settings
 from renyi.sklearn.arguments import RandomState, seed_of
 
-__all__ = ["RandomCopulaFeatures"]
-
 
 class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Ranks of the features to random sines and cosines, learned on training rows and served to new ones.

@@ -26,8 +26,6 @@ from renyi.tables.api import matrix
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["RDCSelector", "rdc_score"]
-
 
 class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Greedy choice of a set of features that the target depends on, in any form.

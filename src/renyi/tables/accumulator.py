@@ -32,8 +32,6 @@ from renyi.tables.roles import Asked, Roles
 from renyi.tables.rows import Rows
 from renyi.tables.screening import Screening
 
-__all__ = ["DEFAULT_MEMORY", "Accumulator", "bytes_of", "measure_of"]
-
 # Sums of all rows as they are and will be next, of a batch, and products that are still to be added to these.
 _COPIES = 4
 # Of several passes each has sums of this share of the memory, so that four threads have batches under way: 600 columns

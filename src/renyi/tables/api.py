@@ -23,9 +23,6 @@ from renyi.tables.result import rate_for
 from renyi.tables.screening import Screening
 from renyi.tables.top_pairs import TopPairs
 
-__all__ = ["matrix", "pairs", "screen"]
-
-
 # Where the rows of a table are, and who adds them up.
 Door: TypeAlias = TableInMemory | TableInBatches | TableOnDevice
 

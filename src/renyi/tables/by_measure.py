@@ -20,8 +20,6 @@ from renyi.data.align import as_pair, common_rows
 from renyi.data.column import Column
 from renyi.errors import InputError
 
-__all__ = ["MeasuredEdges", "measured"]
-
 Reasons: TypeAlias = NDArray[np.object_]
 
 _PAIRS_AT_ONCE = 64

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from renyi.data.table import Table
 
-__all__ = ["DependenceMatrix", "Fold"]
-
 
 class Fold(NamedTuple):
     """A line of what was found: the pair that speaks for it, and how many pairs it stands for.

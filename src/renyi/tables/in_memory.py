@@ -35,8 +35,6 @@ from renyi.tables.arguments import (
 )
 from renyi.tables.by_measure import measured
 
-__all__ = ["TableInMemory", "given_others"]
-
 # Short columns are prepared one after the other, since threads would wait for the interpreter, and for one another;
 # those with gaps take longer, as they have functions of their own.
 _SHORT_COLUMN, _SHORT_WITH_GAPS, _ROWS_AT_ONCE = 2**14, 2**11, 2**17

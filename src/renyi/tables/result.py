@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from renyi.data.table import Table
 
-__all__ = ["TableResult", "rate_for"]
-
 
 # What is reported where nobody asks for another rate.
 _RATE = 0.05

@@ -15,8 +15,6 @@ from renyi.tables.result import TableResult
 if TYPE_CHECKING:
     from renyi.data.table import Table
 
-__all__ = ["Screening"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Screening(TableResult):

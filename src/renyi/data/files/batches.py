@@ -19,8 +19,6 @@ from renyi.data.files.table_files import read_table
 from renyi.data.records import are_records
 from renyi.errors import InputError
 
-__all__ = ["Stream", "TextFiles", "as_stream", "files_of", "is_large", "is_streamed", "opened", "text_files"]
-
 # What gzip makes of text at most, usually.
 _PACKED_TO = 8
 

@@ -11,8 +11,6 @@ from renyi.data.files.parquet import pages_of, validated
 from renyi.data.files.streams import Spooled, Stream, first_line
 from renyi.errors import InputError, count, load
 
-__all__ = ["has_engine", "stream_of"]
-
 # Libraries whose tables are in memory, or on a cluster, and read by others.
 _OTHERS = {"cudf", "dask", "modin", "narwhals", "pandas", "polars", "pyarrow", "pyspark"}
 # Of a file that is not here, bytes of every column that are fetched at once: every request takes a while.

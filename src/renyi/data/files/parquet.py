@@ -10,8 +10,6 @@ from renyi.data.files.request import check_columns
 from renyi.data.files.streams import Stream, check_streams, first_line
 from renyi.errors import InputError, load
 
-__all__ = ["Parquet", "is_parquet", "pages_of", "validated"]
-
 # Bytes of every column that Arrow reads ahead, and batches that Polars reads at once, since it skips pages anew.
 _BUFFER, _BATCHES_OF_SLICE = 2**16, 2
 

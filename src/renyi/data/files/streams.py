@@ -14,8 +14,6 @@ from renyi.data.frames import as_series
 from renyi.data.notes import Source
 from renyi.errors import InputError, load
 
-__all__ = ["Lazy", "Repeated", "Spooled", "Stream", "begun", "first_line"]
-
 
 class Stream:
     """Batches of rows, read anew every time they are asked for; `notes` say what was decided on the way.

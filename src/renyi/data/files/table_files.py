@@ -18,8 +18,6 @@ from renyi.data.files.text_types import drop_values
 from renyi.data.notes import Source
 from renyi.errors import InputError, count, load
 
-__all__ = ["open_bytes", "parse_table", "read_table"]
-
 
 def read_table(
     path: str | Path,

@@ -6,8 +6,6 @@ from typing import Any
 from renyi.report.figures.style import BLUE, ORANGE, in_style, shortened
 from renyi.selection.forward import Step
 
-__all__ = ["plot_path"]
-
 _LONGEST_NAME = 24
 
 

@@ -17,8 +17,6 @@ from renyi.report.variables import followed
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_transformations"]
-
 _MOST_POINTS = 5000
 _MOST_BARS = 20
 _MOST_TICKS = 12

@@ -7,8 +7,6 @@ from renyi.report import summary
 from renyi.report.summary import Line, Result
 from renyi.tables.screening import Screening
 
-__all__ = ["html_of"]
-
 _SHOWN = 10
 _LONGEST_NAME = 40
 _NUMBER = "text-align:right;padding:2px 10px;font-variant-numeric:tabular-nums"

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["legend", "table_of_lines", "text_of"]
-
 _SHOWN = 10
 _LONGEST_NAME = 28
 _BAR = 6
