@@ -8,6 +8,8 @@ import numpy as np
 
 from contracts.lowering import Threshold, as_if_large
 
+_AS_THEY_COME = {f"renyi.allpairs.streaming.rank_sketch:{name}": 0 for name in ("_WAITING", "_FIRST_WAITING")}
+
 THRESHOLDS = (
     # Reading.
     Threshold("a file is read in batches", as_if_large(90, 9000), "csv at once", "complete"),
@@ -267,29 +269,16 @@ THRESHOLDS = (
         moves=True,
         seen_in="renyi.allpairs.streaming.rank_sketch",
     ),
-    Threshold(
-        "values are counted as they come",
-        {"renyi.allpairs.streaming.rank_sketch:_WAITING": 0, "renyi.allpairs.streaming.rank_sketch:_FIRST_WAITING": 0},
-        "list of pandas",
-        "ties",
-    ),
+    Threshold("values are counted as they come", _AS_THEY_COME, "list of pandas", "ties"),
     Threshold(
         "counters give way to others",
-        {
-            "renyi.allpairs.streaming.rank_sketch:_WAITING": 0,
-            "renyi.allpairs.streaming.rank_sketch:_FIRST_WAITING": 0,
-            "renyi.allpairs.streaming.rank_sketch:_NEW_SHARE": 2**40,
-        },
+        _AS_THEY_COME | {"renyi.allpairs.streaming.rank_sketch:_NEW_SHARE": 2**40},
         "list of pandas",
         "complete",
     ),
     Threshold(
         "values are sorted and not counted",
-        {
-            "renyi.allpairs.streaming.rank_sketch:_WAITING": 0,
-            "renyi.allpairs.streaming.rank_sketch:_FIRST_WAITING": 0,
-            "renyi.allpairs.streaming.rank_sketch:_ROOM": 0,
-        },
+        _AS_THEY_COME | {"renyi.allpairs.streaming.rank_sketch:_ROOM": 0},
         "list of pandas",
         "ties",
     ),

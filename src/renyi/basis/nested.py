@@ -31,35 +31,11 @@ from renyi.basis.basis import (
 )
 from renyi.basis.cosine import Smooth
 from renyi.basis.cosine import functions as smooth_functions
-from renyi.basis.orthonormal import (
-    merged_factor,
-    ordered_whitening,
-    orthonormalised,
-    own_features,
-    triangular_factor,
-)
+from renyi.basis.orthonormal import merged_factor, ordered_whitening, orthonormalised, own_features, triangular_factor
 from renyi.basis.random_features import Projection
 from renyi.basis.ranks import Cells, Copula, mean_ranks, middles, tie_free_cells
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Kind, Kinded
-
-__all__ = [
-    "FEW_TIES",
-    "MANY_LEVELS",
-    "ORDERED_CUT",
-    "SOME_TIES",
-    "TIES_OF_LEVELS",
-    "Scales",
-    "VectorFunctions",
-    "category_scales",
-    "coordinate_functions",
-    "frequent",
-    "have_few_ties",
-    "levels_scales",
-    "leverages_without_ties",
-    "number_scales",
-    "vector_scales",
-]
 
 # Of a vector each coordinate has its first functions to itself, and products with the others while these are few.
 _WAVES = (3, 4, 5, 6)

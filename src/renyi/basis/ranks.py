@@ -2,30 +2,13 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.sorting import order_and_ties
-
-__all__ = [
-    "LONGEST_RUN",
-    "MOST_MOVED",
-    "ROWS_OF_CHANCE_TIES",
-    "Cells",
-    "Copula",
-    "cells_of_groups",
-    "empirical_cdf",
-    "joint_ranks",
-    "mean_ranks",
-    "middles",
-    "quantise",
-    "tie_free_cells",
-    "tied_cells",
-]
-
-Sorted: TypeAlias = tuple[NDArray[np.intp], NDArray[Any]]
 
 _TURNED = 16
 # On many rows equal values that are there by chance, as in float32, move ranks by less than products are rounded: up to
@@ -42,8 +25,8 @@ class Cells:
     cell that stands for their mean. `n_cells` is the size of the grid that was asked for.
     """
 
-    ranks: NDArray[np.float64]
-    counts: NDArray[np.intp]
+    ranks: Array
+    counts: Index
     has_ties: bool
     n_cells: int | None
 
@@ -53,7 +36,7 @@ class Cells:
         return int(self.counts.sum())
 
     @property
-    def middles(self) -> NDArray[np.float64]:
+    def middles(self) -> Array:
         """Middle of every cell in [0, 1]: the mean rank of its rows, ties sharing the mean rather than the last."""
         return middles(self.counts)
 
@@ -65,7 +48,7 @@ class Copula(Cells):
     codes: NDArray[np.unsignedinteger[Any]]
 
 
-def middles(counts: NDArray[np.intp], /) -> NDArray[np.float64]:
+def middles(counts: Index, /) -> Array:
     """Middles of cells that hold so many rows each, as shares of all rows."""
     return np.asarray((np.cumsum(counts) - counts / 2) / counts.sum())
 
@@ -103,7 +86,7 @@ def _are_by_chance(tied: NDArray[np.intp], n: int) -> bool:
 
 
 @lru_cache(maxsize=8)
-def tie_free_cells(n: int, n_cells: int | None, /) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def tie_free_cells(n: int, n_cells: int | None, /) -> tuple[Array, Index]:
     """Cells of any column of n distinct values: they depend on n alone."""
     if n_cells is None or n <= n_cells:
         return np.arange(1, n + 1) / n, np.ones(n, dtype=np.intp)
@@ -112,16 +95,14 @@ def tie_free_cells(n: int, n_cells: int | None, /) -> tuple[NDArray[np.float64],
     return (starts + (counts + 1) / 2) / n, counts
 
 
-def tied_cells(last: NDArray[np.intp], n_cells: int | None) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def tied_cells(last: Index, n_cells: int | None) -> tuple[Array, Index]:
     """Cells of groups of equal values, given the sorted position of the last member of each; no group is split."""
     members = np.diff(last, prepend=-1)
     ranks, counts, _ = _cells_of_groups(members, last, np.asarray(last + 1.0, dtype=np.float64), n_cells)
     return ranks, counts
 
 
-def _cells_of_groups(
-    members: NDArray[np.intp], last: NDArray[np.intp], ranks: NDArray[np.float64], n_cells: int | None
-) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
+def _cells_of_groups(members: Index, last: Index, ranks: Array, n_cells: int | None) -> tuple[Array, Index, Index]:
     """Ranks and rows of cells of whole groups, and the first group of each; `ranks` are those of groups, times n."""
     n = int(last[-1]) + 1
     if n_cells is None or len(last) <= n_cells:
@@ -132,9 +113,7 @@ def _cells_of_groups(
     return np.add.reduceat(ranks * members, starts) / (counts * float(n)), counts, starts
 
 
-def cells_of_groups(
-    members: NDArray[np.intp], is_mixed: NDArray[np.bool_], /, *, n_cells: int | None
-) -> tuple[Cells, NDArray[np.intp]]:
+def cells_of_groups(members: Index, is_mixed: Mask, /, *, n_cells: int | None) -> tuple[Cells, Index]:
     """The cells of a column whose rows are counted in groups, in the order of their values; the first group of each.
 
     The values of a mixed group are taken to differ: it has the mean of their ranks.
@@ -149,7 +128,7 @@ def cells_of_groups(
     return Cells(ranks, counts, True, n_cells), starts
 
 
-def _edges(n: int, n_cells: int) -> NDArray[np.intp]:
+def _edges(n: int, n_cells: int) -> Index:
     """Sorted positions at which a new cell begins.
 
     Functions of low degree change fastest near 0 and 1, so the cells are finest there: equal steps of the angle φ in
@@ -159,35 +138,31 @@ def _edges(n: int, n_cells: int) -> NDArray[np.intp]:
     return np.asarray(np.rint(n * np.sin(angles) ** 2), dtype=np.intp)
 
 
-def _starts(positions: NDArray[np.intp], stop: int) -> NDArray[np.intp]:
+def _starts(positions: Index, stop: int) -> Index:
     """Where cells begin, the first at 0, leaving out empty ones."""
     starts = np.concatenate(([0], positions[(positions > 0) & (positions < stop)]))
     return np.asarray(starts[np.diff(starts, prepend=-1) > 0], dtype=np.intp)
 
 
-def joint_ranks(values: NDArray[Any], /) -> NDArray[np.float64]:
+def joint_ranks(values: NDArray[Any], /) -> Array:
     """Rank each coordinate of a vector column (n, d) on its own, always dividing by n."""
     ranks = np.empty(values.shape)
     # Blocks of columns are turned so that each lies together in memory.
     for start in range(0, values.shape[1], _TURNED):
         block = slice(start, start + _TURNED)
         turned = np.ascontiguousarray(values[:, block].T)
-        ranks[:, block] = np.stack([_row_ranks(column) for column in turned], axis=1)
+        copulas = (quantise(column) for column in turned)
+        ranks[:, block] = np.stack([np.take(copula.ranks, copula.codes) for copula in copulas], axis=1)
     return ranks
 
 
-def _row_ranks(values: NDArray[Any]) -> NDArray[np.float64]:
-    copula = quantise(values)
-    return np.take(copula.ranks, copula.codes)
-
-
-def mean_ranks(values: NDArray[Any], /) -> NDArray[np.float64]:
+def mean_ranks(values: NDArray[Any], /) -> Array:
     """Ranks in (0, 1) of one column, ties sharing their mean."""
     copula = quantise(values)
     return np.take(copula.middles, copula.codes)
 
 
-def empirical_cdf(ordered: NDArray[Any], values: NDArray[Any], /) -> NDArray[np.float64]:
+def empirical_cdf(ordered: NDArray[Any], values: NDArray[Any], /) -> Array:
     """P_n at new values, given the sorted sample; values below the sample are treated as its smallest."""
     if values.dtype.kind + ordered.dtype.kind in ("iu", "ui") and np.result_type(values, ordered).kind == "f":
         # As floats, large whole numbers could not be told apart.

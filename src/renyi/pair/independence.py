@@ -18,21 +18,12 @@ from renyi.errors import CalibrationWarning, InputError, check_choice, is_intege
 from renyi.inference import contingency, multiscale
 from renyi.inference.classical import bartlett, spectral
 from renyi.inference.multiscale import Block, Law
-from renyi.inference.permutation import (
-    ROUNDING,
-    ROUNDING_OF_LOGARITHMS,
-    Exchange,
-    Groups,
-    Statistic,
-    shuffled_pvalue,
-)
+from renyi.inference.permutation import ROUNDING, ROUNDING_OF_LOGARITHMS, Exchange, Groups, Statistic, shuffled_pvalue
 from renyi.inference.roy import log_sf, log_sf_of_many
 from renyi.pair.bases import columns_on, for_both, pair_of_bases
 from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
 from renyi.pair.result import TestResult
 from renyi.pair.settings import Rng
-
-__all__ = ["check_resamples", "independence_test"]
 
 Method = Literal["auto", "roy", "bartlett", "spectral", "permutation"]
 _MOST_RESAMPLES = 10**8

@@ -36,8 +36,6 @@ from renyi.tables.arguments import (
 )
 from renyi.tables.by_measure import measured
 
-__all__ = ["TableInMemory", "given_others"]
-
 # Short columns are prepared one after the other, since threads would wait for the interpreter, and for one another;
 # those with gaps take longer, as they have functions of their own.
 _SHORT_COLUMN, _SHORT_WITH_GAPS, _ROWS_AT_ONCE = 2**14, 2**11, 2**17
@@ -162,18 +160,19 @@ def given_others(
         except InputError as error:
             return error
 
-    outcomes = list(watched(stream(test, x), len(x), "Testing columns", shown=progress))
-    results = [outcome for outcome in outcomes if isinstance(outcome, TestResult)]
-    reasons = {v.column.name: str(o) for v, o in zip(x, outcomes, strict=True) if isinstance(o, InputError)}
-    if not results:
+    outcomes = list(zip(x, watched(stream(test, x), len(x), "Testing columns", shown=progress), strict=True))
+    tested = {v: outcome for v, outcome in outcomes if isinstance(outcome, TestResult)}
+    reasons = {v.column.name: str(outcome) for v, outcome in outcomes if v not in tested}
+    if not tested:
         raise InputError(
             f"no column can be tested given {', '.join(c.name for c in fixed)}: {next(iter(reasons.values()))}"
         )
-    for variable, outcome in zip(x, outcomes, strict=True):
-        if isinstance(outcome, TestResult) and outcome.left_out:
-            rows = " and ".join(f"{row:,}" for row in outcome.left_out)
-            which = f"{'row' if len(outcome.left_out) == 1 else 'rows'} {rows}"
+    for variable, result in tested.items():
+        if result.left_out:
+            rows = " and ".join(f"{row:,}" for row in result.left_out)
+            which = f"{'row' if len(result.left_out) == 1 else 'rows'} {rows}"
             notes.say(f"{cut(variable.column.name)} was tested without {which}, which would decide alone")
+    results = list(tested.values())
     unknown = np.full(len(results), np.nan)
     found = FoundPairs(
         i=np.arange(len(results)),
@@ -186,7 +185,6 @@ def given_others(
         spearman=unknown,
         is_shuffled=np.zeros(len(results), dtype=bool),
     )
-    tested = [v for v, outcome in zip(x, outcomes, strict=True) if isinstance(outcome, TestResult)]
     known = np.array([result.debiased for result in results])
     # What z leaves of the columns has no cells to look at.
-    return Edges(tested, y, found, known=known, rows=plain_rows(found.n)), reasons
+    return Edges(list(tested), y, found, known=known, rows=plain_rows(found.n)), reasons

@@ -25,8 +25,6 @@ from renyi.tables.arguments import (
     with_target,
 )
 
-__all__ = ["TableOnDevice"]
-
 
 class TableOnDevice:
     """How a table is compared on a device."""
