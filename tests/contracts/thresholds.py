@@ -10,6 +10,8 @@ from contracts.lowering import Threshold, as_if_large
 
 _AS_THEY_COME = {f"renyi.allpairs.streaming.rank_sketch:{name}": 0 for name in ("_WAITING", "_FIRST_WAITING")}
 
+_GAPS_IN_TILES = {"renyi.allpairs.few_rows:MOST_ROWS": 0}
+
 THRESHOLDS = (
     # Reading.
     Threshold("a file is read in batches", as_if_large(90, 9000), "csv at once", "complete"),
@@ -155,13 +157,18 @@ THRESHOLDS = (
         "dozen_with_gaps",
     ),
     Threshold(
-        "means of moments are taken for every tile", {"renyi.allpairs.masked_moments:_MOST_BYTES": 0}, "pandas", "gaps"
+        "means of moments are taken for every tile",
+        {"renyi.allpairs.masked_moments:_MOST_BYTES": 0},
+        "pandas",
+        "gaps",
+        within=_GAPS_IN_TILES,
     ),
     Threshold(
         "means of moments are taken of few columns",
         {"renyi.allpairs.masked_moments:_COLUMNS_AT_ONCE": 2},
         "pandas",
         "gaps",
+        within=_GAPS_IN_TILES,
     ),
     Threshold(
         "moments do not serve",
@@ -170,14 +177,35 @@ THRESHOLDS = (
         "gaps",
         caches=("renyi.basis.product_moments:moments_of",),
         alone=True,
+        within=_GAPS_IN_TILES,
     ),
-    Threshold("Gram matrices are looked at", {"renyi.allpairs.masked_gram:_NEAR_IDENTITY": 0.0}, "pandas", "gaps"),
+    Threshold(
+        "Gram matrices are looked at",
+        {"renyi.allpairs.masked_gram:_NEAR_IDENTITY": 0.0},
+        "pandas",
+        "gaps",
+        within=_GAPS_IN_TILES,
+    ),
     Threshold(
         "pairs are tested by themselves",
         {"renyi.allpairs.common_rows:_MOST_MAGNIFIED": {np.float64: 0.0, np.float32: 0.0}},
         "pandas",
         "gaps",
         alone=True,
+        within=_GAPS_IN_TILES,
+    ),
+    Threshold("pairs with gaps on few rows are compared in tiles", _GAPS_IN_TILES, "pandas", "gaps"),
+    Threshold(
+        "pairs with gaps on few rows are compared few at once",
+        {"renyi.allpairs.few_rows:_PAIRS_AT_ONCE": 3, "renyi.allpairs.few_rows:_NUMBERS_AT_ONCE": 2**12},
+        "pandas",
+        "dozen_with_gaps",
+    ),
+    Threshold(
+        "functions with gaps on few rows are orthonormal by themselves",
+        {"renyi.allpairs.few_rows:_LEAST_ACCURATE": 0.0},
+        "pandas",
+        "dozen_with_gaps",
     ),
     # Laws and permutations.
     Threshold("many roots are read from tables", {"renyi.inference.roy:MANY_ROOTS": 2}, "pandas", "dozen"),
