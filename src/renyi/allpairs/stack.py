@@ -38,6 +38,9 @@ ROWS_FOR_FLOAT32, COLUMNS_FOR_FLOAT32 = 4096, 256
 _CELLS_FOR_FLOAT32 = 512
 # A constant, so that sums are taken in one order everywhere.
 _CHUNK_ROWS = 4096
+# Columns whose products are taken together. Rounding depends on the shapes that BLAS sees, so these follow from the
+# table alone, not from how it is shared among cores. Few columns of many rows are cut finer, to be shared at all.
+_MOST_OF_BLOCK, _FEWEST_OF_BLOCK, _ROWS_TO_SHARE = 40, 10, 4096
 # BLAS adds up few products one row after the other, at twenty times the error of many; in float64 they take no time.
 _FEW_PRODUCTS = 2**10
 # Small enough for the allocator to hand out the same memory again; but no fewer rows than this.
@@ -111,6 +114,7 @@ class CellStack(_Multiplied):
     places: NDArray[Any] | None = None
     # Of vectors every row is a cell.
     has_rows_for_cells: bool = False
+    block: int = _MOST_OF_BLOCK
 
     @classmethod
     def of(
@@ -143,6 +147,7 @@ class CellStack(_Multiplied):
             tuple(len(basis.table) + 1 for basis in bases),
             n_rows,
             has_rows_for_cells=any(basis.has_rows and basis.codes is None for basis in bases),
+            block=_block(len(bases), n_rows),
         )
         if beside is not None and beside.starts == stack.starts:
             return replace(stack, codes=beside.codes, places=beside.places)
@@ -248,6 +253,7 @@ class Values(_Multiplied):
 
     numbers: NDArray[Any]
     rank: int = 1
+    block: int = _MOST_OF_BLOCK
 
     def __len__(self) -> int:
         return len(self.numbers) // self.rank
@@ -260,7 +266,7 @@ class Values(_Multiplied):
     def part(self, columns: slice, /) -> "Values":
         """Some of the columns."""
         first, last, _ = columns.indices(len(self))
-        return Values(self.numbers[first * self.rank : last * self.rank], self.rank)
+        return Values(self.numbers[first * self.rank : last * self.rank], self.rank, self.block)
 
     def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
         """All columns at some rows."""
@@ -286,6 +292,11 @@ class Joined(_Multiplied):
     def n_rows(self) -> int:
         """Rows of the table."""
         return self.leading.n_rows
+
+    @property
+    def block(self) -> int:
+        """Columns whose products are taken together."""
+        return self.leading.block
 
     def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
         """All functions of all columns at some rows."""
@@ -323,25 +334,45 @@ def _products(x: Stacked, y: Stacked, /) -> Array:
         return _products_of_cells(x, y)
     if isinstance(y, CellStack) and y.is_wide:
         return _products(y, x).transpose(1, 0, 3, 2)
-    if len(x) * x.rank > len(y) * y.rank:
+    if x.rank > y.rank:
         # BLAS takes a tenth less time where the narrower factor comes first.
         return _products(y, x).transpose(1, 0, 3, 2)
-    shape = len(x) * x.rank, len(y) * y.rank
+    is_square = y is x
+    blocks = [(a, b) for a in _blocks(x) for b in _blocks(y) if not is_square or a.start <= b.start]
     total: Array | None = None
     for rows in _chunks(x.n_rows):
         left = x.rows(rows, place="left")
-        # The same array twice is recognised by BLAS as half the work.
-        right = left if y is x else y.rows(rows, place="right")
-        if shape[0] * shape[1] <= _FEW_PRODUCTS:
-            left, right = left.astype(np.float64), right.astype(np.float64)
-        if rows.stop == x.n_rows and total is None:  # the only chunk
-            total = left @ right.T
-            break
-        product = np.matmul(left, right.T, out=workspace("product", shape, np.result_type(left, right)))
-        total = product.astype(np.float64) if total is None else np.add(total, product, out=total)
+        right = left if is_square else y.rows(rows, place="right")
+        if total is None:
+            # Sums of several chunks are taken in float64, and of few products too.
+            is_rough = rows.stop == x.n_rows and len(left) * len(right) > _FEW_PRODUCTS
+            total = np.zeros((len(left), len(right)), dtype=np.result_type(left, right) if is_rough else np.float64)
+        for a, b in blocks:
+            # The same array twice is recognised by BLAS as half the work.
+            some, others = left[a], left[a] if is_square and a == b else right[b]
+            if len(some) * len(others) <= _FEW_PRODUCTS:
+                some, others = some.astype(np.float64), others.astype(np.float64)
+            total[a, b] += np.matmul(some, others.T)
     if total is None:
-        total = np.zeros(shape)
+        total = np.zeros((len(x) * x.rank, len(y) * y.rank))
+    if is_square:
+        for a, b in blocks:
+            if a != b:
+                total[b, a] = total[a, b].T
     return total.reshape(len(x), x.rank, len(y), y.rank).swapaxes(1, 2)
+
+
+def _block(n_columns: int, n_rows: int) -> int:
+    """Columns of a table of this size whose products are taken together."""
+    if n_rows < _ROWS_TO_SHARE:
+        return _MOST_OF_BLOCK
+    return min(max(-(-n_columns // 4), _FEWEST_OF_BLOCK), _MOST_OF_BLOCK)
+
+
+def _blocks(stack: Stacked) -> list[slice]:
+    """The functions of the columns whose products are taken together."""
+    width, step = len(stack) * stack.rank, stack.block * stack.rank
+    return [slice(start, min(start + step, width)) for start in range(0, width, step)]
 
 
 def _products_of_cells(x: CellStack, y: Stacked) -> Array:

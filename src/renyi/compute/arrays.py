@@ -208,7 +208,7 @@ class Lookup:
     def at(self, rows: Any, /) -> Any:
         """Every column at these rows."""
         if not is_tensor(rows):
-            return self._table[rows].T
+            return np.moveaxis(self._table[rows], -1, 0)
         kept = self._on_devices.get(rows.device)
         if kept is None:
             kept = [column.contiguous() for column in like(self._table, rows).T]

@@ -13,15 +13,18 @@ import numpy as np
 from renyi.compute.arrays import Array, is_tensor, namespace, sum_of_products, sums_of_products
 from renyi.compute.linalg import is_large, largest_square
 from renyi.compute.memory import workspace
+from renyi.compute.threads import available_cores
 
 __all__ = ["largest_eigenvalue", "largest_root", "most_of_root", "products_of_rows"]
 
 _STEPS_OF_ALL, _STEPS_OF_OTHERS, _MOST_ROUNDS = 4, 3, 20
 # By the bytes of a number: relative steps at which the iteration rests, and pivots, of matrices of trace 1, that are 0.
 _REST = {4: 1e-6, 8: 1e-13}
-_NOTHING = {4: 1e-9, 8: 1e-18}
-# From so many matrices on planes of their entries take half the time of LAPACK, while these stay in the cache.
-_PAIRS_BY_PLANES, _MOST_BY_PLANES = 1024, 8192
+_NOTHING = {4: 1e-7, 8: 1e-18}
+# From so many matrices on planes of their entries take a third of the time of LAPACK, while these stay in the cache.
+# But they are worked on in hundreds of short calls, for which threads wait for the interpreter: on more cores than this
+# LAPACK is ahead, whose one call needs it not at all (2,000 × 1,000 on 16 cores: 11 s by planes).
+_PAIRS_BY_PLANES, _MOST_BY_PLANES, _CORES_BY_PLANES = 1024, 8192, 4
 
 
 def most_of_root(block: Any, /) -> Any:
@@ -51,7 +54,7 @@ def largest_root(block: Any, /) -> Any:
     if is_large(block.shape[-2:]):
         found = [largest_square(matrix) for matrix in block.reshape(-1, *block.shape[-2:])]
         return np.array(found).reshape(block.shape[:-2])
-    if block.ndim == 3 and block.shape[1] > 2 and len(block) >= _PAIRS_BY_PLANES:
+    if block.ndim == 3 and block.shape[1] > 2 and len(block) >= _PAIRS_BY_PLANES and _has_few_cores():
         parts = np.array_split(block, -(-len(block) // _MOST_BY_PLANES))
         return np.concatenate([_largest_root_of(products_of_rows(_planes(part))) for part in parts])
     if block.shape[-2] == 1:
@@ -62,6 +65,10 @@ def largest_root(block: Any, /) -> Any:
         return _root_of_two(first, beside, second)
     block = np.ascontiguousarray(block)
     return np.asarray(np.linalg.eigvalsh(block @ block.swapaxes(-1, -2))[..., -1])
+
+
+def _has_few_cores() -> bool:
+    return available_cores() <= _CORES_BY_PLANES
 
 
 def _planes(matrices: Array) -> Array:
