@@ -76,3 +76,15 @@ def test_one_long_tile_is_shared_by_threads_and_gives_the_same(rng):
     found = {pair: value for part in parts for pair, value in zip(pairs_of(part), part.coefficient, strict=True)}
     assert found.keys() == set(pairs_of(expected))
     np.testing.assert_allclose([found[pair] for pair in pairs_of(expected)], expected.coefficient, atol=1e-7)
+
+
+def test_aligned_tiles_begin_at_multiples_and_cover_every_pair_once(rng):
+    variables = [number(rng.random(200)) for _ in range(23)]
+    found = list(tiles_of(groups(variables), most=9, aligned=4))
+    sizes = {len(side.positions) for tile in found for side in tile}
+    assert sizes == {8, 7}
+    covered = Counter(pair for tile in found for pair in pairs_of_tile(*tile))
+    assert set(covered.values()) == {1}
+    assert len(covered) == 23 * 22 // 2
+    # Less room than that leaves no choice.
+    assert {len(x.positions) for x, _ in tiles_of(groups(variables), most=3, aligned=4)} == {2, 3}

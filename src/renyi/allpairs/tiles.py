@@ -36,18 +36,19 @@ def tiles_of(
     *,
     most: int | None = None,
     room: Callable[[ColumnGroup, ColumnGroup], int] | None = None,
+    aligned: int = 1,
 ) -> Iterator[tuple[ColumnGroup, ColumnGroup]]:
     """Tiles that cover every pair once: those of x with one another, or of x with y.
 
-    A side has `most` columns, or fewer where there is no room for as many.
+    A side has `most` columns, or fewer where there is no room for as many; it begins `aligned` where it can.
     """
     most = _MOST_COLUMNS if most is None else most
     for g, group in enumerate(x):
         for h, other in enumerate(x[g:] if y is None else y):
             size = min(most, (room or _columns_of_tile)(group, other))
-            parts = _parts(group, size)
+            parts = _parts(group, size, aligned)
             is_same = y is None and h == 0
-            others = parts if is_same else _parts(other, size)
+            others = parts if is_same else _parts(other, size, aligned)
             for p, part in enumerate(parts):
                 for with_part in others[p:] if is_same else others:
                     yield part, with_part
@@ -67,10 +68,15 @@ def shared_tiles(
     return list(tiles_of(x, y, most=-(-n_columns // 2)))
 
 
-def _parts(group: ColumnGroup, most: int) -> list[ColumnGroup]:
-    """The columns in as few parts as may be, of nearly equal size."""
+def _parts(group: ColumnGroup, most: int, aligned: int) -> list[ColumnGroup]:
+    """The columns in as few parts as may be, of nearly equal size; all but the last are so many, or some times that."""
     n = len(group.positions)
-    edges = np.linspace(0, n, -(-n // most) + 1).round().astype(int)
+    n_parts = -(-n // most)
+    if n_parts > 1 and 1 < aligned <= most:
+        step = min(-(-n // (n_parts * aligned)), most // aligned) * aligned
+        edges = np.append(np.arange(0, n, step), n)
+    else:
+        edges = np.linspace(0, n, n_parts + 1).round().astype(int)
     return [group.part(slice(start, stop)) for start, stop in pairwise(edges.tolist())]
 
 

@@ -43,6 +43,7 @@ __all__ = [
     "mix_both_ways",
     "mixed",
     "namespace",
+    "pair_index",
     "stacked",
     "sum_of_products",
     "sum_of_rows",
@@ -136,6 +137,19 @@ def gathered(array: Any, i: Any, j: Any, /) -> Any:
     n_pairs = planes.shape[-1]
     taken = planes if len(i) == n_pairs else planes.index_select(-1, i * array.shape[1] + j)
     return taken.movedim(-1, 0)
+
+
+def pair_index(shape: tuple[int, int], array: Any = None, /, *, above: bool) -> tuple[Any, Any]:
+    """Rows and columns of all entries of a matrix, or of those above its diagonal; made where an array is."""
+    if not is_tensor(array):
+        i, j = np.triu_indices(shape[0], 1) if above else (index.ravel() for index in np.indices(shape))
+        return i, j
+    torch = namespace(array)
+    if above:
+        i, j = torch.triu_indices(*shape, 1, device=array.device)
+        return i, j
+    places = torch.arange(shape[0] * shape[1], device=array.device)
+    return places // shape[1], places % shape[1]
 
 
 def by_pair(planes: Any, /) -> Any:

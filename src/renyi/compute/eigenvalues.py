@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from renyi.compute.arrays import Array, is_tensor, namespace, sum_of_products, sums_of_products
+from renyi.compute.kernels import largest_roots
 from renyi.compute.linalg import is_large, largest_square
 from renyi.compute.memory import workspace
 
@@ -29,6 +30,9 @@ def largest_root(block: Any, /) -> Any:
     if block.shape[-2] > block.shape[-1]:
         block = block.swapaxes(-1, -2)
     if is_tensor(block):
+        roots = largest_roots(block)
+        if roots is not None:
+            return roots
         planes = block.movedim((-2, -1), (0, 1))
         return _largest_root_of(products_of_rows(planes))
     if is_large(block.shape[-2:]):
