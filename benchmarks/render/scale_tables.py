@@ -6,6 +6,7 @@ import textwrap
 from typing import Any
 
 from harness import RESULTS
+from renyi.allpairs.stack import ROWS_FOR_FLOAT32
 from tables import DOCS, renew, table
 
 PAGE = DOCS / "scaling.md"
@@ -88,12 +89,14 @@ def gpu() -> str:
     machine, rates, agreement = found["machine"], found["rates"], found["agreement"]
     many = [part for name, part in agreement.items() if name.startswith(("10000", "200000"))]
     few = [part for name, part in agreement.items() if name.startswith("2000 ")]
-    orders = found["shuffles"]
+    orders, firsts = found["shuffles"], [part["float32"] for part in found["whole"].values()]
     said = (
         "The floor is three products of half precision at the rate that the card was seen to do, "
-        f"{rates['product of float16 into float32, TFLOPS']:.0f} TFLOPS, and torch's sort. What is above it: spectra "
-        "of 8 × 8 matrices, the law, gathering functions, and copies to memory "
-        f"({rates['to the host again, GB/s']:.0f} GB/s). {orders['drawn']:,} shuffles of one pair at n = 10,000 take "
+        f"{rates['product of float16 into float32, TFLOPS']:.0f} TFLOPS, of 500 rows one of float64 at "
+        f"{rates['product of float64, TFLOPS']:.0f}, and torch's sort; "
+        "[where the rest goes](internals/speed.md#on-one-gpu). The first table of a process takes "
+        f"{max(part['first'][0] - min(part['seconds']) for part in firsts):.0f} s more at most, in which kernels are "
+        f"compiled. {orders['drawn']:,} shuffles of one pair at n = 10,000 take "
         f"{min(orders['seconds']):.2f} s, of which the random orders alone are "
         f"{min(orders['random orders alone']):.2f} s; NumPy would take {orders['by NumPy, from fewer']:.0f} s. "
         "Coefficients differ from NumPy's by at most "
@@ -106,7 +109,8 @@ def gpu() -> str:
     card = f"{machine['driver'].replace(',', ', driver')}, torch {machine['torch']}"
     opening = f"{card}, data on the card, values and p-values of all pairs, in memory at the end:"
     header = ["columns × rows", "float32, s", "float64, s", "products alone, s", "sorting alone, s", "above that"]
-    rows = [_on_card(found, "wide", 10_000, 10_000), _on_card(found, "long", 1_000, 1_000_000)]
+    sizes = {"wide": (10_000, 10_000), "long": (1_000, 1_000_000), "middle": (5_000, 100_000), "genes": (20_000, 500)}
+    rows = [_on_card(found, name, *size) for name, size in sizes.items()]
     kinds = _kinds(found["kinds"]) if "kinds" in found else ""
     return f"{opening}\n\n{table(header, rows)}\n{filled(said)}{kinds}"
 
@@ -146,11 +150,11 @@ def _selected(found: Any) -> str:
 
 def _on_card(found: Any, name: str, n_columns: int, n_rows: int) -> list[str]:
     """Seconds of one table, those that its products and its sort would take, and how far above the two."""
-    rate = found["rates"]["product of float16 into float32, TFLOPS"] * 1e12
-    products = 3 * N_PRODUCTS * n_columns**2 * n_rows / rate
+    kind, times = ("float16 into float32", 3) if n_rows >= ROWS_FOR_FLOAT32 else ("float64", 1)
+    products = times * N_PRODUCTS * n_columns**2 * n_rows / (found["rates"][f"product of {kind}, TFLOPS"] * 1e12)
     sorting = min(found["sorting"][f"{n_columns} x {n_rows} torch.float32"])
-    seconds = [found[name][kind]["seconds"] for kind in ("float32", "float64")]
-    shown = [f"{min(part):.2f} to {max(part):.2f}" for part in seconds]
+    seconds = [part["seconds"] for part in found["whole"][name].values()]
+    shown = [f"{min(part):.2f} to {max(part):.2f}" for part in seconds] + ["—"] * (2 - len(seconds))
     above = max(map(max, seconds)) / (products + sorting)
     return [f"{n_columns:,} × {n_rows:,}", *shown, f"{products:.2f}", f"{sorting:.2f}", f"{above:.1f} ×"]
 

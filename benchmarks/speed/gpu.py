@@ -22,26 +22,17 @@ import numpy as np
 import torch
 
 import renyi
-from renyi.allpairs.compare import SHUFFLES
-from renyi.allpairs.compare import compare as compare_tile
-from renyi.allpairs.complete import CompletePairs
-from renyi.allpairs.device import compare, ranking, stack
-from renyi.allpairs.device.groups import groups_on_device
-from renyi.allpairs.device.reading import read_table
-from renyi.allpairs.device.rows import RowsOnDevice
-from renyi.allpairs.sums import Sums
-from renyi.basis.random_features import DEFAULT_SCALE
-from renyi.compute.arrays import gathered
-from renyi.compute.devices import as_numbers, halves, multiplied, paired
+from gpu_stages import shares
+from renyi.compute.devices import as_numbers, as_operand, multiplied, paired
 from renyi.compute.threads import available_cores
-from renyi.inference.multiscale import NestedProducts, family, largest_root
 from renyi.inference.permutation import orders_on_device
-from renyi.pair.settings import Settings
 from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, Step, forward
 from renyi.selection.gain import Gains
 from renyi.selection.inputs import read_features, read_target
 
+# Columns and rows of complete tables.
+SIZES = {"wide": (10_000, 10_000), "long": (1000, 1_000_000), "genes": (20_000, 500), "middle": (5000, 100_000)}
 RESULTS = Path(__file__).parents[1] / "results" / "gpu.json"
 
 
@@ -119,22 +110,22 @@ class Bench:
         kinds = {"float64": x.double(), "float32": x}
         for name, y in kinds.items():
             found[f"product of {name}, TFLOPS"] = 2 * m**3 / 1e12 / min(self.seconds(partial(torch.mm, y, y.T)))
-        pair = halves(x)
+        pair = as_operand(x)
         found["product of two halves, TFLOPS"] = (
             2 * m**3 / 1e12 / min(self.seconds(lambda: multiplied(*paired(pair, pair))))
         )
         if self.is_cuda:
-            half = pair[0]
+            half = x.half()
             one = min(self.seconds(lambda: torch.mm(half, half.T, out_dtype=torch.float32)))
             found["product of float16 into float32, TFLOPS"] = 2 * m**3 / 1e12 / one
         return found
 
     def sorting(self) -> dict[str, Any]:
         found = {}
-        for n_columns, n_rows in ((10_000, 10_000), (1000, 1_000_000)):
+        for n_columns, n_rows in SIZES.values():
             shape = self.size(n_columns, 50), self.size(n_rows, 2000)
             for dtype in (torch.float32, torch.float64):
-                if dtype == torch.float64 and n_rows > 10_000:
+                if dtype == torch.float64 and n_rows != 10_000:
                     continue
                 values = torch.randn(shape, dtype=dtype, device=self.device)
                 found[f"{shape[0]} x {shape[1]} {dtype}"] = self.seconds(partial(torch.sort, values, dim=1))
@@ -201,7 +192,7 @@ class Bench:
             total = torch.zeros((64, 64), dtype=torch.float64, device=self.device)
             single = total.clone()
             for part in x.split(rows, dim=1):
-                digits = halves(part.T.contiguous())
+                digits = as_operand(part.T.contiguous())
                 total += multiplied(*paired(digits, digits))
                 leading = part.half()
                 if self.is_cuda:
@@ -215,95 +206,35 @@ class Bench:
             }
         return found
 
-    def whole(self, n_columns: int, n_rows: int, dtype: torch.dtype, *, repeats: int) -> dict[str, Any]:
-        """Values and p-values of all pairs."""
-        values = self.normal(n_columns, n_rows, dtype)
-
-        def work() -> None:
-            found = renyi.matrix(values)
-            _ = found.values, found.pvalues
-
-        if self.is_cuda:
-            torch.cuda.empty_cache()
-            torch.cuda.reset_peak_memory_stats(self.device)
-        seconds = self.seconds(work, repeats=repeats)
-        found: dict[str, Any] = {"seconds": seconds}
-        if self.is_cuda:
-            found["peak, GiB"] = torch.cuda.max_memory_allocated(self.device) / 2**30
+    def whole(self) -> dict[str, Any]:
+        """Values and p-values of all pairs, of tensors on the device; a first run is apart, since it compiles."""
+        found: dict[str, Any] = {}
+        for name, (n_columns, n_rows) in SIZES.items():
+            for dtype in (torch.float32, torch.float64) if name in ("wide", "long") else (torch.float32,):
+                values = self.normal(self.size(n_columns, 300), self.size(n_rows, 2000), dtype)
+                if self.is_cuda:
+                    torch.cuda.empty_cache()
+                    torch.cuda.reset_peak_memory_stats(self.device)
+                first = self.seconds(partial(in_full, values), repeats=1, warm_up=False)
+                part = {"seconds": self.seconds(partial(in_full, values), warm_up=False), "first": first}
+                if self.is_cuda:
+                    part["peak, GiB"] = torch.cuda.max_memory_allocated(self.device) / 2**30
+                found.setdefault(name, {})[str(dtype).removeprefix("torch.")] = part
+                del values
         return found
 
-    def wide(self) -> dict[str, Any]:
-        shape = self.size(10_000, 300), self.size(10_000, 5000)
-        return {
-            "float32": self.whole(*shape, torch.float32, repeats=3),
-            "float64": self.whole(*shape, torch.float64, repeats=2),
-        }
-
-    def long(self) -> dict[str, Any]:
-        shape = self.size(1000, 20), self.size(1_000_000, 50_000)
-        found = {"float32": self.whole(*shape, torch.float32, repeats=3)}
-        if self.is_cuda:
-            torch.cuda.empty_cache()
-        return found | {"float64": self.whole(*shape, torch.float64, repeats=2)}
-
     def stages(self) -> dict[str, Any]:
-        """Where the time of a wide table goes: ranks, and one tile."""
-        values = self.normal(self.size(10_000, 300), self.size(10_000, 5000))
-        settings = Settings(None, DEFAULT_SCALE, "auto")
-        seconds: dict[str, Any] = {}
-
-        def timed(name: str, work: Callable[[], Any]) -> Any:
-            outcome = work()
-            self.wait()
-            start = time.perf_counter()
-            outcome = work()
-            self.wait()
-            seconds[name] = time.perf_counter() - start
-            return outcome
-
-        table = timed("reading", lambda: read_table(values, self.device))
-        ranked = timed("ranks", lambda: ranking.ranked(table, settings))
-        groups = timed("groups", lambda: groups_on_device(ranked, has_gaps=False))
-        group = max(groups, key=lambda group: len(group.positions))
-        seconds["columns with ties"] = len(ranked.variables) - len(group.positions)
-        most = min(compare._MOST_COLUMNS, len(group.positions) // 2)
-        x, y = group.part(slice(0, most)), group.part(slice(most, 2 * most))
-        seconds["columns of the tile"] = most
-        timed("functions of one chunk", lambda: x.coefficient.operand(slice(0, min(x.n_rows, stack._MOST_ROWS))))
-        timed("products of the coefficient", lambda: x.coefficient.products(y.coefficient))
-        timed("products of the coefficient, diagonal", lambda: x.coefficient.products(x.coefficient))
-        timed("products of values", lambda: x.values.products(y.values))
-        sums = timed("all products", lambda: Sums.of(x, y))
-        i, j = (k.ravel() for k in torch.meshgrid(*(torch.arange(most, device=self.device),) * 2, indexing="ij"))
-        cross = timed("what is taken of the sums", lambda: gathered(sums.coefficient, i, j) / x.n_rows)
-        timed("largest root, 8 x 8", lambda: largest_root(cross))
-        timed("largest root, 8 x 8, float64", lambda: largest_root(cross.double()))
-        nested = NestedProducts(*(gathered(part, i, j) / x.n_rows for part in sums.nested))
-        timed("roots of all blocks", lambda: nested.roots(family(x.scales, y.scales)))
-        timed("pairs from sums", lambda: CompletePairs(x, y, i, j, sums))
-        rows = RowsOnDevice()
-        timed("the tile", lambda: compare_tile(x, y, rows, SHUFFLES))
-        timed("the tile, diagonal", lambda: compare_tile(x, x, rows, SHUFFLES))
-        if self.is_cuda:
-            # cuSOLVER refuses larger batches.
-            sample = torch.randn((20_000, 8, 8), device=self.device)
-            gram = sample @ sample.mT
-            timed("torch.linalg.eigvalsh of 20,000", lambda: torch.linalg.eigvalsh(gram))
-            planes = sample.movedim(0, -1).contiguous().movedim(-1, 0)
-            timed("largest root of 20,000", lambda: largest_root(planes))
-        return seconds
-
-    def profile(self) -> Any:
-        """The operations that take most of a wide table."""
-        from torch.profiler import ProfilerActivity, profile
-
-        values = self.normal(self.size(10_000, 200), self.size(10_000, 5000))
-        kinds = [ProfilerActivity.CUDA] if self.is_cuda else [ProfilerActivity.CPU]
-        with profile(activities=kinds) as seen:
-            renyi.matrix(values)
-            self.wait()
-        key = "self_cuda_time_total" if self.is_cuda else "self_cpu_time_total"
-        return seen.key_averages().table(sort_by=key, row_limit=40, max_name_column_width=90).splitlines()
+        """Where the time of every table goes, as shares."""
+        found = {}
+        for n_columns, n_rows in SIZES.values():
+            values = self.normal(self.size(n_columns, 300), self.size(n_rows, 2000))
+            found[f"{n_columns} x {n_rows}"] = shares(partial(in_full, values), self.wait)
+            del values
+        tables = self.tables(self.size(3000, 40), self.size(10_000, 2000))
+        for name in ("tensors with gaps", "frame with categories"):
+            with patch("renyi.tables.api.device_of", lambda *_: self.device):
+                found[f"3000 x 10000, {name}"] = shares(partial(in_full, tables[name]), self.wait)
+        return found
 
     def shuffles(self) -> dict[str, Any]:
         """A pair that no shuffle reaches, so that all are drawn, beside the random orders alone."""
@@ -332,33 +263,38 @@ class Bench:
         found["by NumPy, from fewer"] = (time.perf_counter() - start) * n_resamples / few
         return found
 
+    def tables(self, d: int, n: int) -> dict[str, Any]:
+        """Complete numbers as tensors and as a frame, with 10 % gaps, and with categories in a tenth of the columns."""
+        import pandas as pd
+
+        values = self.normal(d, n).contiguous()
+        generator = torch.Generator(self.device).manual_seed(1)
+        gaps = values.clone()
+        gaps[torch.rand((n, d), device=self.device, generator=generator) < 0.1] = torch.nan
+        frame = pd.DataFrame(values.cpu().numpy()).add_prefix("x")
+        mixed = frame.copy()
+        for name in frame.columns[::10]:
+            codes = np.minimum(np.abs(frame[name].to_numpy()) * 4, 7).astype(int)
+            mixed[name] = pd.Categorical.from_codes(codes, list("abcdefgh"))
+        return {"tensors": values, "tensors with gaps": gaps, "frame": frame, "frame with categories": mixed}
+
     def kinds(self) -> dict[str, Any]:
         """Gaps and categories beside complete numbers of the same size and from the same place, and rows in memory.
 
         Tensors have 10 % gaps, frames of pandas categories of 8 levels in a tenth of their columns. "log p" and
         "values" are the largest differences from NumPy on the first columns, the former relative from 1 on.
         """
-        import pandas as pd
-
         found: dict[str, Any] = {}
         sizes = (1_000_000, 500), (100_000, 1000), (10_000, 3000)
         for n, d in ((5000, 30), (2000, 40)) if self.small else sizes:
-            values = self.normal(d, n).contiguous()
-            generator = torch.Generator(self.device).manual_seed(1)
-            gaps = values.clone()
-            gaps[torch.rand((n, d), device=self.device, generator=generator) < 0.1] = torch.nan
-            frame = pd.DataFrame(values.cpu().numpy()).add_prefix("x")
-            mixed = frame.copy()
-            for name in frame.columns[::10]:
-                codes = np.minimum(np.abs(frame[name].to_numpy()) * 4, 7).astype(int)
-                mixed[name] = pd.Categorical.from_codes(codes, list("abcdefgh"))
+            tables = self.tables(d, n)
+            gaps, frame, mixed = (tables[name] for name in ("tensors with gaps", "frame", "frame with categories"))
             with patch("renyi.tables.api.device_of", lambda *_: self.device):
-                tables = {"tensors": values, "tensors with gaps": gaps, "frame": frame, "frame with categories": mixed}
                 part: dict[str, Any] = {
                     name: self.seconds(partial(in_full, table), repeats=2) for name, table in tables.items()
                 }
                 with patch("renyi.compute.devices._SHARE_OF_ROWS", 0.0):
-                    part["frame, rows in memory"] = self.seconds(partial(in_full, frame), repeats=1)
+                    part["frame, rows in memory"] = self.seconds(partial(in_full, frame), repeats=1, warm_up=False)
                 few = slice(0, 12)
                 shown = renyi.matrix(gaps[:, few]), renyi.matrix(mixed.iloc[:, few])
             expected = renyi.matrix(gaps[:, few].cpu().numpy()), renyi.matrix(mixed.iloc[:, few])
@@ -453,7 +389,7 @@ def chosen(X: Any, y: Any, device: Any, *, pairs: bool = True) -> list[Step]:
 
 PARTS = (
     *("machine", "agreement", "rates", "sorting", "accuracy_of_products"),
-    *("stages", "wide", "long", "kinds", "shuffles", "screening", "selection", "full", "profile"),
+    *("whole", "stages", "kinds", "shuffles", "screening", "selection", "full"),
 )
 
 
@@ -464,7 +400,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--parts", nargs="*", default=PARTS)
     overrides = parser.parse_args()
-    bench, found = Bench(overrides.device, small=overrides.small), {}
+    bench = Bench(overrides.device, small=overrides.small)
+    # Parts that are not run stay as they were.
+    is_partial = set(overrides.parts) < set(PARTS) and overrides.out.exists()
+    found = json.loads(overrides.out.read_text()) if is_partial else {}
     for name in overrides.parts:
         start = time.perf_counter()
         try:
@@ -476,8 +415,7 @@ def main() -> None:
         print(f"{name}: {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
         overrides.out.parent.mkdir(parents=True, exist_ok=True)
         overrides.out.write_text(json.dumps(found, indent=1) + "\n")
-        if name != "profile":
-            print(json.dumps({name: found[name]}, indent=1), flush=True)
+        print(json.dumps({name: found[name]}, indent=1), flush=True)
 
 
 if __name__ == "__main__":

@@ -84,3 +84,15 @@ def test_products_are_the_same_to_the_last_bit_however_many_cores_share_them(gap
     assert (found[0].spearman == found[1].spearman).all()
     for name in ("values", "pvalues"):
         np.testing.assert_allclose(getattr(found[0], name), getattr(found[1], name), rtol=1e-9)
+
+
+def test_aligned_tiles_begin_at_multiples_and_cover_every_pair_once(rng):
+    variables = [number(rng.random(200)) for _ in range(23)]
+    found = list(tiles_of(groups(variables), most=9, aligned=4))
+    sizes = {len(side.positions) for tile in found for side in tile}
+    assert sizes == {8, 7}
+    covered = Counter(pair for tile in found for pair in pairs_of_tile(*tile))
+    assert set(covered.values()) == {1}
+    assert len(covered) == 23 * 22 // 2
+    # Less room than that leaves no choice.
+    assert {len(x.positions) for x, _ in tiles_of(groups(variables), most=3, aligned=4)} == {2, 3}

@@ -12,10 +12,12 @@ torch = pytest.importorskip("torch")
 from renyi.compute import devices  # noqa: E402
 from renyi.compute.devices import (  # noqa: E402
     as_operand,
+    as_torch,
     device_of,
     free_bytes,
     halves,
     home_of,
+    in_digits,
     paired,
     relieved,
     within_room,
@@ -89,8 +91,7 @@ def test_rows_lie_in_memory_where_the_device_has_little_room(monkeypatch):
 def test_the_processor_multiplies_numbers_as_they_are(rng):
     assert free_bytes(CPU) > 0
     single = torch.tensor(rng.random((4, 3)), dtype=torch.float32)
-    assert as_operand(single)[0] is single
-    assert len(as_operand(single)) == 1
+    assert torch.equal(as_operand(single), single[None])
 
 
 def test_halves_hold_22_bits_of_a_number(rng):
@@ -104,7 +105,7 @@ def test_halves_hold_22_bits_of_a_number(rng):
 
 def test_the_product_of_halves_leaves_out_that_of_the_rests_alone(rng):
     x, y = (halves(torch.tensor(rng.standard_normal((50, 2)), dtype=torch.float32)) for _ in range(2))
-    left, right = paired(x, y)
+    left, right = paired(in_digits(*x), in_digits(*y))
     expected = x[0].double().T @ y[0].double() + x[1].double().T @ y[0].double() + x[0].double().T @ y[1].double()
     assert left.shape == right.shape == (150, 2)
     assert np.abs((left.double().T @ right.double() - expected).numpy()).max() < 1e-12
@@ -150,3 +151,57 @@ def test_arrays_stay_with_numpy_where_the_processor_is_asked_for(rng):
     values = rng.random((100, 3))
     assert device_of("cpu", values) is None
     assert (renyi.matrix(values, device="cpu").values == renyi.matrix(values).values).all()
+
+
+class OfAnother:
+    """An array of another library that says it lies on a GPU, as those of CuPy and JAX do."""
+
+    def __init__(self, tensor, kind=2):
+        self._tensor, self._kind = tensor, kind
+
+    def __dlpack__(self, **asked):
+        return self._tensor.__dlpack__(**asked)
+
+    def __dlpack_device__(self):
+        return self._kind, 0
+
+    def __array__(self, *_, **__):
+        raise TypeError("implicit conversion to NumPy is not allowed")
+
+
+@pytest.fixture
+def _on_the_processor(monkeypatch):
+    """Take what says it lies on a GPU from memory, where it is."""
+
+    def taken(array):
+        return torch.utils.dlpack.from_dlpack(array.__dlpack__())
+
+    monkeypatch.setattr(torch, "from_dlpack", taken)
+
+
+@pytest.mark.usefixtures("_on_the_processor")
+def test_arrays_of_other_libraries_on_a_gpu_are_taken_as_tensors(rng):
+    values = torch.tensor(rng.standard_normal((60, 3)))
+    assert torch.equal(as_torch(OfAnother(values)), values)
+    mixed = as_torch({"x": OfAnother(values[:, 0]), "town": ["Ulm"] * 60})
+    assert torch.equal(mixed["x"], values[:, 0])
+    assert mixed["town"] == ["Ulm"] * 60
+    for own in (values, values.numpy(), {"x": values.numpy()}, [1, 2], None, in_memory_of_another(values)):
+        assert as_torch(own) is own
+
+
+def in_memory_of_another(values):
+    return OfAnother(values, kind=1)
+
+
+@pytest.mark.usefixtures("_on_the_processor")
+def test_every_door_takes_them(rng):
+    values = torch.tensor(rng.standard_normal((60, 3)))
+    other = OfAnother(values)
+    assert np.array_equal(renyi.matrix(other).values, renyi.matrix(values).values)
+    found, expected = (renyi.screen(values, goal) for goal in (OfAnother(values[:, 0]), values[:, 0]))
+    assert np.array_equal(found.pvalues, expected.pvalues)
+    x, y = values[:, 0].clone(), values[:, 1].clone()
+    pair = OfAnother(x), OfAnother(y)
+    assert renyi.rdc(*pair) == renyi.rdc(x, y)
+    assert renyi.independence_test(*pair).pvalue == renyi.independence_test(x, y).pvalue

@@ -26,10 +26,8 @@ MISTAKES = {
 def _without_reverse(self, other, /, _whole=DeviceFunctions.products):
     found = _whole(self, other)
     if other is self:
-        n_strips = max(1, min(_N_STRIPS, len(self) // _FEWEST_OF_STRIP)) if self.blocks == 1 else 1
-        edges = np.linspace(0, len(self), n_strips + 1).round().astype(int).tolist()
-        for start, stop in pairwise(edges):
-            found[start:stop, :start] = 0
+        for strip in self._strips() if self.blocks == 1 else ():
+            found[strip, :strip.start] = 0
     return found
 DeviceFunctions.products = _without_reverse
 """,

@@ -404,7 +404,7 @@ THRESHOLDS = (
     ),
     Threshold(
         "single pairs are permuted on the device",
-        {"renyi.allpairs.device.compare:_ROWS_TO_DRAW_THERE": 0},
+        {"renyi.pair.independence:_LEAST_DRAWN_THERE": 0},
         "tensors on cpu",
         "rare_numbers",
         moves=True,

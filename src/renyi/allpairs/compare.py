@@ -17,7 +17,7 @@ from renyi.allpairs.common_rows import CommonPairs, CountedSide, MaskedSide, Sid
 from renyi.allpairs.complete import CompletePairs
 from renyi.allpairs.sums import Sums
 from renyi.basis import random_features
-from renyi.compute.arrays import Array, Index, Mask, flat_places, in_memory, like, namespace
+from renyi.compute.arrays import Array, Index, Mask, flat_places, in_memory, like, namespace, pair_index
 from renyi.compute.threads import keep_going
 from renyi.errors import InputError
 from renyi.pair.bases import check_ranks
@@ -202,7 +202,7 @@ def compare(x: ColumnGroup, y: ColumnGroup, rows: Rows, shuffles: Shuffles, /, *
     if (x.scales.has_many_levels and y.scales.has_many_levels) or (not are_complete and (_is_wide(x) or _is_wide(y))):
         return _one_by_one(x, y, rows, shuffles)
     sums = rows.sums(x, y)
-    i, j = (like(index, sums.coefficient) for index in _index(x, y))
+    i, j = pair_index((len(x.positions), len(y.positions)), sums.coefficient, above=y is x)
     pairs = (
         CompletePairs(x, y, i, j, sums, at_most=at_most) if are_complete else CommonPairs(sums, rows.sides(x, y, i, j))
     )
@@ -232,16 +232,9 @@ def compare(x: ColumnGroup, y: ColumnGroup, rows: Rows, shuffles: Shuffles, /, *
     )
 
 
-def _index(x: ColumnGroup, y: ColumnGroup) -> tuple[Index, Index]:
-    """Columns of x and of y, for every pair."""
-    shape = len(x.positions), len(y.positions)
-    i, j = np.triu_indices(shape[0], 1) if y is x else (index.ravel() for index in np.indices(shape))
-    return i, j
-
-
 def pairs_of(x: ColumnGroup, y: ColumnGroup, /) -> tuple[Index, Index]:
     """The positions of both columns of all pairs of a tile."""
-    i, j = _index(x, y)
+    i, j = pair_index((len(x.positions), len(y.positions)), above=y is x)
     return x.positions[i], y.positions[j]
 
 
@@ -254,7 +247,7 @@ def _one_by_one(x: ColumnGroup, y: ColumnGroup, rows: Rows, shuffles: Shuffles) 
 
     On common rows the functions of a category are known in closed form, where others would have to be whitened.
     """
-    i, j = _index(x, y)
+    i, j = pair_index((len(x.positions), len(y.positions)), above=y is x)
     unknown = np.full(len(i), np.nan)
     coefficient, log_pvalue = unknown.copy(), unknown.copy()
     ranks, is_shuffled = np.zeros((len(i), 2), dtype=np.int32), np.zeros(len(i), dtype=bool)

@@ -41,19 +41,20 @@ def tiles_of(
     most: int | None = None,
     n_blocks: int | None = None,
     room: Callable[[ColumnGroup, ColumnGroup], int] | None = None,
+    aligned: int | None = None,
 ) -> Iterator[tuple[ColumnGroup, ColumnGroup]]:
     """Tiles that cover every pair once: those of x with one another, or of x with y.
 
     A side has `most` columns, or `n_blocks` of the blocks that are multiplied together, or fewer where there is no room
-    for as many.
+    for as many. It begins at whole blocks, or `aligned`, where it can.
     """
     most = _MOST_COLUMNS if most is None else most
     for g, group in enumerate(x):
         for h, other in enumerate(x[g:] if y is None else y):
             size = min(most, (room or _columns_of_tile)(group, other))
-            parts = _parts(group, size, n_blocks)
+            parts = _parts(group, size, n_blocks, aligned)
             is_same = y is None and h == 0
-            others = parts if is_same else _parts(other, size, n_blocks)
+            others = parts if is_same else _parts(other, size, n_blocks, aligned)
             for p, part in enumerate(parts):
                 for with_part in others[p:] if is_same else others:
                     yield part, with_part
@@ -80,9 +81,9 @@ def _block(group: ColumnGroup) -> int:
     return group.coefficient.block if isinstance(group.coefficient, CellStack) else 1
 
 
-def _parts(group: ColumnGroup, most: int, n_blocks: int | None) -> list[ColumnGroup]:
+def _parts(group: ColumnGroup, most: int, n_blocks: int | None, aligned: int | None) -> list[ColumnGroup]:
     """The columns in as few parts as may be, of nearly equal size, or of whole blocks as far as there is room."""
-    n, block = len(group.positions), _block(group)
+    n, block = len(group.positions), aligned or _block(group)
     most = most if n_blocks is None else min(most, n_blocks * block)
     n_parts = -(-n // most)
     # Rounded up to whole blocks, unless there is no room for that.

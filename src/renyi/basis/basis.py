@@ -86,7 +86,7 @@ class Basis:
         """Rows of the table."""
         return len(self.table) if self.counts is None else len(self.counts)
 
-    @property
+    @cached_property
     def n_samples(self) -> int:
         """Rows of the data."""
         if self.counts is not None:

@@ -104,6 +104,19 @@ def gathered(array: Any, i: Any, j: Any, /) -> Any:
     return taken.movedim(-1, 0)
 
 
+def pair_index(shape: tuple[int, int], array: Any = None, /, *, above: bool) -> tuple[Any, Any]:
+    """Rows and columns of all entries of a matrix, or of those above its diagonal; made where an array is."""
+    if not is_tensor(array):
+        i, j = np.triu_indices(shape[0], 1) if above else (index.ravel() for index in np.indices(shape))
+        return i, j
+    torch = namespace(array)
+    if above:
+        i, j = torch.triu_indices(*shape, 1, device=array.device)
+        return i, j
+    places = torch.arange(shape[0] * shape[1], device=array.device)
+    return places // shape[1], places % shape[1]
+
+
 def by_pair(planes: Any, /) -> Any:
     """Planes (…, pairs) as one matrix after the other (pairs, …); a device keeps its planes."""
     if is_tensor(planes):

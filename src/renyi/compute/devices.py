@@ -1,8 +1,8 @@
 """Devices of torch: which one is meant, what it has room for, and products of matrices on it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from renyi.compute.arrays import has_floats, is_tensor
 from renyi.errors import InputError, load
@@ -12,10 +12,12 @@ __all__ = [
     "Operand",
     "as_numbers",
     "as_operand",
+    "as_torch",
     "device_of",
     "free_bytes",
     "halves",
     "home_of",
+    "in_digits",
     "multiplied",
     "paired",
     "relieved",
@@ -23,6 +25,8 @@ __all__ = [
 ]
 
 EXTRA = "gpu"
+# What DLPack calls a GPU of NVIDIA.
+_CUDA = 2
 # Products of halves in full precision.
 _OLDEST = (2, 8)
 # Of the processor's memory, which nobody counts, this is used at a time.
@@ -37,8 +41,8 @@ _SHARE_OF_ARRAY = 0.2
 _IN_HALVES: tuple[str, ...] = ("cuda",)
 
 Outcome = TypeVar("Outcome")
-# Numbers (rows, …) as they are multiplied: themselves, or their leading and their following half digits.
-Operand = tuple[Any, ...]
+# Numbers (1, rows, …) as they are multiplied, or their half digits (4, rows, …): leading, following, and leading twice.
+Operand: TypeAlias = Any
 
 
 def device_of(device: Any, /, *data: Any) -> Any:
@@ -61,6 +65,16 @@ def device_of(device: Any, /, *data: Any) -> Any:
     except (RuntimeError, TypeError):
         raise InputError(f"device={device!r} is unknown: pass 'cuda', 'cuda:1', 'cpu' or None") from None
     return _checked(wanted)
+
+
+def as_torch(data: Any, /) -> Any:
+    """Arrays of other libraries that lie on a GPU (CuPy, JAX), alone or in a dict, as tensors; all else as it is."""
+    if isinstance(data, Mapping):
+        taken = {name: as_torch(part) for name, part in data.items()}
+        return taken if any(taken[name] is not part for name, part in data.items()) else data
+    if is_tensor(data) or not (hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__")):
+        return data
+    return load("torch", extra=EXTRA).from_dlpack(data) if int(data.__dlpack_device__()[0]) == _CUDA else data
 
 
 def as_numbers(data: Any, device: Any, /) -> Any:
@@ -147,28 +161,33 @@ def as_operand(numbers: Any, /) -> Operand:
     """
     torch = load("torch", extra=EXTRA)
     if numbers.dtype != torch.float32 or numbers.device.type not in _IN_HALVES:
-        return (numbers,)
-    return halves(numbers)
+        return numbers[None]
+    return in_digits(*halves(numbers))
 
 
-def halves(numbers: Any, /) -> Operand:
+def halves(numbers: Any, /) -> tuple[Any, Any]:
     """Leading and following digits in half precision."""
     leading = numbers.half()
     return leading, (numbers - leading.float()).half()
 
 
+def in_digits(leading: Any, following: Any, /) -> Operand:
+    """Both as they are multiplied: with the last three of one operand against the first three of another."""
+    return load("torch", extra=EXTRA).stack((leading, following, leading, leading))
+
+
 def paired(left: Operand, right: Operand, /) -> tuple[Any, Any]:
     """Two tensors (rows, …) whose product over the rows, by `multiplied`, is that of two operands."""
-    torch = load("torch", extra=EXTRA)
-    if left[0].dtype != right[0].dtype:
-        left, right = ((sum(part.double() for part in operand),) for operand in (left, right))
-    # One product over several times the rows, small parts first: so all is added up in single precision. What is exact
-    # in half precision has no following digits, and the product of two of these is left out.
-    digits = [(a, b) for a in range(len(left)) for b in range(len(right)) if a + b < 2]
-    if len(digits) == 1:
-        return left[0], right[0]
-    digits = sorted(digits, reverse=True)
-    return torch.cat([left[a] for a, _ in digits]), torch.cat([right[b] for _, b in digits])
+    if left.dtype != right.dtype:
+        left, right = (side[:2].double().sum(0, keepdim=True) for side in (left, right))
+    # One product over several times the rows, small parts first: so all is added up in single precision, and the units
+    # for products, which cut digits off, lose little. The product of two following digits is left out, and what is
+    # exact in half precision has none.
+    if len(left) == len(right):
+        parts = (left[1:], right[:3]) if len(left) > 1 else (left, right)
+    else:
+        parts = tuple(side[1:3] if len(side) > 1 else side.expand(2, *side.shape[1:]) for side in (left, right))
+    return parts[0].flatten(0, 1), parts[1].flatten(0, 1)
 
 
 def multiplied(left: Any, right: Any, /) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from renyi.compute.arrays import Array, is_tensor, namespace, sum_of_products, sums_of_products
+from renyi.compute.kernels import largest_roots
 from renyi.compute.linalg import is_large, largest_square
 from renyi.compute.memory import workspace
 from renyi.compute.threads import available_cores
@@ -49,20 +50,18 @@ def largest_root(block: Any, /) -> Any:
     if block.shape[-2] > block.shape[-1]:
         block = block.swapaxes(-1, -2)
     if is_tensor(block):
-        planes = block.movedim((-2, -1), (0, 1))
-        return _largest_root_of(products_of_rows(planes))
+        roots = largest_roots(block)
+        return _largest_root_of(products_of_rows(block.movedim((-2, -1), (0, 1)))) if roots is None else roots
     if is_large(block.shape[-2:]):
         found = [largest_square(matrix) for matrix in block.reshape(-1, *block.shape[-2:])]
         return np.array(found).reshape(block.shape[:-2])
     if block.ndim == 3 and block.shape[1] > 2 and len(block) >= _PAIRS_BY_PLANES and _has_few_cores():
         parts = np.array_split(block, -(-len(block) // _MOST_BY_PLANES))
         return np.concatenate([_largest_root_of(products_of_rows(_planes(part))) for part in parts])
-    if block.shape[-2] == 1:
-        return np.einsum("...k,...k->...", block[..., 0, :], block[..., 0, :])
-    if block.shape[-2] == 2:
-        rows = block[..., 0, :], block[..., 1, :]
+    if block.shape[-2] <= 2:
+        rows = block[..., 0, :], block[..., -1, :]
         first, beside, second = (np.einsum("...k,...k->...", rows[i], rows[j]) for i, j in ((0, 0), (0, 1), (1, 1)))
-        return _root_of_two(first, beside, second)
+        return first if block.shape[-2] == 1 else _root_of_two(first, beside, second)
     block = np.ascontiguousarray(block)
     return np.asarray(np.linalg.eigvalsh(block @ block.swapaxes(-1, -2))[..., -1])
 

@@ -7,7 +7,7 @@ import numpy as np
 from renyi.basis import random_features
 from renyi.basis.canonical import cross_products, largest_correlation
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies, Seed
-from renyi.compute.devices import device_of
+from renyi.compute.devices import as_torch, device_of
 from renyi.data.align import Missing, as_pair
 from renyi.inference.debias import debias as without_chance
 from renyi.inference.debias import null_level
@@ -103,6 +103,7 @@ def rdc(
     settings = Settings(k, s, frequencies)
     check_draws(repeats, debias)
     draws = random_features.seeds(rng, n_draws=int(repeats))
+    x, y = as_torch(x), as_torch(y)
     place = device_of(device, x, y)
     if place is not None and s != "median":
         x, y = columns_on(place, x, y)

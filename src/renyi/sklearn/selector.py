@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from renyi.coefficients.base import Measure
 from renyi.coefficients.registry import measure as named
 from renyi.compute.arrays import Array, Index, Mask, namespace
-from renyi.compute.devices import device_of, relieved
+from renyi.compute.devices import as_torch, device_of, relieved
 from renyi.data.column import Column
 from renyi.errors import InputError, count, is_integer, is_number
 from renyi.selection.candidates import as_candidates
@@ -148,6 +148,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         RDCSelector
             Itself.
         """
+        X, y = as_torch(X), as_torch(y)  # noqa: N806
         device = device_of(self.device, X, y)
         with nullcontext() if device is None else relieved(device, "the functions of the chosen features"):
             return self._fit(X, y, device)

@@ -8,7 +8,7 @@ import numpy as np
 from renyi.allpairs.device.reading import tensors_of
 from renyi.allpairs.row_sample import SAMPLE
 from renyi.coefficients.base import Measure
-from renyi.compute.devices import device_of
+from renyi.compute.devices import as_torch, device_of
 from renyi.data.align import Missing
 from renyi.data.types import MAX_LEVELS
 from renyi.errors import InputError, is_integer, is_number
@@ -256,12 +256,13 @@ def screen(
     """
     asked = Question(measure, missing, types, vectors, max_levels, correction, memory, sample, progress)
     door, (table, _) = _door(asked, device, table, None)
-    goal, held, candidates, edges = door.screen(table, target, given)
+    goal, held, candidates, edges = door.screen(table, as_torch(target), given)
     return Screening.of(candidates, goal, held, edges, correction=correction)
 
 
 def _door(asked: Question, device: Any, table: Any, other: Any) -> tuple[Door, tuple[Any, Any]]:
     """The way for a table, or for two, and what is to be read there."""
+    table, other = as_torch(table), as_torch(other)
     place = device_of(device, *tensors_of(table), *tensors_of(other))
     is_second = other is not None and names_in(other) is None
     if is_second:

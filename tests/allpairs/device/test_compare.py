@@ -9,6 +9,7 @@ from sample_tables import assert_same_table
 
 torch = pytest.importorskip("torch")
 
+from renyi.allpairs import edges  # noqa: E402
 from renyi.allpairs import stack as stacks  # noqa: E402
 from renyi.allpairs.device import compare, ranking  # noqa: E402
 from renyi.allpairs.device import stack as device_stack  # noqa: E402
@@ -16,7 +17,7 @@ from renyi.allpairs.device.groups import groups_on_device  # noqa: E402
 from renyi.allpairs.device.ranking import ranked  # noqa: E402
 from renyi.allpairs.device.reading import read_table  # noqa: E402
 from renyi.compute import devices, fetching  # noqa: E402
-from renyi.compute.devices import halves, multiplied, paired  # noqa: E402
+from renyi.compute.devices import halves, in_digits, multiplied, paired  # noqa: E402
 from renyi.pair.prepare import DEFAULT_SETTINGS  # noqa: E402
 
 
@@ -394,7 +395,8 @@ def test_lines_between_knots_are_those_of_numpy(rng):
 def test_two_halves_of_digits_multiply_as_single_precision(rng):
     x, y = rng.standard_normal((2, 30, 4000)).astype(np.float32)
     x[:, 0] = 60.0
-    found = multiplied(*paired(halves(torch.tensor(x.T)), halves(torch.tensor(y.T)))).numpy() / 4000
+    digits = (in_digits(*halves(torch.tensor(side.T))) for side in (x, y))
+    found = multiplied(*paired(*digits)).numpy() / 4000
     exact = x.astype(np.float64) @ y.T.astype(np.float64) / 4000
     assert np.abs(found - exact).max() < 2e-7
     # The leading digits alone would not do.
@@ -403,7 +405,7 @@ def test_two_halves_of_digits_multiply_as_single_precision(rng):
 
 def test_stacks_of_unlike_precision_multiply_in_double(rng):
     x, y = torch.tensor(rng.standard_normal((2, 5, 100)))
-    found = multiplied(*paired(halves(x.T.float()), (y.T,)))
+    found = multiplied(*paired(in_digits(*halves(x.T.float())), y.T[None]))
     assert found.dtype == torch.float64
     assert torch.allclose(found, x @ y.T, atol=1e-4)
 
@@ -421,3 +423,20 @@ def test_large_whole_numbers_beside_floats_keep_their_digits_or_are_refused(rng)
     with pytest.raises(renyi.InputError, match="'x' in the table has whole numbers that floats beside it would round"):
         renyi.matrix({"x": apart, "y": torch.tensor(y)})
     assert renyi.matrix({"x": apart, "y": torch.tensor((1e9 * y).astype(np.int64))}).values[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("columns", [100, 7])
+def test_the_strongest_pairs_of_all_are_looked_at_however_they_are_cut_into_tiles(columns, monkeypatch):
+    """On few rows single ones weigh much in every pair."""
+    rng = np.random.default_rng(5)
+    values = rng.standard_normal((300, 30))
+    values[:, 1:12] += rng.uniform(0.1, 1.0, 11) * values[:, :1]
+    monkeypatch.setattr(compare, "_MOST_COLUMNS", columns)
+    for module in (edges, compare):
+        monkeypatch.setattr(module, "MOST_LOOKED_AT", 20)
+    found = renyi.matrix(torch.tensor(values)).edges
+    in_memory = renyi.matrix(values).edges
+    in_memory.look_at(np.arange(len(in_memory)))
+    assert np.count_nonzero(found.rows_carrying < 0) > 20
+    assert len(found.looked.carrying) == 20
+    assert found.rows_carrying == pytest.approx(in_memory.rows_carrying, rel=1e-9)

@@ -1,6 +1,6 @@
 """All pairs of columns on a device, a tile at a time, into matrices in memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -10,19 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup
-from renyi.allpairs.compare import SHUFFLES, FoundPairs, compare
+from renyi.allpairs.compare import SHUFFLES, FoundPairs, Pair, compare
 from renyi.allpairs.device.groups import groups_on_device
 from renyi.allpairs.device.ranking import Ranked
 from renyi.allpairs.device.rows import RowsOnDevice
-from renyi.allpairs.edges import LARGEST_PVALUE, SMALLEST_PVALUE, Edges, Looked
+from renyi.allpairs.edges import LARGEST_PVALUE, MOST_LOOKED_AT, SMALLEST_PVALUE, Edges, Looked
 from renyi.allpairs.same import SAME
 from renyi.allpairs.tiles import tiles_of
-from renyi.compute.arrays import Array, Index, Mask, flat_places
+from renyi.compute.arrays import Array, Index, Mask, flat_places, gathered, in_memory, is_tensor, pair_index
 from renyi.compute.devices import EXTRA, free_bytes, relieved
 from renyi.compute.fetching import Fetching
 from renyi.compute.progress import watched
 from renyi.errors import load
 from renyi.inference.debias import LIGHT, largest_leverage
+from renyi.pair.independence import Crosses
 
 __all__ = ["FoundMatrix", "compared", "compared_in_tiles"]
 
@@ -30,14 +31,16 @@ Tensor: TypeAlias = Any
 
 # Columns of a tile at most: products are as fast as they get, and finished rows come back while others are worked on.
 _MOST_COLUMNS = 2048
+# Tiles begin at columns so far apart, or several times that: products of 1,667 columns took 1.7 times as long.
+_ALIGNED = 64
 # Numbers that a pair takes while it is compared: sums, what is taken of them, and what spectra need beside; with gaps
 # Gram matrices of both sides as well, and their factors.
 _NUMBERS_OF_PAIR, _NUMBERS_WITH_GAPS = 700, 4000
 _MATRICES = ("coefficient", "log_pvalue", "pvalues", "pearson", "spearman")
+# Those that are asked for after values and p-values, if at all.
+_LATER = ("log_pvalue", "pearson", "spearman")
 # What differs from pair to pair where cells are missing; else the columns say it.
 _OF_GAPS = ("n", "rank_x", "rank_y", "heavier")
-# Rows from which single pairs are permuted on the device.
-_ROWS_TO_DRAW_THERE = 2**14
 # Seen from the other column.
 _TURNED = {"rank_x": "rank_y", "rank_y": "rank_x"}
 # What a column has with itself; nothing is tested there.
@@ -55,14 +58,17 @@ class _Comparison:
         own = groups_on_device(x, has_gaps=self.has_gaps)
         others = None if y is None else groups_on_device(y, has_gaps=self.has_gaps)
         self._rows = RowsOnDevice()
-        # What a device draws are other permutations than NumPy's, which are used as long as they take no time.
-        on_device = int(x.codes.shape[1]) >= _ROWS_TO_DRAW_THERE
-        self._shuffles = replace(SHUFFLES, device=self.device) if on_device else SHUFFLES
+        self._traits = [
+            (np.array([v.heaviest for v in side.variables]), np.array([v.is_plain_number for v in side.variables]))
+            for side in (x, self.y)
+        ]
+        self._doubtful: list[tuple[FoundPairs, Array]] = []
+        self._shuffles = replace(SHUFFLES, device=self.device)
         room = max(
             _NUMBERS_WITH_GAPS if self.has_gaps else _NUMBERS_OF_PAIR, *map(_numbers_of, (*own, *(others or ())))
         )
         most = max(1, int(np.sqrt(free_bytes(self.device) / (8 * room))))
-        self.tiles = list(tiles_of(own, others, most=_MOST_COLUMNS, room=lambda a, b: most))
+        self.tiles = list(tiles_of(own, others, most=_MOST_COLUMNS, room=lambda a, b: most, aligned=_ALIGNED))
 
     def found(self, x: ColumnGroup, y: ColumnGroup, /) -> Iterator[tuple[ColumnGroup, ColumnGroup, FoundPairs]]:
         """All pairs of a tile, in smaller ones where the device is full."""
@@ -83,18 +89,69 @@ class _Comparison:
                 yield from self.found(part, other)
 
     def looked(self, x: ColumnGroup, y: ColumnGroup, found: FoundPairs, /) -> Looked:
-        """What the rows of single pairs tell, while they are here."""
-        which = _to_look_at(x, y, found)
+        """What the rows of single pairs tell, while they are here; those of complete columns may wait."""
+        which = self._to_look_at(x, y, found)
         if which is None:
             return Looked()
+        some = FoundPairs.of(found, which)
+        if is_tensor(found.coefficient) and self._are_cells(x, y):
+            sums = self._rows.sums(x, y).coefficient
+            columns = pair_index((len(x.positions), len(y.positions)), sums, above=y is x)
+            crosses = gathered(sums, *(index[which] for index in columns))
+            self._doubtful.append((some, in_memory(crosses).astype(np.float64) / x.n_rows))
+            return Looked()
         places = [{int(p): k for k, p in enumerate(side.positions)} for side in (x, y)]
-        edges = Edges(
-            self.x.variables,
-            self.y.variables,
-            FoundPairs.of(found, which),
-            pair=lambda i, j: self._rows.pair(x, y, places[0][i], places[1][j]),
-        )
-        return edges.look()
+        return self._look(some, lambda i, j: self._rows.pair(x, y, places[0][i], places[1][j]))
+
+    def looked_in_the_end(self) -> Looked:
+        """The same of pairs that have waited: the strongest of all, however these were cut into tiles."""
+        if not self._doubtful:
+            return Looked()
+        crosses: dict[tuple[int, int], Array] = {}
+        for some, products in self._doubtful:
+            crosses |= dict(zip(zip(some.i.tolist(), some.j.tolist(), strict=True), products, strict=True))
+        every = FoundPairs.joined([some for some, _ in self._doubtful])
+        self._doubtful = []
+
+        def pair(i: int, j: int) -> Pair:
+            prepared = self.x.variables[i].prepared, self.y.variables[j].prepared
+            return *prepared, Crosses(crosses[i, j], crosses[i, j])
+
+        return self._look(every, pair)
+
+    def _look(self, some: FoundPairs, pair: Callable[[int, int], Pair]) -> Looked:
+        return Edges(self.x.variables, self.y.variables, some, pair=pair).look()
+
+    def _are_cells(self, x: ColumnGroup, y: ColumnGroup) -> bool:
+        """Whether cells and products tell all of pairs, without a look at rows."""
+        return x.is_complete and y.is_complete and not (x.scales.is_vector or y.scales.is_vector)
+
+    def _to_look_at(self, x: ColumnGroup, y: ColumnGroup, found: FoundPairs) -> Any:
+        """Pairs of which the rows may have to say something: single ones weigh much, or levels may be the same."""
+        torch = load("torch", extra=EXTRA)
+        has_levels = "category" in (x.scales.kind, y.scales.kind)
+        weights = [of[side.positions] for (of, _), side in zip(self._traits, (x, y), strict=True)]
+        are_cells = self._are_cells(x, y)
+        if are_cells and not has_levels and weights[0].max() * weights[1].max() <= LIGHT * x.n_rows**2:
+            return None
+        coefficient = torch.as_tensor(found.coefficient)
+        i, j, n = (torch.as_tensor(part, device=coefficient.device) for part in (found.i, found.j, found.n))
+        of_x, of_y = (torch.as_tensor(of, device=coefficient.device) for of, _ in self._traits)
+        heavier = torch.as_tensor(found.heavier, device=coefficient.device)
+        weight, square = of_x[i] * of_y[j] * heavier, n.double() ** 2
+        log_pvalue = torch.as_tensor(found.log_pvalue)
+        doubtful = (weight > LIGHT * square) & (log_pvalue <= np.log(LARGEST_PVALUE))
+        if are_cells and not (x.scales.is_category and y.scales.is_category):
+            doubtful = _strongest(doubtful, coefficient, log_pvalue)
+        n_numbers = sum(int(are[side.positions].min()) for (_, are), side in zip(self._traits, (x, y), strict=True))
+        limit = float(largest_leverage(n_numbers, x.n_rows))
+        wanted = doubtful | ((weight > limit * square) & ~torch.isnan(coefficient))
+        if has_levels:
+            wanted |= coefficient >= SAME
+        which = wanted.nonzero().ravel()
+        if len(which) == 0:
+            return None
+        return which if coefficient is found.coefficient else which.numpy()
 
 
 def _numbers_of(group: ColumnGroup) -> int:
@@ -108,28 +165,15 @@ def _halves(group: ColumnGroup) -> list[ColumnGroup]:
     return [group.part(slice(start, stop)) for start, stop in pairwise(edges)]
 
 
-def _to_look_at(x: ColumnGroup, y: ColumnGroup, found: FoundPairs) -> Any:
-    """Pairs of which the rows may have to say something: single ones weigh much, or levels may be the same."""
+def _strongest(doubtful: Tensor, coefficient: Tensor, log_pvalue: Tensor) -> Tensor:
+    """Those of which no more are looked at can be: of one number of rows, strength is that of either or both."""
     torch = load("torch", extra=EXTRA)
-    coefficient = torch.as_tensor(found.coefficient)
-    i, j, n = (torch.as_tensor(part, device=coefficient.device) for part in (found.i, found.j, found.n))
-    wanted = torch.zeros_like(coefficient, dtype=torch.bool)
-    if "category" in (x.scales.kind, y.scales.kind):
-        wanted |= coefficient >= SAME
-    weights = []
-    for side, index in ((x, i), (y, j)):
-        spread = np.zeros(int(side.positions.max()) + 1)
-        spread[side.positions] = [variable.heaviest for variable in side.variables]
-        weights.append(torch.as_tensor(spread, device=coefficient.device)[index])
-    heavier = torch.as_tensor(found.heavier, device=coefficient.device)
-    weight, square = weights[0] * weights[1] * heavier, n.double() ** 2
-    log_pvalue = torch.as_tensor(found.log_pvalue)
-    wanted |= (weight > LIGHT * square) & (log_pvalue <= np.log(LARGEST_PVALUE))
-    wanted |= (weight > float(largest_leverage(0, 1)) * square) & ~torch.isnan(coefficient)
-    which = wanted.nonzero().ravel()
-    if len(which) == 0:
-        return None
-    return which if coefficient is found.coefficient else which.numpy()
+    if int(doubtful.sum()) <= 2 * MOST_LOOKED_AT:
+        return doubtful
+    kept = torch.zeros_like(doubtful)
+    for evidence in (coefficient, -log_pvalue):
+        kept[torch.where(doubtful, evidence.double(), -torch.inf).topk(MOST_LOOKED_AT).indices] = True
+    return kept
 
 
 def compared(x: Ranked, y: Ranked | None = None, /, *, progress: bool) -> Edges:
@@ -139,7 +183,7 @@ def compared(x: Ranked, y: Ranked | None = None, /, *, progress: bool) -> Edges:
     names = (*_MATRICES, *(_OF_GAPS if work.has_gaps else ()))
     shuffled: list[tuple[int, int]] = []
     looked: list[Looked] = []
-    with Fetching(names, shape, work.device) as fetching:
+    with Fetching(names, shape, work.device, later=_LATER) as fetching:
         last = _last_tiles(work.tiles, shape[0], is_square=work.is_square)
         for t, tile in enumerate(watched(work.tiles, len(work.tiles), "Comparing pairs", shown=progress)):
             for a, b, found in work.found(*tile):
@@ -152,6 +196,9 @@ def compared(x: Ranked, y: Ranked | None = None, /, *, progress: bool) -> Edges:
                     if work.is_square and b is not a:
                         fetching.put(name, b.positions, a.positions, blocks.of(_TURNED.get(name, name)).T)
             fetching.fetch(np.flatnonzero(last == t))
+        looked.append(work.looked_in_the_end())
+        for side in (x, work.y):
+            side.finish()
     ranks = [np.array([v.prepared.basis.rank for v in side.variables]) for side in (x, work.y)]
     matrix = FoundMatrix(fetching.matrices, int(x.codes.shape[1]), (ranks[0], ranks[1]), work.is_square, shuffled)
     return Edges(x.variables, work.y.variables, matrix, looked=Looked.joined(looked, is_square=work.is_square))
@@ -160,9 +207,10 @@ def compared(x: Ranked, y: Ranked | None = None, /, *, progress: bool) -> Edges:
 def compared_in_tiles(x: Ranked, /, *, progress: bool) -> Iterator[Edges]:
     """The same, some pairs at a time, so that those that are not wanted need not be kept."""
     work = _Comparison(x, None)
+    x.finish()
     for tile in watched(work.tiles, len(work.tiles), "Comparing pairs", shown=progress):
         for a, b, found in work.found(*tile):
-            looked = Looked.joined([work.looked(a, b, found)], is_square=True)
+            looked = Looked.joined([work.looked(a, b, found), work.looked_in_the_end()], is_square=True)
             yield replace(Edges.of(x.variables, x.variables, [FoundPairs.of(found)]), looked=looked)
 
 

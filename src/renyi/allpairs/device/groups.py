@@ -52,8 +52,13 @@ class Gaps:
 def groups_on_device(ranks: Ranked, /, *, has_gaps: bool) -> list[ColumnGroup]:
     """Columns that are alike, stacked; they have what deletion needs where any column of the table has gaps."""
     by_signature: dict[Any, list[int]] = {}
+    # Most columns share what was prepared.
+    signatures: dict[int, Any] = {}
     for place, variable in enumerate(ranks.variables):
-        by_signature.setdefault(variable.signature, []).append(place)
+        key = id(variable.prepared)
+        if key not in signatures:
+            signatures[key] = variable.signature
+        by_signature.setdefault(signatures[key], []).append(place)
     return [_Group(ranks, places).made(has_gaps) for places in by_signature.values()]
 
 

@@ -25,6 +25,8 @@ from renyi.basis.random_features import FIXED_DRAW
 from renyi.basis.ranks import tied_cells
 from renyi.compute.arrays import Index, Mask, in_memory
 from renyi.compute.devices import free_bytes, home_of, within_room
+from renyi.compute.fetching import Bringing
+from renyi.compute.kernels import share_cells
 from renyi.compute.threads import in_threads
 from renyi.data.column import Column
 from renyi.data.sentinels import may_be_sentinel, tell_sentinels
@@ -71,7 +73,7 @@ class Ranked:
     """Columns that can be compared, the cell of every row (columns, rows), and what is told of them and of others.
 
     The last cell of a column is of missing rows. `numbers` (columns, rows) are its values, NaN where missing, and all
-    NaN where they have no order. Tables of `batches` are on the device already.
+    NaN where they have no order. Tables of `batches` are on the device already. The sample of rows is still `coming`.
     """
 
     variables: tuple[DeviceVariable, ...]
@@ -80,6 +82,12 @@ class Ranked:
     table: Table
     device: Any
     batches: list[Batch]
+    coming: Bringing | None = None
+
+    def finish(self) -> None:
+        """Wait for the sample of rows."""
+        if self.coming is not None:
+            self.coming.finish()
 
 
 def ranked(table: OnDevice, settings: Settings, /, *, sample: int = 0) -> Ranked:
@@ -128,7 +136,7 @@ def _with_others(table: OnDevice, there: Ranked, settings: Settings, sample: int
     every = torch.cat((there.codes, torch.stack(codes).to(home)))[order]
     floats = torch.cat((numbers.double(), torch.stack(values).to(home)))[order]
     told = replace(there.table, columns=tuple(variables[k].column for k in order))
-    return Ranked(tuple(variables[k] for k in order), every, floats, told, there.device, there.batches)
+    return Ranked(tuple(variables[k] for k in order), every, floats, told, there.device, there.batches, there.coming)
 
 
 class _Ranking:
@@ -155,7 +163,7 @@ class _Ranking:
             some = numbers[start : start + at_once].to(device)
             ordered, order = torch.sort(some, dim=1)
             lengths = np.full(len(some), self._n)
-            if some.is_floating_point():  # sorted, what is missing comes last
+            if some.is_floating_point() and bool(torch.isnan(ordered[:, -1]).any()):  # what is missing comes last
                 lengths = in_memory((~torch.isnan(ordered)).sum(1))
             skipped |= {columns[k].name: reason for k, reason in self._reasons(ordered, lengths, start)}
             kept = np.array([columns[start + k].name not in skipped for k in range(len(some))])
@@ -163,21 +171,33 @@ class _Ranking:
             prepared |= {start + k: one for k, one in enumerate(made)}
             codes[start : start + at_once].copy_(torch.empty_like(cells).scatter_(1, order, cells))
         places = np.array([k for k, column in enumerate(columns) if column.name not in skipped], dtype=np.intp)
-        fetched = in_memory(numbers[:, torch.as_tensor(self._sample, device=numbers.device)])
-        variables = tuple(self._variable(columns[k], prepared[k], fetched[k]) for k in places.tolist())
+        fetched, gaps, coming = self._fetched()
+        variables = tuple(self._variable(columns[k], prepared[k], fetched[k], gaps.get(k)) for k in places.tolist())
         told = replace(
             table,
             columns=tuple(column for column in table.columns if column.name not in skipped),
             types={name: kind for name, kind in table.types.items() if name not in skipped},
             skipped={**table.skipped, **skipped},
         )
-        return Ranked(variables, rows_at(codes, places), rows_at(numbers, places), told, device, self._batches)
+        return Ranked(variables, rows_at(codes, places), rows_at(numbers, places), told, device, self._batches, coming)
 
-    def _variable(self, column: Column, prepared: Prepared, fetched: NDArray[Any]) -> DeviceVariable:
-        sample = None
-        if len(column) == 0:
-            gaps = np.isnan(fetched) if fetched.dtype.kind == "f" else np.zeros(len(fetched), dtype=bool)
-            sample = replace(column, values=fetched, missing=gaps if gaps.any() else None)
+    def _fetched(self) -> tuple[NDArray[Any], dict[int, Mask], Bringing]:
+        """A sample of the rows of all columns, which comes while others are ranked and compared, and its gaps."""
+        import torch
+
+        numbers = self._table.numbers
+        shown = numbers[:, torch.as_tensor(self._sample, device=numbers.device)]
+        kind = in_memory(shown[:, :0]).dtype  # what NumPy has no type for comes as another
+        fetched, coming = np.empty(shown.shape, dtype=kind), Bringing(numbers.device)
+        coming.start(shown if shown.element_size() == kind.itemsize else shown.float(), fetched)
+        if kind.kind != "f":
+            return fetched, {}, coming
+        is_missing = torch.isnan(shown)
+        places = is_missing.any(1).nonzero().ravel()
+        return fetched, dict(zip(places.tolist(), in_memory(is_missing[places]), strict=True)), coming
+
+    def _variable(self, column: Column, prepared: Prepared, fetched: NDArray[Any], gaps: Mask | None) -> DeviceVariable:
+        sample = None if len(column) else replace(column, values=fetched, missing=gaps)
         return DeviceVariable(column, ready(prepared), self._n, settings=self._settings, sample=sample)
 
     def _ranked(self, ordered: Tensor, lengths: Index) -> tuple[Tensor, list[Prepared]]:
@@ -185,10 +205,8 @@ class _Ranking:
         import torch
 
         cells, made = self._tie_free(ordered, lengths)
-        equals_next = ordered[:, 1:] == ordered[:, :-1]
-        is_tied = self._share_cells(equals_next, cells)
-        tied = is_tied.nonzero().ravel().tolist()
-        ends = [~in_memory(equals_next[k, : lengths[k] - 1]) for k in tied]
+        tied = self._share_cells(ordered, cells).nonzero().ravel().tolist()
+        ends = [in_memory(ordered[k, 1 : lengths[k]] != ordered[k, : lengths[k] - 1]) for k in tied]
         for k, (one, counts) in zip(tied, in_threads(self._tied, ends), strict=True):
             made[k] = one
             cells[k] = len(counts)
@@ -213,13 +231,18 @@ class _Ranking:
             cells[torch.as_tensor(np.flatnonzero(lengths == length), device=device)] = whole
         return cells, [self._without_ties[length] for length in lengths.tolist()]
 
-    def _share_cells(self, equals_next: Tensor, cells: Tensor) -> Tensor:
+    def _share_cells(self, ordered: Tensor, cells: Tensor) -> Tensor:
         """Which columns need cells of their own.
 
         A few equal values have the cell of the last of them (`basis.ranks.quantise`).
         """
         import torch
 
+        if self._n >= ranking.ROWS_OF_CHANCE_TIES:
+            counted = share_cells(ordered, cells, longest=ranking.LONGEST_RUN)
+            if counted is not None:
+                return counted[1] | (counted[0] > ranking.MOST_MOVED * self._n**2)
+        equals_next = ordered[:, 1:] == ordered[:, :-1]
         is_tied = equals_next.any(1)
         if self._n < ranking.ROWS_OF_CHANCE_TIES or not bool(is_tied.any()):
             return is_tied

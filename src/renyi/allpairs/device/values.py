@@ -76,7 +76,7 @@ class DeviceValues(DeviceFunctions):
         standardised = (numbers / sizes - means - rests) / deviations
         if self.has_gaps:
             standardised = standardised.nan_to_num(0.0)
-        return ((standardised**self.power if self.power > 1 else standardised).T[:, :, None],)
+        return (standardised**self.power if self.power > 1 else standardised).T[None, :, :, None]
 
 
 def _traits(numbers: Tensor, has_gaps: bool) -> tuple[Tensor, ...]:
