@@ -86,8 +86,10 @@ def observed_rows(missing: Sequence[Mask | None], n_rows: int, /) -> Mask:
 def distinct_masks(missing: Sequence[Mask | None], n_rows: int, /) -> tuple[Masks, Index]:
     """Rows that are observed (rows, masks), every mask once, and which one a column has."""
     observed = observed_rows(missing, n_rows)
-    _, first, which = np.unique(np.packbits(observed, axis=1), axis=0, return_index=True, return_inverse=True)
-    return observed[first].T, which.ravel()
+    # Not by sorting them, for which NumPy makes a type of as many fields as a mask has bytes.
+    numbers: dict[bytes, int] = {}
+    which = np.array([numbers.setdefault(mask.tobytes(), len(numbers)) for mask in np.packbits(observed, axis=1)])
+    return observed[np.unique(which, return_index=True)[1]].T, which
 
 
 def means_of_moments(
