@@ -332,9 +332,9 @@ def by_column(columns: Index, pairs: Index, /) -> Iterator[tuple[int, Index]]:
 
 def _kept_means(side: ColumnGroup, other: ColumnGroup, which: Index) -> Array | None:
     """Means of the moments of a side over the rows of the masks of the other, where they were taken beforehand."""
-    if side.gaps is None or other.gaps is None:
+    if side.gaps is None:
         return None
-    return cast("Array | None", side.gaps.over(other.gaps, np.unique(which, return_index=True)[1]))
+    return cast(Array, side.gaps.over(other.positions[np.unique(which, return_index=True)[1]]))
 
 
 class CountedSide(Side):

@@ -36,6 +36,8 @@ ROWS_FOR_FLOAT32 = 4096
 _CELLS_FOR_FLOAT32 = 512
 # A constant, so that sums are taken in one order everywhere.
 _CHUNK_ROWS = 4096
+# Cells are few where they have so many rows each.
+_ROWS_PER_CELL = 4
 # BLAS adds up few products one row after the other, at twenty times the error of many; in float64 they take no time.
 _FEW_PRODUCTS = 2**10
 # Small enough for the allocator to hand out the same memory again; but no fewer rows than this.
@@ -171,6 +173,11 @@ class CellStack(_Multiplied):
         """Whether products are sums over cells first: of many functions on fewer cells than there are rows."""
         return are_many_functions(self.rank) and max(self.sizes) <= self.n_rows and not self.has_rows_for_cells
 
+    @property
+    def has_few_cells(self) -> bool:
+        """Whether every column has far more rows than cells."""
+        return max(self.sizes) * _ROWS_PER_CELL <= self.n_rows and not self.has_rows_for_cells
+
     def table(self, column: int, /) -> NDArray[Any]:
         """The functions (cells, rank) of one column, of the cell of missing rows too."""
         return self.packed[self.starts[column] : self.starts[column] + self.sizes[column]]
@@ -281,6 +288,20 @@ class Joined(_Multiplied):
     def n_rows(self) -> int:
         """Rows of the table."""
         return self.leading.n_rows
+
+    @property
+    def codes(self) -> tuple[NDArray[Any], ...]:
+        """The cells of all rows, of every column."""
+        return self.leading.codes
+
+    @property
+    def has_few_cells(self) -> bool:
+        """Whether every column has far more rows than cells."""
+        return self.leading.has_few_cells
+
+    def table(self, column: int, /) -> NDArray[Any]:
+        """The functions (cells, rank) of one column."""
+        return np.hstack((self.leading.table(column), self.following.table(column)))
 
     def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
         """All functions of all columns at some rows."""

@@ -10,6 +10,7 @@ import numpy as np
 from renyi.allpairs.column_group import ColumnGroup, Variable, ready
 from renyi.allpairs.compare import SHUFFLES, FoundPairs, InMemory, compare
 from renyi.allpairs.edges import Edges
+from renyi.allpairs.masked_moments import distinct_masks
 from renyi.allpairs.tiles import groups, shared_tiles
 from renyi.coefficients.rdc import Rdc
 from renyi.compute.progress import watched
@@ -131,7 +132,11 @@ class TableInMemory:
 
     def _in_tiles(self, x: Sequence[Variable], y: Sequence[Variable] | None) -> Iterator[FoundPairs]:
         """All pairs, a tile at a time."""
-        own = [group if y else group.averaged() for group in groups(x)]
+        missing = [variable.column.missing for variable in x]
+        masks = None
+        if y is None and any(gaps is not None for gaps in missing):
+            masks = distinct_masks(missing, x[0].n_rows)
+        own = [group.averaged(masks) for group in groups(x)]
         tiles = shared_tiles(own, None if y is None else groups(y))
 
         def compare_one(tile: tuple[ColumnGroup, ColumnGroup]) -> FoundPairs:
