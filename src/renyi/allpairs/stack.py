@@ -36,6 +36,9 @@ ROWS_FOR_FLOAT32 = 4096
 _CELLS_FOR_FLOAT32 = 512
 # A constant, so that sums are taken in one order everywhere.
 _CHUNK_ROWS = 4096
+# One function of few columns is added up over the cells of others where those have more functions than this, so many
+# rows at a time: of 20 columns on 8,000 cells that takes 7 ns a row and column, to gather 12 functions and multiply 26.
+_FEW_COLUMNS, _MORE_FUNCTIONS, _ROWS_OF_CELLS = 32, 9, 2**17
 # Cells are few where they have so many rows each.
 _ROWS_PER_CELL = 4
 # BLAS adds up few products one row after the other, at twenty times the error of many; in float64 they take no time.
@@ -342,6 +345,10 @@ def _products(x: Stacked, y: Stacked, /) -> Array:
     if len(x) * x.rank > len(y) * y.rank:
         # BLAS takes a tenth less time where the narrower factor comes first.
         return _products(y, x).transpose(1, 0, 3, 2)
+    if x.rank == 1 and len(x) <= _FEW_COLUMNS and isinstance(y, CellStack) and y.rank >= _MORE_FUNCTIONS:
+        found = _products_of_light_cells(x, y) if y.has_few_cells and y.packed.dtype == np.float32 else None
+        if found is not None:
+            return found
     total = np.zeros((len(x) * x.rank, len(y) * y.rank))
     for rows in _chunks(x.n_rows):
         left = x.rows(rows, place="left")
@@ -351,6 +358,28 @@ def _products(x: Stacked, y: Stacked, /) -> Array:
             left, right = left.astype(np.float64), right.astype(np.float64)
         total += np.matmul(left, right.T, out=workspace("product", total.shape, np.result_type(left, right)))
     return total.reshape(len(x), x.rank, len(y), y.rank).swapaxes(1, 2)
+
+
+def _products_of_light_cells(x: Stacked, y: CellStack) -> Array | None:
+    """The same for one function a column of x, by sums over the cells of y; None where some cell has many rows.
+
+    Sums of so many numbers in float32, one after the other, are as good as those of BLAS.
+    """
+    from scipy.sparse import csc_array
+
+    found = np.zeros((len(x), len(y), 1, y.rank))
+    tables = [y.table(column).astype(np.float64) for column in range(len(y))]
+    for start in range(0, y.n_rows, _ROWS_OF_CELLS):
+        rows = slice(start, min(start + _ROWS_OF_CELLS, y.n_rows))
+        functions = np.ascontiguousarray(x.rows(rows, place="left").T, dtype=np.float32)
+        starts, ones = np.arange(len(functions) + 1, dtype=np.int32), np.ones(len(functions), dtype=np.float32)
+        for column, table in enumerate(tables):
+            own = y.codes[column][rows].astype(np.int32)
+            if np.bincount(own).max() > _CHUNK_ROWS:
+                return None
+            sums = csc_array((ones, own, starts), shape=(len(table), len(own))) @ functions
+            found[:, column, 0] += sums.T.astype(np.float64) @ table
+    return found
 
 
 def _products_of_cells(x: CellStack, y: Stacked) -> Array:
