@@ -122,6 +122,18 @@ THRESHOLDS = (
         "dozen",
         single=True,
     ),
+    Threshold(
+        "first functions are added up over the cells of others",
+        {
+            "renyi.allpairs.stack:ROWS_FOR_FLOAT32": 16,
+            "renyi.allpairs.stack:_CELLS_FOR_FLOAT32": 16,
+            "renyi.allpairs.stack:_ROWS_PER_CELL": 0,
+            "renyi.allpairs.stack:_ROWS_OF_CELLS": 50,
+        },
+        "pandas",
+        "dozen",
+        single=True,
+    ),
     Threshold("few products are taken in float64", {"renyi.allpairs.stack:_FEW_PRODUCTS": 0}, "pandas", "complete"),
     Threshold(
         "products of one pair are taken in chunks", {"renyi.basis.canonical:_CHUNK_ROWS": 17}, "pair by pair", "ties"
@@ -160,6 +172,19 @@ THRESHOLDS = (
         "pandas",
         "gaps",
         caches=("renyi.basis.product_moments:moments_of",),
+        alone=True,
+    ),
+    Threshold(
+        "Gram matrices of few functions are taken over cells",
+        {"renyi.allpairs.masked_gram:_RANK_BY_CELLS": 1},
+        "pandas",
+        "labels_and_gaps",
+    ),
+    Threshold(
+        "Gram matrices of tied columns are taken over rows",
+        {"renyi.allpairs.masked_gram:_RANK_BY_CELLS": 10**6},
+        "pandas",
+        "ties_and_gaps",
         alone=True,
     ),
     Threshold("Gram matrices are looked at", {"renyi.allpairs.masked_gram:_NEAR_IDENTITY": 0.0}, "pandas", "gaps"),
@@ -263,6 +288,16 @@ THRESHOLDS = (
     Threshold(
         "values are counted as they come",
         {"renyi.allpairs.streaming.rank_sketch:_WAITING": 0, "renyi.allpairs.streaming.rank_sketch:_FIRST_WAITING": 0},
+        "list of pandas",
+        "ties",
+    ),
+    Threshold(
+        "places of values are looked for in parts",
+        {
+            "renyi.allpairs.streaming.rank_sketch:_WAITING": 0,
+            "renyi.allpairs.streaming.rank_sketch:_FIRST_WAITING": 0,
+            "renyi.allpairs.streaming.rank_sketch:_AT_ONCE": 3,
+        },
         "list of pandas",
         "ties",
     ),

@@ -174,7 +174,7 @@ class RankSketch:
             are_few = len(values) <= self.capacity // _NEW_SHARE
             if are_few and not is_last:
                 # To sort in a few takes as long as many, for which they wait.
-                self._waiting = [(values, None)]
+                self._waiting = [(values, None)] if len(values) else []
                 return
             if not are_few:
                 # There is much that it does not know: the next one will.
