@@ -349,26 +349,26 @@ class _Counter:
         places = np.full(int(runs[-1] - runs[0]) + 3, np.iinfo(np.int32).min, dtype=np.int32)
         places[(runs - runs[0]).astype(np.intp) + 1] = np.arange(len(runs), dtype=np.int32) << layout.low_bits
         self._places = places
-        room = len(runs) << layout.low_bits
+        # The last place is of values that have none: to leave them out would copy all others.
+        room = (len(runs) << layout.low_bits) + 1
         self._counts = np.zeros(room, dtype=np.int64)
         self._first = np.zeros(room, dtype=np.uint64)  # no finite number has these bits
-        self._is_mixed = np.zeros(room, dtype=bool)
+        self._is_mixed = np.arange(room) == room - 1
 
     def update(self, values: Array, /) -> Array:
         """Count what is known, and give back the rest."""
         places = np.concatenate([self._find(some) for some in in_parts(values, _AT_ONCE)])
-        unknown = values[:0]
-        if places.min() < 0:
-            known = places >= 0
-            values, unknown, places = values[known], values[~known], places[known]
+        unknown = np.flatnonzero(places < 0)
+        places[unknown] = len(self._counts) - 1
         self._counts += np.bincount(places, minlength=len(self._counts))
+        self._counts[-1] = 0
         plain = np.flatnonzero(~np.take(self._is_mixed, places))
         if len(plain):
             places, bits = places[plain], _bits(values[plain])
             new = self._first[places] == 0
             self._first[places[new]] = bits[new]
             self._is_mixed[places[self._first[places] != bits]] = True
-        return unknown
+        return values[unknown]
 
     def _find(self, values: Array) -> NDArray[np.int32]:
         """The places of values, below 0 where they have none, as parts before the first run or beyond the last do."""
