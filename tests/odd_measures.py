@@ -12,7 +12,7 @@ from renyi.errors import InputError
 
 
 def statement(*, takes_vectors=False):
-    return Statement("", True, takes_vectors, False, (0.0, 1.0), "none", "n", "shuffles", "")
+    return Statement(title="", takes_vectors=takes_vectors, cost="n", reference="")
 
 
 @dataclass(frozen=True)

@@ -363,7 +363,7 @@ class Bench:
                 shown = renyi.matrix(gaps[:, few]), renyi.matrix(mixed.iloc[:, few])
             expected = renyi.matrix(gaps[:, few].cpu().numpy()), renyi.matrix(mixed.iloc[:, few])
             for name, one, other in zip(("gaps", "categories"), shown, expected, strict=True):
-                logs = [side._matrix_of(side.edges.log_pvalues, np.nan) for side in (one, other)]
+                logs = [side._laid_out("log_pvalues", np.nan) for side in (one, other)]
                 apart = np.abs(logs[0] - logs[1]) / np.maximum(1.0, np.abs(logs[1]))
                 part[f"log p, {name}"] = float(np.nanmax(apart))
                 part[f"values, {name}"] = float(np.nanmax(np.abs(one.values - other.values)))

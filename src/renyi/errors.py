@@ -8,25 +8,6 @@ from collections.abc import Collection, Iterable
 from numbers import Integral, Real
 from typing import Any, TypeGuard, get_args
 
-__all__ = [
-    "CalibrationWarning",
-    "ConvergenceWarning",
-    "InputError",
-    "MissingExtraError",
-    "RenyiError",
-    "bounded",
-    "brief",
-    "check_choice",
-    "count",
-    "cut",
-    "difference",
-    "is_integer",
-    "is_number",
-    "load",
-    "some",
-]
-
-
 # A message is read by people, whatever was passed: what is longer is cut in its middle, since a message begins with
 # what arrived and ends with what to do.
 _LONGEST_MESSAGE, _LONGEST_VALUE, _LONGEST_NAME = 1000, 80, 40

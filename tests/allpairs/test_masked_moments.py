@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import renyi
-from renyi.allpairs import common_rows, masked_moments
+from renyi.allpairs import common_rows, few_rows, masked_moments
 from renyi.allpairs.masked_moments import distinct_masks, means_of_moments, observed_rows
 from renyi.allpairs.tiles import groups
 from sample_tables import number
@@ -31,6 +31,7 @@ def test_means_are_taken_once_for_the_gaps_of_all_kinds_of_columns(monkeypatch, 
     table = {"x": rng.standard_normal(200), "y": rng.standard_normal(200), "k": rng.integers(0, 3, 200).astype(str)}
     gaps = rng.random((2, 200)) < 0.3
     table["y"][gaps[0]], table["k"] = np.nan, np.where(gaps[1], None, table["k"])
+    monkeypatch.setattr(few_rows, "MOST_ROWS", 0)
     taken = []
     with monkeypatch.context() as patch:
         patch.setattr(masked_moments, "means_of_moments", lambda *a, **k: taken.append(a) or means_of_moments(*a, **k))
@@ -47,6 +48,7 @@ def test_complete_columns_need_no_means(rng):
 
 
 def test_without_memory_for_all_means_the_same_is_found(monkeypatch, rng):
+    monkeypatch.setattr(few_rows, "MOST_ROWS", 0)
     table = rng.standard_normal((200, 6))
     table[rng.random(table.shape) < 0.3] = np.nan
     kept = renyi.matrix(table)

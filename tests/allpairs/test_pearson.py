@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import renyi
 from renyi.allpairs import pearson
 from renyi.allpairs.pearson import pearson_of, standardised
 from renyi.data.column import Column
@@ -71,3 +72,8 @@ def test_levels_without_order_have_no_correlation(rng):
     variables = [number(rng.standard_normal(60)), category(rng.integers(0, 3, 60)), category(rng.integers(0, 2, 60))]
     found = pearson_of(variables, variables, np.array([0, 0, 1]), np.array([1, 2, 2]))
     assert np.isnan(found).tolist() == [True, False, True]
+
+
+def test_numbers_far_from_zero_keep_their_digits_as_in_one_pair(rng):
+    far = {name: 1e12 + rng.standard_normal(200) for name in ("x", "y")}
+    assert renyi.matrix(far).pearson[0, 1] == pytest.approx(renyi.measure("pearson")(far["x"], far["y"]), abs=1e-14)

@@ -86,15 +86,18 @@ def test_ties_are_the_share_of_equal_pairs(rng):
     assert vector(rng.standard_normal((50, 2))).ties == 0
 
 
-def test_few_ties_are_at_most_six_in_a_hundred_pairs(rng):
-    values = np.arange(20.0)
-    assert number(values).has_few_ties
-    values[:5] = 0.0  # 10 of 190 pairs
-    assert number(values).has_few_ties
-    values[:6] = 0.0  # 15 of 190
-    assert not number(values).has_few_ties
-    assert not category_scales(np.arange(20)).has_few_ties
-    assert not vector(rng.standard_normal((50, 2))).has_few_ties
+def test_few_ties_are_at_most_six_in_a_hundred_pairs_of_one_column_and_25_of_the_other(rng):
+    free, few, some, many = (np.arange(20.0) for _ in range(4))
+    few[:5] = 0.0  # 10 of 190 pairs
+    some[:10] = 0.0  # 45 of 190
+    many[:11] = 0.0  # 55 of 190
+    for x, y in ((free, free), (few, few), (free, some), (some, few)):
+        assert number(x).has_few_ties_beside(number(y))
+    for x, y in ((some, some), (free, many), (many, few)):
+        assert not number(x).has_few_ties_beside(number(y))
+        assert not number(y).has_few_ties_beside(number(x))
+    assert not number(free).has_few_ties_beside(category_scales(np.arange(20)))
+    assert not vector(rng.standard_normal((50, 2))).has_few_ties_beside(number(free))
 
 
 def test_a_part_of_the_rows_has_its_own_ties(rng):
@@ -103,7 +106,7 @@ def test_a_part_of_the_rows_has_its_own_ties(rng):
     for values in (x, np.where(rng.random(200) < 0.95, 0.0, x), np.round(x, 1), np.round(x)):
         part, alone = number(values).on(rows), number(values[rows])
         assert part.ties == alone.ties
-        assert part.has_few_ties == alone.has_few_ties
+        assert part.has_few_ties_beside(part) == alone.has_few_ties_beside(alone)
         assert part.has_levels == alone.has_levels
         assert part.log_arrangements == pytest.approx(alone.log_arrangements)
     assert number(x).on(rows).log_arrangements == pytest.approx(gammaln(np.count_nonzero(rows) + 1))
@@ -112,10 +115,8 @@ def test_a_part_of_the_rows_has_its_own_ties(rng):
 def test_ties_are_counted_again_only_where_they_could_matter():
     values = np.maximum(np.arange(100.0), 20.0)  # 21 equal ones, 0.04 of the pairs
     many, few = number(values).on(np.arange(100) > 10), number(values).on(np.arange(100) < 45)
-    assert many.has_few_ties
-    assert not few.has_few_ties
+    assert not many.has_levels
     assert "ties" not in vars(many)
-    assert "ties" in vars(few)
     assert not few.has_levels
     assert number(values).on(np.arange(100) < 22).has_levels
 

@@ -6,6 +6,7 @@ from renyi.basis.orthonormal import (
     ordered_whitening,
     orthonormalised,
     principal_whitening,
+    standardised,
     triangular_factor,
 )
 
@@ -66,3 +67,10 @@ def test_functions_are_orthonormal_over_rows_that_count(rng):
         assert (table.T * counts) @ table / counts.sum() == pytest.approx(np.eye(2), abs=1e-12)
         assert counts @ table == pytest.approx(0.0, abs=1e-9)
         assert np.array_equal(features @ weights + intercept, table)
+
+
+def test_standardised_values_have_mean_0_and_length_1(rng):
+    for values in (rng.random(50), 1e9 + rng.random(50), np.array([1.7e308, -1.7e308, 0.0]), np.array([0.0, 5e-324])):
+        found = standardised(values)
+        assert np.sum(found) == pytest.approx(0.0, abs=1e-14)
+        assert np.linalg.norm(found) == pytest.approx(1.0, abs=1e-15)

@@ -101,3 +101,30 @@ def test_new_whole_numbers_of_another_sign_are_compared_exactly():
 def test_new_values_get_the_rank_of_the_sample():
     ordered = np.array([1.0, 2.0, 2.0, 5.0])
     assert empirical_cdf(ordered, np.array([0.0, 1.0, 2.0, 3.0, 9.0])).tolist() == [0.25, 0.25, 0.75, 0.75, 1]
+
+
+def test_few_ties_by_chance_share_the_cells_of_columns_without(rng):
+    values = np.arange(6000.0)
+    values[[10, 11, 500]] = values[[9, 9, 501]]
+    rng.shuffle(values)
+    shared, own = quantise(values, may_share=True), quantise(values)
+    assert own.has_ties
+    assert not shared.has_ties
+    assert shared.n_samples == 6000
+    # Equal values have one rank, that of the last of them, as without.
+    assert np.array_equal(shared.ranks[shared.codes], own.ranks[own.codes])
+
+
+@pytest.mark.parametrize(
+    ("n", "n_equal", "shares"), [(4095, 2, False), (4096, 2, True), (20_000, 5, True), (20_000, 6, False)]
+)
+def test_ties_of_few_rows_or_long_runs_are_ties(n, n_equal, shares):
+    values = np.arange(float(n))
+    values[:n_equal] = 0.0
+    assert quantise(values, may_share=True).has_ties is not shares
+
+
+def test_more_equal_pairs_than_rounding_hides_are_ties():
+    values = np.arange(6000.0)
+    values[0:60:2] = values[1:60:2]
+    assert quantise(values, may_share=True).has_ties

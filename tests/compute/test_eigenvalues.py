@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from renyi.compute.eigenvalues import largest_eigenvalue, largest_root, products_of_rows
+from renyi.compute.eigenvalues import largest_eigenvalue, largest_root, most_of_root, products_of_rows
 
 
 def positive(spectrum, rng, n=200):
@@ -54,3 +54,17 @@ def test_the_largest_root_is_that_of_the_singular_values(shape, rng):
     matrices = rng.standard_normal(shape)
     expected = np.linalg.svd(matrices, compute_uv=False)[..., 0] ** 2
     assert largest_root(matrices) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(300, 4, 4), (300, 8, 8), (300, 2, 6), (300, 5, 3), (0, 4, 4)])
+def test_no_root_is_above_its_bound_which_is_close(shape, rng):
+    matrices = rng.standard_normal(shape)
+    roots, bounds = largest_root(matrices), most_of_root(matrices)
+    assert np.all(bounds >= roots * (1 - 1e-12))
+    assert np.all(bounds <= 2 * roots)
+
+
+def test_the_bound_of_one_root_is_the_root(rng):
+    x, y = rng.standard_normal((2, 50, 4))
+    outer = x[:, :, np.newaxis] * y[:, np.newaxis]
+    assert most_of_root(outer) == pytest.approx(largest_root(outer), rel=1e-6)

@@ -3,8 +3,8 @@
 - `tables` says how a table is described, `zoo` has the tables: one function each; `zoo_of_text` those of text,
   `zoo_of_levels` those of many levels, `zoo_of_rows` those that single rows decide, `zoo_of_vectors` those with
   vectors.
-- `doors` has every way into the package, and what it cannot do yet, with the words in which it refuses that: one entry
-  each.
+- `holding` says how libraries hold a table; `doors` has every way into the package, and what it cannot do yet, with the
+  words in which it refuses that: one entry each.
 - `answers` has what comes out, as plain dicts, and how far two of them may lie apart.
 - `thresholds` has every size from which the package computes in another way, with a lower one; `lowering` applies it.
 - `test_same_answer`, `test_same_refusals` and `test_thresholds` compare all doors with the first, a frame of pandas.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -15,7 +15,7 @@ class Threshold:
 
     Where it `moves` numbers, as a coarser grid does, doors are compared with one another under it. `single` is for
     products in float32. One that hides what others switch is lowered `alone`. `caches` are functions that remember what
-    they found with the constants as they are.
+    they found with the constants as they are. `within` has other constants that lead to where it switches.
     """
 
     switches: str
@@ -27,6 +27,7 @@ class Threshold:
     alone: bool = False
     caches: tuple[str, ...] = ()
     seen_in: str = ""
+    within: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def modules(self) -> list[str]:

@@ -86,9 +86,9 @@ EACH = [pytest.param(t, id=str(t)) for t in THRESHOLDS]
 def test_a_threshold_switches_a_way_and_changes_no_answer(threshold):
     door, table = BY_NAME[threshold.door], TABLES[threshold.table]
     wanted = door.answer(table)
-    with lowered({}, threshold.caches):
+    with lowered(threshold.within, threshold.caches):
         _, way_before = way_taken(lambda: door.answer(table), threshold.modules)
-    with lowered(threshold.values, threshold.caches):
+    with lowered({**threshold.within, **threshold.values}, threshold.caches):
         found, way = way_taken(lambda: door.answer(table), threshold.modules)
         if threshold.moves:
             wanted = (ACCUMULATORS if door in BATCHES else REFERENCE).answer(table)

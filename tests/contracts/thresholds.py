@@ -8,6 +8,10 @@ import numpy as np
 
 from contracts.lowering import Threshold, as_if_large
 
+_AS_THEY_COME = {f"renyi.allpairs.streaming.rank_sketch:{name}": 0 for name in ("_WAITING", "_FIRST_WAITING")}
+
+_GAPS_IN_TILES = {"renyi.allpairs.few_rows:MOST_ROWS": 0}
+
 THRESHOLDS = (
     # Reading.
     Threshold("a file is read in batches", as_if_large(90, 9000), "csv at once", "complete"),
@@ -134,6 +138,13 @@ THRESHOLDS = (
         "dozen",
         single=True,
     ),
+    Threshold(
+        "products of many columns are taken in float32",
+        {"renyi.allpairs.stack:COLUMNS_FOR_FLOAT32": 4, "renyi.allpairs.stack:_CELLS_FOR_FLOAT32": 16},
+        "pandas",
+        "dozen",
+        single=True,
+    ),
     Threshold("few products are taken in float64", {"renyi.allpairs.stack:_FEW_PRODUCTS": 0}, "pandas", "complete"),
     Threshold(
         "products of one pair are taken in chunks", {"renyi.basis.canonical:_CHUNK_ROWS": 17}, "pair by pair", "ties"
@@ -158,13 +169,18 @@ THRESHOLDS = (
         "dozen_with_gaps",
     ),
     Threshold(
-        "means of moments are taken for every tile", {"renyi.allpairs.masked_moments:_MOST_BYTES": 0}, "pandas", "gaps"
+        "means of moments are taken for every tile",
+        {"renyi.allpairs.masked_moments:_MOST_BYTES": 0},
+        "pandas",
+        "gaps",
+        within=_GAPS_IN_TILES,
     ),
     Threshold(
         "means of moments are taken of few columns",
         {"renyi.allpairs.masked_moments:_COLUMNS_AT_ONCE": 2},
         "pandas",
         "gaps",
+        within=_GAPS_IN_TILES,
     ),
     Threshold(
         "moments do not serve",
@@ -173,12 +189,21 @@ THRESHOLDS = (
         "gaps",
         caches=("renyi.basis.product_moments:moments_of",),
         alone=True,
+        within=_GAPS_IN_TILES,
+    ),
+    Threshold(
+        "Gram matrices are looked at",
+        {"renyi.allpairs.masked_gram:_NEAR_IDENTITY": 0.0},
+        "pandas",
+        "gaps",
+        within=_GAPS_IN_TILES,
     ),
     Threshold(
         "Gram matrices of few functions are taken over cells",
         {"renyi.allpairs.masked_gram:_RANK_BY_CELLS": 1},
         "pandas",
         "labels_and_gaps",
+        within=_GAPS_IN_TILES,
     ),
     Threshold(
         "Gram matrices of tied columns are taken over rows",
@@ -186,14 +211,28 @@ THRESHOLDS = (
         "pandas",
         "ties_and_gaps",
         alone=True,
+        within=_GAPS_IN_TILES,
     ),
-    Threshold("Gram matrices are looked at", {"renyi.allpairs.masked_gram:_NEAR_IDENTITY": 0.0}, "pandas", "gaps"),
     Threshold(
         "pairs are tested by themselves",
         {"renyi.allpairs.common_rows:_MOST_MAGNIFIED": {np.float64: 0.0, np.float32: 0.0}},
         "pandas",
         "gaps",
         alone=True,
+        within=_GAPS_IN_TILES,
+    ),
+    Threshold("pairs with gaps on few rows are compared in tiles", _GAPS_IN_TILES, "pandas", "gaps"),
+    Threshold(
+        "pairs with gaps on few rows are compared few at once",
+        {"renyi.allpairs.few_rows:_PAIRS_AT_ONCE": 3, "renyi.allpairs.few_rows:_NUMBERS_AT_ONCE": 2**12},
+        "pandas",
+        "dozen_with_gaps",
+    ),
+    Threshold(
+        "functions with gaps on few rows are orthonormal by themselves",
+        {"renyi.allpairs.few_rows:_LEAST_ACCURATE": 0.0},
+        "pandas",
+        "dozen_with_gaps",
     ),
     # Laws and permutations.
     Threshold("many roots are read from tables", {"renyi.inference.roy:MANY_ROOTS": 2}, "pandas", "dozen"),
@@ -285,12 +324,7 @@ THRESHOLDS = (
         moves=True,
         seen_in="renyi.allpairs.streaming.rank_sketch",
     ),
-    Threshold(
-        "values are counted as they come",
-        {"renyi.allpairs.streaming.rank_sketch:_WAITING": 0, "renyi.allpairs.streaming.rank_sketch:_FIRST_WAITING": 0},
-        "list of pandas",
-        "ties",
-    ),
+    Threshold("values are counted as they come", _AS_THEY_COME, "list of pandas", "ties"),
     Threshold(
         "places of values are looked for in parts",
         {
@@ -303,21 +337,13 @@ THRESHOLDS = (
     ),
     Threshold(
         "counters give way to others",
-        {
-            "renyi.allpairs.streaming.rank_sketch:_WAITING": 0,
-            "renyi.allpairs.streaming.rank_sketch:_FIRST_WAITING": 0,
-            "renyi.allpairs.streaming.rank_sketch:_NEW_SHARE": 2**40,
-        },
+        _AS_THEY_COME | {"renyi.allpairs.streaming.rank_sketch:_NEW_SHARE": 2**40},
         "list of pandas",
         "complete",
     ),
     Threshold(
         "values are sorted and not counted",
-        {
-            "renyi.allpairs.streaming.rank_sketch:_WAITING": 0,
-            "renyi.allpairs.streaming.rank_sketch:_FIRST_WAITING": 0,
-            "renyi.allpairs.streaming.rank_sketch:_ROOM": 0,
-        },
+        _AS_THEY_COME | {"renyi.allpairs.streaming.rank_sketch:_ROOM": 0},
         "list of pandas",
         "ties",
     ),

@@ -14,4 +14,4 @@ def test_demo_table_is_what_it_says():
     found = matrix(table)
     at = found.names.index
     assert all(found.qvalues[at(x), at(y)] < 1e-6 for x, y in RELATED)
-    assert n_by_pearson(found) <= 3
+    assert n_by_pearson(found, 0.05) <= 3

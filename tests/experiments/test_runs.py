@@ -10,7 +10,7 @@ from odd_measures import Failing
 from renyi.errors import InputError, RenyiError
 from renyi.experiments import power
 from renyi.experiments.entries import Coefficient
-from renyi.experiments.runs import open_record, read_record
+from renyi.experiments.runs import Run, read_record
 from small_experiments import PEARSON, PLAIN, results, run_power
 
 
@@ -83,7 +83,7 @@ def test_a_file_of_something_else_is_left_alone(tmp_path):
     for content in ("{}", "no json", '{"results": 3}'):
         (tmp_path / "power.json").write_text(content)
         with pytest.raises(InputError, match="holds no results"):
-            open_record(tmp_path / "power.json", "power", {}, named_by=(), say=print)
+            Run(tmp_path / "power.json").record("power", {}, named_by=())
         assert (tmp_path / "power.json").read_text() == content
     run_power(tmp_path / "other.json", [PLAIN])
     with pytest.raises(InputError, match="results of 'power', not of 'times'"):

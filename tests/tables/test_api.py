@@ -12,6 +12,7 @@ from scipy import stats
 import renyi
 from contracts.lowering import as_if_large, lowered
 from renyi.allpairs.stack import ROWS_FOR_FLOAT32
+from renyi.basis import ranks
 from renyi.tables import in_memory
 from sample_tables import SOME, VECTORS, columns_of, mixed, of_pair
 
@@ -429,3 +430,14 @@ def test_what_reading_decided_is_in_the_result_wherever_the_rows_are(tmp_path, r
             assert len(found.edges.x[0].column) == 0  # read in batches
             assert found.notes == whole.notes
     assert "commas between thousands" in repr(whole)
+
+
+def test_ties_by_chance_move_nothing_that_products_would_not(monkeypatch, rng):
+    values = rng.standard_normal((6000, 4)).astype(np.float32)
+    values[:, 1] += values[:, 0] ** 2
+    values[[5, 70], 2] = values[[6, 71], 2]
+    found = renyi.matrix(values)
+    monkeypatch.setattr(ranks, "ROWS_OF_CHANCE_TIES", 10**9)
+    expected = renyi.matrix(values)
+    assert found.values == pytest.approx(expected.values, abs=5e-7)
+    assert np.log(found.pvalues) == pytest.approx(np.log(expected.pvalues), rel=1e-4, nan_ok=True)

@@ -13,7 +13,7 @@ from sample_tables import SOME, VECTORS, mixed
 def test_an_error_within_a_tile_comes_out_as_itself_and_leaves_no_thread(error, monkeypatch, rng):
     before, seen = threading.active_count(), []
 
-    def fail(*tile):
+    def fail(*tile, **_):
         seen.append(tile)
         raise error("within a tile")
 

@@ -168,3 +168,17 @@ def test_rates_of_the_strongest_pairs_are_not_below_their_pvalues(rng):
     assert len(found["q"]) == 6
     assert (found["q"] >= found["p"]).all()
     assert (found["q"] > 0).all()
+
+
+@pytest.mark.parametrize("n_columns", [40, 300])
+def test_pairs_that_bounds_leave_out_are_none_of_the_strongest(n_columns, rng):
+    values = rng.standard_normal((90, n_columns))
+    values[:, 1] = values[:, 0] ** 2 + 0.5 * values[:, 1]
+    values[:, 3] += 2 * values[:, 2]
+    every, found = renyi.pairs(values, top=50_000, q=1.0), renyi.pairs(values, top=10)
+    few = np.flatnonzero(every["q"] <= 0.05)
+    assert len(few) > 0
+    for name in ("x", "y"):
+        assert found[name].tolist() == every[name][few].tolist()
+    for name in ("p", "q", "coefficient"):
+        assert found[name] == pytest.approx(every[name][few], rel=1e-6)

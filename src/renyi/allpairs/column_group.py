@@ -102,6 +102,21 @@ class Variable:
         """The nested basis."""
         return self.prepared.scales
 
+    @property
+    def kind(self) -> str:
+        """That of the column."""
+        return self.column.kind
+
+    @property
+    def heaviest(self) -> float:
+        """What the heaviest row of the basis weighs: leverage times rows."""
+        return self.prepared.basis.largest_leverage * self.prepared.basis.n_samples
+
+    @property
+    def is_plain_number(self) -> int:
+        """Whether the basis is of the ranks of one number, as 1 or 0."""
+        return int(self.prepared.basis.is_of_number)
+
     @cached_property
     def most_frequent(self) -> int:
         """Rows of the most frequent value."""

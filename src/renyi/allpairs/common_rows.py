@@ -23,7 +23,7 @@ from renyi.allpairs.masked_moments import distinct_masks, means_of_moments, obse
 from renyi.allpairs.stack import precision
 from renyi.allpairs.sums import Sums, correlation
 from renyi.basis.basis import RESTRICTED_CUT, most_functions
-from renyi.basis.nested import FEW_TIES, TIES_OF_LEVELS
+from renyi.basis.nested import TIES_OF_LEVELS, have_few_ties
 from renyi.compute.arrays import (
     Array,
     Index,
@@ -110,13 +110,21 @@ class CommonPairs:
         bounds = [side.leverage_bounds(white) for side, white in zip(self._sides, (x, y), strict=True)]
         most = _MOST_MAGNIFIED[precision(groups[0].n_rows)]
         is_known = x.is_accurate(most) & y.is_accurate(most)
-        is_known &= ~self._sides[0].may_be_tied & ~self._sides[1].may_be_tied
+        is_known &= ~self._may_be_tied
         found, is_clear = self._by_law(roots, family, bounds, flat_places(is_known))
         doubtful = flat_places(is_known & ~is_clear)
         if len(doubtful):
             exact = [side.exact_leverages(white, doubtful) for side, white in zip(self._sides, (x, y), strict=True)]
             found[doubtful] = self._by_law(roots, family, exact, doubtful)[0][doubtful]
         return self._above_floor(found)
+
+    @property
+    def _may_be_tied(self) -> Mask:
+        """Whether there may be so many ties on the common rows that they must be counted."""
+        x, y = (side.most_ties for side in self._sides)
+        xp = namespace(x)
+        is_tied = xp.where(self.n < multiscale.FEW_ROWS, ~have_few_ties(x, y), xp.maximum(x, y) > TIES_OF_LEVELS)
+        return cast(Mask, is_tied)
 
     def _by_law(
         self, roots: Array, family: Sequence[Block], leverages: Sequence[Array], rows: Index
@@ -230,13 +238,13 @@ class Side:
         return cast(Array, leverage_bounds(white, own, n)[-1] * n / own)
 
     @cached_property
-    def may_be_tied(self) -> Mask:
-        """Whether there may be so many ties on the common rows that they must be counted."""
-        limit = namespace(self.n).where(self.n < multiscale.FEW_ROWS, FEW_TIES, TIES_OF_LEVELS)
-        if self.group.scales.kind != "number":
-            return cast(Mask, limit == FEW_TIES)
+    def most_ties(self) -> Array:
+        """What the share of equal ones among all pairs of common rows can be at most; of few rows only numbers' is."""
+        xp, n = namespace(self.n), as_floats(self.n)
+        if not self.group.scales.is_number:
+            return cast(Array, xp.where(self.n < multiscale.FEW_ROWS, np.inf, 0.0 * n))
         equal = self._of_columns([variable.scales.equal_pairs for variable in self._variables])
-        return cast(Mask, equal > limit * self.n * (self.n - 1.0))
+        return cast(Array, equal / at_least(n * (n - 1.0), 1.0))
 
     def fewest_log_arrangements(self) -> Array:
         """What the number of arrangements is at least: no value has more rows than the most frequent one has at all."""

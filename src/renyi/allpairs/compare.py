@@ -39,6 +39,7 @@ __all__ = [
     "left_of_cells",
     "pair_of_rows",
     "pair_of_sums",
+    "pairs_of",
 ]
 
 Ranks: TypeAlias = NDArray[np.integer[Any]]
@@ -192,14 +193,19 @@ class Summed:
         return pair_of_sums(own, other, self.total.of_pair(a, b, n), left, n)
 
 
-def compare(x: ColumnGroup, y: ColumnGroup, rows: Rows, shuffles: Shuffles, /) -> FoundPairs:
-    """All pairs of a tile; of a group with itself those above the diagonal."""
+def compare(x: ColumnGroup, y: ColumnGroup, rows: Rows, shuffles: Shuffles, /, *, at_most: float = 1.0) -> FoundPairs:
+    """All pairs of a tile; of a group with itself those above the diagonal.
+
+    Of pairs without gaps whose p-value is above `at_most` nothing more may be said: it is 1 then, the coefficient 0.
+    """
     are_complete = x.is_complete and y.is_complete
     if (x.scales.has_many_levels and y.scales.has_many_levels) or (not are_complete and (_is_wide(x) or _is_wide(y))):
         return _one_by_one(x, y, rows, shuffles)
     sums = rows.sums(x, y)
     i, j = (like(index, sums.coefficient) for index in _index(x, y))
-    pairs = CompletePairs(x, y, i, j, sums) if are_complete else CommonPairs(sums, rows.sides(x, y, i, j))
+    pairs = (
+        CompletePairs(x, y, i, j, sums, at_most=at_most) if are_complete else CommonPairs(sums, rows.sides(x, y, i, j))
+    )
     xp, coefficient = namespace(pairs.coefficient), pairs.coefficient
     # Without a coefficient there are too few rows for the pair, and no test either.
     is_there = ~xp.isnan(coefficient)
@@ -231,6 +237,12 @@ def _index(x: ColumnGroup, y: ColumnGroup) -> tuple[Index, Index]:
     shape = len(x.positions), len(y.positions)
     i, j = np.triu_indices(shape[0], 1) if y is x else (index.ravel() for index in np.indices(shape))
     return i, j
+
+
+def pairs_of(x: ColumnGroup, y: ColumnGroup, /) -> tuple[Index, Index]:
+    """The positions of both columns of all pairs of a tile."""
+    i, j = _index(x, y)
+    return x.positions[i], y.positions[j]
 
 
 def _is_wide(group: ColumnGroup) -> bool:

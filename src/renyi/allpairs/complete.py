@@ -1,6 +1,6 @@
 """Coefficients and p-values of all pairs of two groups of columns without missing cells."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.sums import Sums
-from renyi.basis.nested import Scales
-from renyi.compute.arrays import Array, Index, Mask, at_least, gathered, like, namespace
+from renyi.basis.nested import Scales, have_few_ties
+from renyi.compute.arrays import Array, Index, Mask, as_floats, at_least, flat_places, gathered, like, namespace
+from renyi.compute.eigenvalues import most_of_root
 from renyi.inference import multiscale
 from renyi.inference.many_pairs import log_pvalues
 from renyi.inference.multiscale import Block, NestedProducts, largest_root
+from renyi.inference.roy import are_many
 
 __all__ = ["CompletePairs", "log_pvalues_of_pairs"]
 
@@ -20,34 +22,69 @@ __all__ = ["CompletePairs", "log_pvalues_of_pairs"]
 Ranks: TypeAlias = NDArray[np.integer[Any]]
 
 
-class CompletePairs:
-    """Pairs of columns without missing cells."""
+# Bounds and p-values of the law are read from tables, which moves them by less.
+_MARGIN = 1e-3
 
-    def __init__(self, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, sums: Sums, /) -> None:
+
+class CompletePairs:
+    """Pairs of columns without missing cells.
+
+    Where p-values above `at_most` are of no interest, pairs that cannot have a smaller one are told by bounds, which
+    take a third of the time: their p-value is 1, and they have no coefficient.
+    """
+
+    def __init__(
+        self, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, sums: Sums, /, *, at_most: float = 1.0
+    ) -> None:
         self._n_pairs, self._n = len(i), sums.n_rows
+        self._sides, self._index = (x, y), (i, j)
         self._ranks = x.coefficient.rank, y.coefficient.rank
-        self.cross = cross = gathered(sums.coefficient, i, j) / self._n
-        xp = namespace(cross)
-        self.coefficient: Array = xp.sqrt(xp.clip(largest_root(cross), 0.0, 1.0))
-        if sum(self._ranks) >= self._n:
-            self.coefficient[:] = np.nan
         nested = NestedProducts(*(gathered(part, i, j) / self._n for part in sums.nested))
-        self.first = nested.corner[:, 0, 0]
+        self.first = as_floats(nested.corner[:, 0, 0])
         self.pearson = sums.pearson(i, j, self._n)
+        every = slice(None)
+        if at_most == 1.0:
+            self.coefficient = self._coefficients(gathered(sums.coefficient, i, j))
+            self.log_pvalue = self._log_pvalues(nested, every, largest_root)
+            return
+        self.log_pvalue = self._log_pvalues(nested, every, most_of_root)
+        xp = namespace(self.log_pvalue)
+        # NaN is of pairs without a law.
+        kept = flat_places(~(self.log_pvalue > np.log(at_most) + _MARGIN))
+        self.log_pvalue = xp.where(xp.isnan(self.log_pvalue), np.nan, 0.0 * self.first)
+        self.coefficient = 0.0 * self.first
+        self.coefficient[kept] = self._coefficients(gathered(sums.coefficient, i[kept], j[kept]))
+        self.log_pvalue[kept] = self._log_pvalues(nested.take(kept), kept, largest_root)
+
+    def _coefficients(self, sums: Array) -> Array:
+        """From sums of products of some pairs."""
+        xp = namespace(sums)
+        found: Array = xp.sqrt(xp.clip(as_floats(largest_root(sums / self._n)), 0.0, 1.0))
+        if sum(self._ranks) >= self._n:
+            found[:] = np.nan
+        return found
+
+    def _log_pvalues(self, nested: NestedProducts, which: Any, root: Callable[[Array], Array]) -> Array:
+        """Of some pairs."""
+        (x, y), index = self._sides, (self._index[0][which], self._index[1][which])
         family = multiscale.family(x.scales, y.scales)
-        fewest = _of_pairs((-_arrangements(x), -_arrangements(y)), (i, j), cross)
-        self.log_pvalue, _ = log_pvalues_of_pairs(
+        fewest = _of_pairs((-_arrangements(x), -_arrangements(y)), index, nested.of_x)
+        found, _ = log_pvalues_of_pairs(
             x.scales,
             y.scales,
-            nested.roots(family),
+            nested.roots(family, root=root),
             family,
             n=self._n,
-            leverages=_of_pairs((x.leverages, y.leverages), (i, j), cross),
+            leverages=_of_pairs((x.leverages, y.leverages), index, nested.of_x),
             log_arrangements=-at_least(*fewest),
+            tabulated=are_many(self._n_pairs),
         )
         if self._n < multiscale.FEW_ROWS:
-            few = [np.array([variable.scales.has_few_ties for variable in side.variables]) for side in (x, y)]
-            self.log_pvalue[~(like(few[0], cross)[i] & like(few[1], cross)[j])] = np.nan
+            ties = [np.array([_ties(variable.scales) for variable in side.variables]) for side in (x, y)]
+            found[~have_few_ties(*(like(own, found)[columns] for own, columns in zip(ties, index, strict=True)))] = (
+                np.nan
+            )
+        return found
 
     @property
     def n(self) -> Index:
@@ -66,7 +103,7 @@ class CompletePairs:
 
     def _every(self, value: Any) -> Any:
         """The same for all pairs."""
-        once = like(np.array(value), self.cross)
+        once = like(np.array(value), self.first)
         return namespace(once).broadcast_to(once, (self._n_pairs, *once.shape))
 
 
@@ -83,6 +120,11 @@ def _of_pairs(values: tuple[Array, Array], index: tuple[Index, Index], array: Ar
     return x, y
 
 
+def _ties(scales: Scales) -> float:
+    """The share of equal ones among all pairs of rows, where that is said of a number."""
+    return scales.ties if scales.is_number else np.inf
+
+
 def _arrangements(group: ColumnGroup) -> Array:
     return np.array([variable.scales.log_arrangements for variable in group.variables])
 
@@ -96,6 +138,7 @@ def log_pvalues_of_pairs(
     n: Index | int,
     leverages: tuple[Array, Array],
     log_arrangements: Array,
+    tabulated: bool | None = None,
 ) -> tuple[Array, Mask]:
     """By the law; NaN where it does not hold, and whether all blocks were trusted."""
     return log_pvalues(
@@ -107,4 +150,5 @@ def log_pvalues_of_pairs(
         are_numbers=x.kind == y.kind == "number",
         share=multiscale.share_of(x, y),
         largest=multiscale.largest_leverages(x, y, n),
+        tabulated=tabulated,
     )

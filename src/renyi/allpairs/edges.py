@@ -33,7 +33,7 @@ from renyi.pair.independence import Crosses
 from renyi.pair.prepare import Prepared, together
 from renyi.pair.result import remark_on
 
-__all__ = ["LARGEST_PVALUE", "MISSED", "MOST_LOOKED_AT", "SMALLEST_PVALUE", "Edges", "Looked", "traits"]
+__all__ = ["LARGEST_PVALUE", "MISSED", "MOST_LOOKED_AT", "SMALLEST_PVALUE", "Edges", "Looked"]
 
 # Positions of two columns.
 Pair: TypeAlias = tuple[int, int]
@@ -131,10 +131,10 @@ class Edges:
         return len(self.found.i)
 
     def take(self, which: NDArray[Any], /) -> "Edges":
-        """Some of the pairs, in the order given."""
-        looked_at = self.__dict__.get("rows_carrying", self.rows)
-        rows = None if looked_at is None else looked_at[which]
-        return replace(self, found=FoundPairs.of(self.found, which), known=self.debiased[which], rows=rows)
+        """Some of the pairs, in the order given; what was not asked of all of them yet is not asked here either."""
+        kept = [self.__dict__.get(name, own) for name, own in (("debiased", self.known), ("rows_carrying", self.rows))]
+        known, rows = (None if values is None else values[which] for values in kept)
+        return replace(self, found=FoundPairs.of(self.found, which), known=known, rows=rows)
 
     def spread(self, name: str, /) -> Array | None:
         """What was found as a matrix of all pairs and of columns with themselves, if that is how it is kept."""
@@ -253,14 +253,14 @@ class Edges:
     @property
     def _weights(self) -> Array:
         """What the heaviest row weighs in both bases of every pair, at most."""
-        (weights_x, _), (weights_y, _) = traits(self.x), traits(self.y)
+        weights_x, weights_y = self._traits("heaviest")
         heavier = 1.0 if self.found.heavier is None else self.found.heavier
         # What a row weighs among a column's own rows it weighs among those that are left, which are fewer, or more.
         return np.asarray(weights_x[self.found.i] * weights_y[self.found.j] * heavier)
 
     def _is_light(self, limits: Array | float) -> bool:
         """Whether no pair of all has more than its limit, however columns are paired."""
-        heaviest = traits(self.x)[0].max() * traits(self.y)[0].max()
+        heaviest = np.prod([weights.max(initial=0.0) for weights in self._traits("heaviest")])
         heavier = 1.0 if self.found.heavier is None else np.max(self.found.heavier, initial=1.0)
         return bool(heaviest * heavier <= np.min(limits, initial=np.inf))
 
@@ -302,10 +302,10 @@ class Edges:
     def _has_law(self) -> Mask:
         """Where no single row weighs too much for the law of chance."""
         n = np.maximum(self.found.n, 1).astype(np.float64)
-        (_, numbers_x), (_, numbers_y) = traits(self.x), traits(self.y)
         if self._is_light(largest_leverage(0, self.found.n) * n**2):  # of no number the limit is lowest
             return np.ones(len(self), dtype=bool)
-        limit = largest_leverage(numbers_x[self.found.i].astype(int) + numbers_y[self.found.j], self.found.n)
+        numbers_x, numbers_y = self._traits("is_plain_number")
+        limit = largest_leverage(numbers_x[self.found.i] + numbers_y[self.found.j], self.found.n)
         return np.asarray(self._weights <= limit * n**2)
 
     def _level(self, edge: int) -> float:
@@ -348,22 +348,26 @@ class Edges:
 
     def _kinds(self, which: NDArray[Any]) -> NDArray[np.str_]:
         """Those of both columns of some pairs."""
-        (_, kinds_x), (_, kinds_y) = self._sides
+        kinds_x, kinds_y = self._traits("kind")
         return np.stack((kinds_x[self.found.i[which]], kinds_y[self.found.j[which]]))
 
     def _has_rows(self, which: NDArray[Any]) -> Mask:
         """Whether the columns of some pairs have most rows in common: one that lacks most rows of another is not it."""
-        (rows_x, _), (rows_y, _) = self._sides
+        rows_x, rows_y = self._traits("n_samples")
         most = np.maximum(rows_x[self.found.i[which]], rows_y[self.found.j[which]])
         return np.asarray(2 * self.found.n[which] > most)
 
-    @cached_property
-    def _sides(self) -> tuple[tuple[Index, NDArray[np.str_]], ...]:
-        """Of both sides the rows that columns have, and their kinds."""
-        return tuple(
-            (np.array([v.n_samples for v in side]), np.array([v.column.kind for v in side]))
-            for side in (self.x, self.y)
-        )
+    def _traits(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+        """What the columns of x and those of y have, as far as they are in a pair; tiles have few of very many."""
+        found = []
+        for side, index in ((self.x, self.found.i), (self.y, self.found.j)):
+            is_here = np.zeros(len(side), dtype=bool)
+            is_here[index] = True
+            here = np.flatnonzero(is_here)
+            values = np.array([getattr(side[k], name) for k in here.tolist()])
+            found.append(np.zeros(len(side), dtype=values.dtype))
+            found[-1][here] = values
+        return found[0], found[1]
 
     def _closeness(self, which: NDArray[Any]) -> Array:
         """Correlations that no function of a category's levels, among some pairs, is beyond."""
@@ -425,12 +429,3 @@ class Edges:
     def to_frame(self, new_frame: Callable[[dict[str, Any]], Any], /, *, qvalues: Array) -> Any:
         """The pairs as rows of a frame."""
         return new_frame(self.columns(qvalues))
-
-
-def traits(variables: Sequence[Variable], /) -> tuple[Array, Mask]:
-    """What the heaviest row of every basis weighs (leverage times rows), and whether it is of a number."""
-    bases = [variable.prepared.basis for variable in variables]
-    return (
-        np.array([basis.largest_leverage * basis.n_samples for basis in bases]),
-        np.array([basis.is_of_number for basis in bases]),
-    )

@@ -6,6 +6,7 @@ import numpy as np
 
 from renyi.allpairs.column_group import Variable
 from renyi.allpairs.sums import correlation
+from renyi.basis.orthonormal import standardised as unit_length
 from renyi.compute.arrays import Array, Index
 from renyi.data.column import Column, as_floats
 
@@ -69,12 +70,9 @@ def standardised(column: Column, /) -> Array:
     ):
         return np.full(len(column), np.nan)
     numbers = as_floats(column.complete().values)
+    # Floats of more than 64 bits may be infinite or equal as these.
     with np.errstate(over="ignore", invalid="ignore"):
-        # No square overflows.
-        numbers = numbers / max(np.abs(numbers).max(), np.finfo(np.float64).tiny)
-        for _ in range(2):  # once more removes what rounding left, of values far from 0
-            numbers -= numbers.mean()
-        numbers /= np.sqrt(numbers @ numbers / len(numbers))
+        numbers = unit_length(numbers) * len(numbers) ** 0.5
     if column.missing is None:
         return np.asarray(numbers)
     spread = np.zeros(len(column))

@@ -21,11 +21,12 @@ _TILE_PRODUCTS, _MOST_COLUMNS = 2**22, 160
 _FEWEST_TO_SHARE, _ROWS_TO_SHARE = 16, 2**12
 
 
-def groups(variables: Sequence[Variable], /) -> list[ColumnGroup]:
-    """Columns by what they have in common."""
+def groups(variables: Sequence[Variable], /, *, by_gaps: bool = False) -> list[ColumnGroup]:
+    """Columns by what they have in common, and by whether they have gaps, if that is asked for."""
     by_signature: dict[Hashable, list[int]] = {}
     for position, variable in enumerate(variables):
-        by_signature.setdefault(variable.signature, []).append(position)
+        key = variable.signature, by_gaps and not variable.is_complete
+        by_signature.setdefault(key, []).append(position)
     return [ColumnGroup.of(positions, [variables[p] for p in positions]) for positions in by_signature.values()]
 
 

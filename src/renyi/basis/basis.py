@@ -21,29 +21,6 @@ from renyi.basis.random_features import Projection, default_projections, sines_a
 from renyi.basis.ranks import Cells, Copula, joint_ranks, quantise, tie_free_cells
 from renyi.compute.arrays import Array, Index, Mask
 
-__all__ = [
-    "LEAST_SIZE",
-    "RANK_CUT",
-    "RESTRICTED_CUT",
-    "Basis",
-    "FeatureMap",
-    "RowlessBasis",
-    "are_many_functions",
-    "category_basis",
-    "chunks_of_rows",
-    "copula_basis",
-    "feature_map_of",
-    "grid_cells",
-    "levels_basis",
-    "most_functions",
-    "rank_column",
-    "restrict",
-    "restrict_cells",
-    "restrict_moments",
-    "scalar_basis",
-    "vector_basis",
-]
-
 RANK_CUT = 1e-6
 # Where all directions are below the cut, as those of a value in a few of a million rows, the largest one is kept,
 # unless it is rounding.
@@ -258,7 +235,7 @@ def are_many_functions(n_functions: int, /) -> bool:
 
 def rank_column(values: NDArray[Any], projection: Projection, /) -> Copula:
     """Ranks of a numeric column, on a grid where that changes nothing that matters."""
-    return quantise(values, n_cells=grid_cells(len(values), projection.roughest))
+    return quantise(values, n_cells=grid_cells(len(values), projection.roughest), may_share=True)
 
 
 def scalar_basis(values: NDArray[Any], projection: Projection, /) -> Basis:

@@ -8,14 +8,6 @@ from renyi.basis.basis import Basis
 from renyi.compute.arrays import Array
 from renyi.compute.linalg import is_large, largest_square, svd
 
-__all__ = [
-    "canonical_correlations",
-    "canonical_directions",
-    "corner_and_edges",
-    "cross_products",
-    "largest_correlation",
-]
-
 # Rows gathered at a time: both chunks stay in cache. A constant, so that sums are taken in one order everywhere.
 _CHUNK_ROWS = 4096
 _CHUNK_ROWS_ON_DEVICE = 2**20

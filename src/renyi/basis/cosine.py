@@ -6,8 +6,6 @@ import numpy as np
 
 from renyi.compute.arrays import Array, Mask
 
-__all__ = ["FIRST_WAVE", "MOST_FUNCTIONS", "Smooth", "functions", "waves"]
-
 MOST_FUNCTIONS = 20
 FIRST_WAVE = 3
 # Products of functions magnify what float32 has rounded by the square of this; without ties it is 3.4.

@@ -31,41 +31,20 @@ from renyi.basis.basis import (
 )
 from renyi.basis.cosine import Smooth
 from renyi.basis.cosine import functions as smooth_functions
-from renyi.basis.orthonormal import (
-    merged_factor,
-    ordered_whitening,
-    orthonormalised,
-    own_features,
-    triangular_factor,
-)
+from renyi.basis.orthonormal import merged_factor, ordered_whitening, orthonormalised, own_features, triangular_factor
 from renyi.basis.random_features import Projection
 from renyi.basis.ranks import Cells, Copula, mean_ranks, middles, tie_free_cells
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Kind, Kinded
-
-__all__ = [
-    "FEW_TIES",
-    "MANY_LEVELS",
-    "ORDERED_CUT",
-    "TIES_OF_LEVELS",
-    "Scales",
-    "VectorFunctions",
-    "category_scales",
-    "coordinate_functions",
-    "frequent",
-    "levels_scales",
-    "leverages_without_ties",
-    "number_scales",
-    "vector_scales",
-]
 
 # Of a vector each coordinate has its first functions to itself, and products with the others while these are few.
 _WAVES = (3, 4, 5, 6)
 _MOST_COORDINATES_TO_MULTIPLY = 6
 # A number with more equal pairs of rows, as from one value in 80 % of them, is told from a rare event by little.
 TIES_OF_LEVELS = 0.64
-# With no more of them the law of columns without ties holds on few rows too; benchmarks/studies/few_rows.py.
-FEW_TIES = 0.06
+# With no more of them in one of two columns, and in the other one, the null distribution of columns without ties holds
+# on few rows too; benchmarks/studies/few_rows.py.
+FEW_TIES, SOME_TIES = 0.06, 0.25
 # Levels that are frequent have at least so many times √n rows: with 3 the law holds for two categories, with a half
 # for a category and a number.
 _FREQUENT = (3.0, 0.5)
@@ -103,10 +82,9 @@ class Scales(Kinded):
         """Whether this is a category that has a table with another one."""
         return self.is_category and self.basis.rank > MANY_LEVELS
 
-    @property
-    def has_few_ties(self) -> bool:
-        """Whether this is a number of which hardly any two rows are equal."""
-        return self.is_number and not self._has_more_ties_than(FEW_TIES)
+    def has_few_ties_beside(self, other: "Scales", /) -> bool:
+        """Whether these are numbers of which hardly any two rows are equal in one, and not many in the other."""
+        return self.is_number and other.is_number and bool(have_few_ties(self.ties, other.ties))
 
     @property
     def has_levels(self) -> bool:
@@ -257,6 +235,11 @@ class VectorFunctions:
     def scales(self, n: int, largest: Array | None, /) -> Scales:
         """The nested basis over n rows."""
         return Scales(RowlessBasis.of(len(self.intercept), None, n, largest), "vector", self.sizes)
+
+
+def have_few_ties(x: Any, y: Any, /) -> Any:
+    """The same of shares of equal ones among all pairs of rows, numbers or arrays."""
+    return ((x <= FEW_TIES) & (y <= SOME_TIES)) | ((x <= SOME_TIES) & (y <= FEW_TIES))
 
 
 def category_scales(codes: NDArray[np.integer[Any]], /) -> Scales:

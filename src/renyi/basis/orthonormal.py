@@ -1,6 +1,7 @@
 """Features to the weights that make them centred and orthonormal over the rows."""
 
 from collections.abc import Iterable
+from math import frexp, ldexp, sqrt
 from typing import Protocol
 
 import numpy as np
@@ -8,18 +9,10 @@ import numpy as np
 from renyi.compute.arrays import Array, Index
 from renyi.compute.linalg import svd
 
-__all__ = [
-    "Whitening",
-    "merged_factor",
-    "ordered_whitening",
-    "orthonormalised",
-    "own_features",
-    "principal_whitening",
-    "triangular_factor",
-]
-
 # Rows of which a factor is taken at once.
 _BLOCK_ROWS = 256
+# Numbers near the smallest there are grow by no more, which is enough for their squares.
+_MOST_DOUBLINGS = 1000
 
 
 class Whitening(Protocol):
@@ -39,6 +32,18 @@ def orthonormalised(
     shares = np.full(n, n**-0.5) if counts is None else np.sqrt(counts / counts.sum())
     weights, intercept = (whiten or ordered_whitening)(triangular_factor([(features, shares)]), cut=cut)
     return features @ weights + intercept, weights, intercept
+
+
+def standardised(values: Array, /) -> Array:
+    """Values with mean 0 and length 1, whatever their size; they are not all equal."""
+    # A power of 2 costs no digits, and keeps sums of the largest and squares of the smallest numbers in range.
+    size = frexp(max(float(values.max()), -float(values.min())))[1]
+    centred = values * ldexp(1.0, -max(size, -_MOST_DOUBLINGS))
+    # What hardly varies is centred exactly the second time, when its size is gone.
+    for _ in range(2):
+        centred -= np.add.reduce(centred) / len(centred)
+    centred /= sqrt(centred @ centred)
+    return centred
 
 
 def triangular_factor(chunks: Iterable[tuple[Array, Array]]) -> Array:

@@ -21,8 +21,6 @@ from renyi.basis.random_features import Projection, sines_and_cosines
 from renyi.compute.arrays import Array, Mask, joined, like, namespace
 from renyi.compute.memory import workspace
 
-__all__ = ["Moments", "moments_of", "recipes_of", "recipes_of_many", "recipes_of_smooth"]
-
 _N_WAVES = 2 * MOST_FUNCTIONS
 _N_NODES = 256
 # Root mean squares: what is left of products when no more ends are added, and what may be left at most.
@@ -94,7 +92,7 @@ def moments_of(projection: Projection, /) -> Moments | None:
     n_ends = int(np.count_nonzero(sizes > _CUT))
     if n_ends > _MOST_ENDS:
         return None
-    sloped = np.hstack((_waves_at_nodes(), _v()[:, np.newaxis] * _waves_at_nodes()))
+    sloped = np.hstack((_waves_at_nodes(), (2 * u - 1)[:, np.newaxis] * _waves_at_nodes()))
     made, *_ = np.linalg.lstsq(root * sloped, directions[:, :n_ends], rcond=1e-14)
     ends = np.concatenate((made[: _N_WAVES + 1].T, made[_N_WAVES + 1 :].T))
     at_nodes = Moments(ends, ends).at(_nodes())
@@ -146,10 +144,6 @@ def _measure() -> Array:
 
 def _angles() -> Array:
     return (np.arange(_N_NODES) + 0.5) * np.pi / (2 * _N_NODES)
-
-
-def _v() -> Array:
-    return 2 * _nodes() - 1
 
 
 def _waves_at_nodes() -> Array:

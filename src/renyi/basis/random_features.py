@@ -15,21 +15,6 @@ from scipy.special import gammaincinv, ndtri
 from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError, brief, is_integer
 
-__all__ = [
-    "DEFAULT_SCALE",
-    "FIXED_DRAW",
-    "Dense",
-    "Fastfood",
-    "Frequencies",
-    "Projection",
-    "Seed",
-    "default_projections",
-    "draw",
-    "median_scale",
-    "seeds",
-    "sines_and_cosines",
-]
-
 Frequencies = Literal["auto", "normal", "orthogonal", "fastfood"]
 
 # Chosen in benchmarks/studies/defaults.py; docs/defaults.md has the table.
@@ -168,13 +153,10 @@ class Fastfood:
             padded = np.zeros((len(ranks), len(signs)))
             np.multiply(ranks, signs[: self.n_coordinates], out=padded[:, : self.n_coordinates])
             mixed = _hadamard(padded)[:, self.permutations[block]] * self.normals[block]
-            products.append(_hadamard(mixed) * self._row_scales(block))
+            # Every row of H G P H B has the length √D·|G|; S gives it the length of a normal vector instead.
+            length = np.sqrt(len(signs)) * np.linalg.norm(self.normals[block])
+            products.append(_hadamard(mixed) * (self.lengths[block] / length))
         return np.concatenate(products, axis=1)
-
-    def _row_scales(self, block: int) -> Array:
-        # Every row of H G P H B has the length √D·|G|; S gives it the length of a normal vector instead.
-        normals = self.normals[block]
-        return np.asarray(self.lengths[block] / (np.sqrt(len(normals)) * np.linalg.norm(normals)))
 
 
 @lru_cache
@@ -206,7 +188,7 @@ def draw(n_coordinates: int, k: int, s: float, /, *, kind: Frequencies, seed: Se
     bits = seed.bits(n_coordinates)
     if kind == "fastfood":
         return _draw_fastfood(bits, n_coordinates, k, s)
-    make = _orthogonal if kind == "orthogonal" else _independent
+    make = _orthogonal if kind == "orthogonal" else _normal
     return _smooth_to_rough(make(bits, n_coordinates, k) * (s / np.sqrt(n_coordinates)), _phases(bits, k))
 
 
@@ -217,7 +199,7 @@ def _draw_scalar(k: int, s: float, kind: Frequencies, seed: Seed) -> Projection:
     if kind == "fastfood":
         return _draw_fastfood(bits, 1, k, s)
     if kind != "auto":
-        return _smooth_to_rough(_independent(bits, 1, k) * s, _phases(bits, k))
+        return _smooth_to_rough(_normal(bits, 1, k) * s, _phases(bits, k))
     # One frequency from each of k equally likely strata of |N(0, s²)|. Sign and phase do not change what a sine and a
     # cosine of the same frequency span.
     within = np.full(k, 0.5) if seed.is_default and seed.number == 0 else _uniform(bits, k)
@@ -228,10 +210,6 @@ def _draw_scalar(k: int, s: float, kind: Frequencies, seed: Seed) -> Projection:
 def _smooth_to_rough(weights: Array, phases: Array) -> Dense:
     order = np.argsort(np.linalg.norm(weights, axis=0), kind="stable")
     return Dense(np.ascontiguousarray(weights[:, order]), phases[order])
-
-
-def _independent(bits: np.random.PCG64, n_coordinates: int, k: int) -> Array:
-    return _normal(bits, n_coordinates, k)
 
 
 def _orthogonal(bits: np.random.PCG64, n_coordinates: int, k: int) -> Array:

@@ -2,29 +2,19 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.sorting import order_and_ties
 
-__all__ = [
-    "Cells",
-    "Copula",
-    "cells_of_groups",
-    "empirical_cdf",
-    "joint_ranks",
-    "mean_ranks",
-    "middles",
-    "quantise",
-    "tie_free_cells",
-    "tied_cells",
-]
-
-Sorted: TypeAlias = tuple[NDArray[np.intp], NDArray[Any]]
-
 _TURNED = 16
+# On many rows equal values that are there by chance, as in float32, move ranks by less than products are rounded: up to
+# so many in a row, and up to this share of all pairs of rows, a column is taken as one without ties, and shares their
+# functions. Its equal values still have one cell, that of the last of them.
+ROWS_OF_CHANCE_TIES, LONGEST_RUN, MOST_MOVED = 4096, 5, 3e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +25,8 @@ class Cells:
     cell that stands for their mean. `n_cells` is the size of the grid that was asked for.
     """
 
-    ranks: NDArray[np.float64]
-    counts: NDArray[np.intp]
+    ranks: Array
+    counts: Index
     has_ties: bool
     n_cells: int | None
 
@@ -46,7 +36,7 @@ class Cells:
         return int(self.counts.sum())
 
     @property
-    def middles(self) -> NDArray[np.float64]:
+    def middles(self) -> Array:
         """Middle of every cell in [0, 1]: the mean rank of its rows, ties sharing the mean rather than the last."""
         return middles(self.counts)
 
@@ -58,28 +48,45 @@ class Copula(Cells):
     codes: NDArray[np.unsignedinteger[Any]]
 
 
-def middles(counts: NDArray[np.intp], /) -> NDArray[np.float64]:
+def middles(counts: Index, /) -> Array:
     """Middles of cells that hold so many rows each, as shares of all rows."""
     return np.asarray((np.cumsum(counts) - counts / 2) / counts.sum())
 
 
-def quantise(values: NDArray[Any], /, *, n_cells: int | None = None) -> Copula:
-    """Rank one column: P_n(x) = #{x_i <= x}/n, on at most `n_cells` cells (None: one per distinct value)."""
+def quantise(values: NDArray[Any], /, *, n_cells: int | None = None, may_share: bool = False) -> Copula:
+    """Rank one column: P_n(x) = #{x_i <= x}/n, on at most `n_cells` cells (None: one per distinct value).
+
+    With `may_share` a column with few ties by chance shares the cells of those without.
+    """
     n = len(values)
     order, ends_group = order_and_ties(values)
-    has_ties = not ends_group.all()
+    tied = np.flatnonzero(~ends_group)
+    shares = may_share and len(tied) > 0 and _are_by_chance(tied, n)
+    has_ties = len(tied) > 0 and not shares
     if has_ties:
         ranks, counts = tied_cells(np.flatnonzero(ends_group), n_cells)
     else:
         ranks, counts = tie_free_cells(n, n_cells)
     codes = np.empty(n, dtype=np.min_scalar_type(len(ranks) - 1))
     cells = np.arange(len(ranks), dtype=codes.dtype)
-    codes[order] = cells if len(cells) == n else np.repeat(cells, counts)
+    cells = cells if len(cells) == n else np.repeat(cells, counts)
+    if shares:
+        ends = np.flatnonzero(ends_group)
+        cells[tied] = cells[ends[np.searchsorted(ends, tied)]]
+    codes[order] = cells
     return Copula(ranks, counts, has_ties, n_cells, codes)
 
 
+def _are_by_chance(tied: NDArray[np.intp], n: int) -> bool:
+    """Whether so few values, at these sorted positions, equal the next one that they move nothing that matters."""
+    if n < ROWS_OF_CHANCE_TIES or len(tied) > MOST_MOVED * n**2:
+        return False
+    lengths = np.diff(np.flatnonzero(np.diff(tied, prepend=-2, append=n + 1) > 1)) + 1
+    return bool(lengths.max() <= LONGEST_RUN and np.sum(lengths * (lengths - 1)) <= 2 * MOST_MOVED * n**2)
+
+
 @lru_cache(maxsize=8)
-def tie_free_cells(n: int, n_cells: int | None, /) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def tie_free_cells(n: int, n_cells: int | None, /) -> tuple[Array, Index]:
     """Cells of any column of n distinct values: they depend on n alone."""
     if n_cells is None or n <= n_cells:
         return np.arange(1, n + 1) / n, np.ones(n, dtype=np.intp)
@@ -88,16 +95,14 @@ def tie_free_cells(n: int, n_cells: int | None, /) -> tuple[NDArray[np.float64],
     return (starts + (counts + 1) / 2) / n, counts
 
 
-def tied_cells(last: NDArray[np.intp], n_cells: int | None) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def tied_cells(last: Index, n_cells: int | None) -> tuple[Array, Index]:
     """Cells of groups of equal values, given the sorted position of the last member of each; no group is split."""
     members = np.diff(last, prepend=-1)
     ranks, counts, _ = _cells_of_groups(members, last, np.asarray(last + 1.0, dtype=np.float64), n_cells)
     return ranks, counts
 
 
-def _cells_of_groups(
-    members: NDArray[np.intp], last: NDArray[np.intp], ranks: NDArray[np.float64], n_cells: int | None
-) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
+def _cells_of_groups(members: Index, last: Index, ranks: Array, n_cells: int | None) -> tuple[Array, Index, Index]:
     """Ranks and rows of cells of whole groups, and the first group of each; `ranks` are those of groups, times n."""
     n = int(last[-1]) + 1
     if n_cells is None or len(last) <= n_cells:
@@ -108,9 +113,7 @@ def _cells_of_groups(
     return np.add.reduceat(ranks * members, starts) / (counts * float(n)), counts, starts
 
 
-def cells_of_groups(
-    members: NDArray[np.intp], is_mixed: NDArray[np.bool_], /, *, n_cells: int | None
-) -> tuple[Cells, NDArray[np.intp]]:
+def cells_of_groups(members: Index, is_mixed: Mask, /, *, n_cells: int | None) -> tuple[Cells, Index]:
     """The cells of a column whose rows are counted in groups, in the order of their values; the first group of each.
 
     The values of a mixed group are taken to differ: it has the mean of their ranks.
@@ -125,7 +128,7 @@ def cells_of_groups(
     return Cells(ranks, counts, True, n_cells), starts
 
 
-def _edges(n: int, n_cells: int) -> NDArray[np.intp]:
+def _edges(n: int, n_cells: int) -> Index:
     """Sorted positions at which a new cell begins.
 
     Functions of low degree change fastest near 0 and 1, so the cells are finest there: equal steps of the angle φ in
@@ -135,35 +138,31 @@ def _edges(n: int, n_cells: int) -> NDArray[np.intp]:
     return np.asarray(np.rint(n * np.sin(angles) ** 2), dtype=np.intp)
 
 
-def _starts(positions: NDArray[np.intp], stop: int) -> NDArray[np.intp]:
+def _starts(positions: Index, stop: int) -> Index:
     """Where cells begin, the first at 0, leaving out empty ones."""
     starts = np.concatenate(([0], positions[(positions > 0) & (positions < stop)]))
     return np.asarray(starts[np.diff(starts, prepend=-1) > 0], dtype=np.intp)
 
 
-def joint_ranks(values: NDArray[Any], /) -> NDArray[np.float64]:
+def joint_ranks(values: NDArray[Any], /) -> Array:
     """Rank each coordinate of a vector column (n, d) on its own, always dividing by n."""
     ranks = np.empty(values.shape)
     # Blocks of columns are turned so that each lies together in memory.
     for start in range(0, values.shape[1], _TURNED):
         block = slice(start, start + _TURNED)
         turned = np.ascontiguousarray(values[:, block].T)
-        ranks[:, block] = np.stack([_row_ranks(column) for column in turned], axis=1)
+        copulas = (quantise(column) for column in turned)
+        ranks[:, block] = np.stack([np.take(copula.ranks, copula.codes) for copula in copulas], axis=1)
     return ranks
 
 
-def _row_ranks(values: NDArray[Any]) -> NDArray[np.float64]:
-    copula = quantise(values)
-    return np.take(copula.ranks, copula.codes)
-
-
-def mean_ranks(values: NDArray[Any], /) -> NDArray[np.float64]:
+def mean_ranks(values: NDArray[Any], /) -> Array:
     """Ranks in (0, 1) of one column, ties sharing their mean."""
     copula = quantise(values)
     return np.take(copula.middles, copula.codes)
 
 
-def empirical_cdf(ordered: NDArray[Any], values: NDArray[Any], /) -> NDArray[np.float64]:
+def empirical_cdf(ordered: NDArray[Any], values: NDArray[Any], /) -> Array:
     """P_n at new values, given the sorted sample; values below the sample are treated as its smallest."""
     if values.dtype.kind + ordered.dtype.kind in ("iu", "ui") and np.result_type(values, ordered).kind == "f":
         # As floats, large whole numbers could not be told apart.

@@ -8,8 +8,6 @@ from renyi.cli.pair import pair
 from renyi.cli.paper import demo, gallery, reproduce
 from renyi.cli.scan import scan
 
-__all__ = ["app"]
-
 app = typer.Typer(
     name="renyi",
     help="Find, measure and test non-linear dependence in data.",

@@ -1,64 +1,44 @@
 """`renyi pair`: two columns of a table."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from renyi.cli.terminal import (
-    AsJson,
-    Debug,
-    Encoding,
-    File,
-    Given,
-    NoHeader,
-    Nulls,
-    Separator,
-    Types,
-    check_outputs,
-    console_of,
-    kinds_of,
-    print_notes,
-    print_text,
-    read,
-)
+from renyi.cli import terminal
 
 if TYPE_CHECKING:
-    from renyi.data.column import Column
     from renyi.data.table import Table
     from renyi.report.text.pair import PairFound
 
-__all__ = ["pair"]
-
 
 def pair(
-    file: File,
+    file: terminal.File,
     x: Annotated[str, typer.Argument(metavar="X", help="A column.")],
     y: Annotated[str, typer.Argument(metavar="Y", help="Another one.")],
     *,
-    given: Given = None,
+    given: terminal.Given = None,
     plot: Annotated[Path | None, typer.Option(metavar="F", help="Draw the pair into a .png, .pdf or .svg.")] = None,
-    as_json: AsJson = False,
-    sep: Separator = None,
-    null: Nulls = None,
-    encoding: Encoding = None,
-    no_header: NoHeader = False,
-    types: Types = None,
-    debug: Debug = False,
+    as_json: terminal.AsJson = False,
+    sep: terminal.Separator = None,
+    null: terminal.Nulls = None,
+    encoding: terminal.Encoding = None,
+    no_header: terminal.NoHeader = False,
+    types: terminal.Types = None,
+    debug: terminal.Debug = False,
 ) -> None:
     """Test two columns of a table, and say what kind of dependence there is."""
     if plot is not None:
         from renyi.report.figures.style import check_picture
 
         check_picture(plot)
-    check_outputs(file, {"--plot": plot})
-    kinds = kinds_of(types)
-    source = read(file, sep, null, encoding, has_names=not no_header)
-    picked = _pick(source.frame, kinds, x, y, given or [])
-    notes = picked.table.notes.sentences()
-    print_notes(notes)
-    found = _test_pair(picked)
+    terminal.check_outputs(file, {"--plot": plot})
+    kinds = terminal.kinds_of(types)
+    source = terminal.read(file, terminal.options_of(sep, null, encoding, no_header))
+    table = _pick(source.frame, kinds, x, y, given or [])
+    notes = table.notes.sentences()
+    terminal.print_notes(notes)
+    found = _test_pair(table, x, y, given or [])
     if plot is not None:
         import renyi
         from renyi.report.figures.style import save
@@ -67,24 +47,15 @@ def pair(
     if as_json:
         from renyi.report.records import json_of
 
-        print_text(json_of({"file": file} | found.record() | {"notes": [*source.notes, *notes]}))
+        terminal.print_text(json_of({"file": file} | found.record() | {"notes": [*source.notes, *notes]}))
         return
-    console = console_of()
+    console = terminal.console_of()
     for label, text in found.lines():
-        console.print(f"{label:>12}  {text}", markup=False, highlight=False, soft_wrap=True)
+        terminal.say(f"{label:>12}  {text}", console, style="")
 
 
-@dataclass(frozen=True, eq=False)
-class _Picked:
+def _pick(frame: Any, kinds: dict[str, str], x: str, y: str, given: list[str]) -> "Table":
     """The columns that a pair needs, typed as in a scan."""
-
-    table: "Table"
-    x: "Column"
-    y: "Column"
-    given: "list[Column]"
-
-
-def _pick(frame: Any, kinds: dict[str, str], x: str, y: str, given: list[str]) -> _Picked:
     from renyi.data.table import as_table, check_known
     from renyi.errors import InputError
 
@@ -99,20 +70,19 @@ def _pick(frame: Any, kinds: dict[str, str], x: str, y: str, given: list[str]) -
     table = as_table(frame.select(list(named.values())), types=wanted)  # type: ignore[arg-type]
     for name, reason in table.skipped.items():
         raise InputError(f"{name!r} cannot be measured: {reason}")
-    columns = {column.name: column for column in table.columns}
-    return _Picked(table, columns[x], columns[y], [columns[name] for name in given])
+    return table
 
 
-def _test_pair(picked: _Picked) -> "PairFound":
+def _test_pair(table: "Table", named_x: str, named_y: str, given: list[str]) -> "PairFound":
     import renyi
     from renyi.coefficients.pearson import Pearson, Spearman, correlation_of
     from renyi.report.text.pair import PairFound
 
-    x, y, table = picked.x, picked.y, picked.table
-    if picked.given:
-        result = renyi.conditional_test(x, y, picked.given, missing="listwise")
-        given = tuple(column.name for column in picked.given)
-        return PairFound(x, y, table.types, result, table.n_rows, given)
+    columns = {column.name: column for column in table.columns}
+    x, y = columns[named_x], columns[named_y]
+    if given:
+        result = renyi.conditional_test(x, y, [columns[name] for name in given], missing="listwise")
+        return PairFound(x, y, table.types, result, table.n_rows, tuple(given))
     result = renyi.independence_test(x, y, missing="pairwise")
     pearson, spearman = (correlation_of(measure, x, y) for measure in (Pearson(), Spearman()))
     return PairFound(x, y, table.types, result, table.n_rows, pearson=pearson, spearman=spearman)

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from renyi.cli.scan import SHOWN, show
-from renyi.cli.terminal import Debug, console_of
+from renyi.cli.terminal import Debug, console_of, say
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from renyi.experiments.gallery import Scored
     from renyi.experiments.summary import Summary
-
-__all__ = ["demo", "gallery", "reproduce"]
 
 
 def demo(debug: Debug = False) -> None:
@@ -29,7 +27,7 @@ def demo(debug: Debug = False) -> None:
     right = len(pairs.intersection(RELATED))
     console_of().print(
         f"\nBy construction {len(RELATED)} pairs are related and no others: renyi found {right} of them and "
-        f"{len(pairs) - right} others, Pearson's correlation at the same rate finds {n_by_pearson(found)}.",
+        f"{len(pairs) - right} others, Pearson's correlation at the same rate finds {n_by_pearson(found, 0.05)}.",
         highlight=False,
     )
 
@@ -56,7 +54,7 @@ def gallery(
         from renyi.report.figures.style import save
 
         save(plot_gallery(scored), picture)
-        console.print(f"Picture: {picture}", markup=False, highlight=False, soft_wrap=True)
+        say(f"Picture: {picture}", console, style="")
 
 
 def _gallery_table(scored: "list[Scored]", rows: int) -> "RichTable":
@@ -107,15 +105,12 @@ def reproduce(
 
     names = None if measures is None else [name.strip() for name in measures.split(",") if name.strip()]
     errors, console = console_of(stderr=True), console_of()
-    found = run(
-        Request(experiment, out, quick, seed, names, jobs, data, draw_only),
-        say=lambda text: errors.print(text, style="dim", markup=False, highlight=False, soft_wrap=True),
-    )
+    found = run(Request(experiment, out, quick, seed, names, jobs, data, draw_only), say=lambda text: say(text, errors))
     for summary in found.summaries:
         console.print(_summary_table(summary))
         for note in summary.notes:
-            console.print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"\nFiles: {', '.join(map(str, found.paths))}", markup=False, highlight=False, soft_wrap=True)
+            say(note, console)
+    say(f"\nFiles: {', '.join(map(str, found.paths))}", console, style="")
 
 
 def _summary_table(summary: "Summary") -> "RichTable":

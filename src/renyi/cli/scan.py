@@ -1,48 +1,30 @@
 """`renyi scan`: the dependences between all columns of a table."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from renyi.cli.terminal import (
-    AsJson,
-    Debug,
-    Encoding,
-    File,
-    Given,
-    NoHeader,
-    Nulls,
-    Separator,
-    Types,
-    check_outputs,
-    console_of,
-    kinds_of,
-    print_notes,
-    print_text,
-    read,
-    read_in_batches,
-)
+from renyi.cli import terminal
 
 if TYPE_CHECKING:
     from renyi.report.summary import Result
-
-__all__ = ["SHOWN", "scan", "show"]
 
 SHOWN = 20
 
 
 def scan(
-    file: File,
+    file: terminal.File,
     *,
     target: Annotated[str | None, typer.Option(metavar="COL", help="Every column against this one only.")] = None,
-    given: Given = None,
+    given: terminal.Given = None,
     measure: Annotated[str, typer.Option(help="The coefficient.")] = "rdc",
     fdr: Annotated[float | None, typer.Option(help="False discovery rate, by default 0.05.")] = None,
     top: Annotated[int | None, typer.Option(min=1, help="Dependences to show; 20, with --json all.")] = None,
     csv: Annotated[str | None, typer.Option(metavar="F", help="Write all pairs as CSV; - is stdout.")] = None,
     html: Annotated[str | None, typer.Option(metavar="F", help="Write a page to look at and to send.")] = None,
-    as_json: AsJson = False,
+    as_json: terminal.AsJson = False,
     unfold: Annotated[bool, typer.Option("--unfold", help="Tell columns that are nearly the same one by one.")] = False,
     missing: Annotated[str, typer.Option(help="pairwise, listwise or raise.")] = "pairwise",
     memory: Annotated[str, typer.Option(help="A file that takes more is read in batches.")] = "1GB",
@@ -50,34 +32,26 @@ def scan(
         int, typer.Option(metavar="N", min=0, help="Rows that --html draws of a file read in batches.")
     ] = 10_000,
     max_levels: Annotated[int, typer.Option(metavar="N", help="Levels of a category to tell apart at most.")] = 2000,
-    sep: Separator = None,
-    null: Nulls = None,
-    encoding: Encoding = None,
-    no_header: NoHeader = False,
-    types: Types = None,
-    debug: Debug = False,
+    sep: terminal.Separator = None,
+    null: terminal.Nulls = None,
+    encoding: terminal.Encoding = None,
+    no_header: terminal.NoHeader = False,
+    types: terminal.Types = None,
+    debug: terminal.Debug = False,
 ) -> None:
     """Rank the dependences between all columns of a table, at a false discovery rate."""
     _check_scan(target, given, fdr, measure, as_json and csv == "-")
-    check_outputs(file, {"--csv": csv, "--html": html})
-    _check_csv(csv)
-    _check_page(html, sample)
-    kinds = kinds_of(types)
-    names = not no_header
-    table = read_in_batches(file, memory, sep, null, encoding, has_names=names)
-    if table is None:
-        table = read(file, sep, null, encoding, has_names=names)
+    terminal.check_outputs(file, {"--csv": csv, "--html": html})
+    _check_files(csv, html, sample)
+    settings: dict[str, Any] = {"types": terminal.kinds_of(types), "measure": measure, "missing": missing}
+    settings |= {"memory": memory, "sample": sample, "max_levels": max_levels, "progress": True}
+    table = terminal.read_within(memory, file, terminal.options_of(sep, null, encoding, no_header))
     import renyi
 
-    settings: dict[str, Any] = {"measure": measure, "missing": missing, "types": kinds, "progress": True}
-    settings |= {"memory": memory, "sample": sample, "max_levels": max_levels}
-    found = (
-        renyi.matrix(table, **settings)
-        if target is None
-        else renyi.screen(table, target, given=given or None, **settings)
-    )
+    compare = renyi.matrix if target is None else partial(renyi.screen, target=target, given=given or None)
+    found = compare(table, **settings)
     said = getattr(table, "notes", ())
-    print_notes([note for note in found.notes if note not in said])
+    terminal.print_notes([note for note in found.notes if note not in said])
     if csv is not None:
         _write_csv(found, csv)
     if html is not None:
@@ -85,11 +59,11 @@ def scan(
     if as_json:
         from renyi.report.records import json_of, record_of
 
-        print_text(json_of({"file": file} | record_of(found, q=found.rate(fdr), top=top)))
+        terminal.print_text(json_of({"file": file} | record_of(found, q=found.rate(fdr), top=top)))
     elif csv != "-":
         show(found, top=top or SHOWN, q=found.rate(fdr), fold=not unfold)
     if html is not None:
-        console_of(stderr=True).print(f"Report: {html}", style="dim", markup=False, highlight=False, soft_wrap=True)
+        terminal.say(f"Report: {html}", terminal.console_of(stderr=True))
 
 
 def _check_scan(
@@ -119,16 +93,12 @@ def _check_law(measure: str, fdr: float) -> None:
         )
 
 
-def _check_csv(csv: str | None) -> None:
-    """Refuse a place where no CSV can be written, before any work is done."""
-    if csv not in (None, "-"):
+def _check_files(csv: str | None, html: str | None, sample: int) -> None:
+    """Refuse a CSV or a page that cannot be written, before any work is done."""
+    if csv is not None and csv != "-":
         from renyi.report.files import check_writable
 
-        check_writable(Path(str(csv)))
-
-
-def _check_page(html: str | None, sample: int) -> None:
-    """Refuse a page that cannot be made, before any work is done."""
+        check_writable(Path(csv))
     if html is None:
         return
     from renyi.errors import InputError
@@ -148,7 +118,7 @@ def _write_csv(found: "Result", target: str) -> None:
 
     text = csv_of(found.to_frame() if isinstance(found, Screening) else found.to_edges())
     if target == "-":
-        print_text(text.rstrip("\n"))
+        terminal.print_text(text.rstrip("\n"))
         return
     with written_whole(Path(target)) as part:
         part.write_text(text, encoding="utf-8", newline="")
@@ -160,15 +130,15 @@ def show(found: "Result", *, top: int, q: float, fold: bool) -> None:
     from renyi.report.text.terminal import legend, table_of_lines
     from renyi.tables.screening import Screening
 
-    console, by_target = console_of(), isinstance(found, Screening)
+    console, by_target = terminal.console_of(), isinstance(found, Screening)
     lines = lines_of(found, top + 1, q=q, fold=fold)
     more = [f"the {top:,} strongest are shown: --top and --csv have more"] if len(lines) > top else []
     more += [ranking(found)] if len(lines) > 1 and ranking(found) else []
     lines = lines[:top]
-    console.print(headline(found, q=q), markup=False, highlight=False, soft_wrap=True)
+    terminal.say(headline(found, q=q), console, style="")
     if lines:
         console.print()
         console.print(table_of_lines(lines, console, value=called(found), by_target=by_target))
         console.print()
     for sentence in [*legend(lines, console, by_target=by_target), *more, *remarks(found)]:
-        console.print(sentence, style="dim", markup=False, highlight=False, soft_wrap=True)
+        terminal.say(sentence, console)

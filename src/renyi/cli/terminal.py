@@ -16,25 +16,6 @@ if TYPE_CHECKING:
     from renyi.data.notes import Source
 
 
-__all__ = [
-    "AsJson",
-    "Debug",
-    "Encoding",
-    "File",
-    "Given",
-    "NoHeader",
-    "Nulls",
-    "Separator",
-    "Types",
-    "check_outputs",
-    "console_of",
-    "kinds_of",
-    "print_notes",
-    "print_text",
-    "read",
-    "read_in_batches",
-]
-
 # Sentences about reading that are printed at most.
 _MOST_NOTES = 20
 # Cells of a line that no screen has to hold.
@@ -77,51 +58,49 @@ def check_outputs(file: str, outputs: Mapping[str, str | Path | None]) -> None:
     """Refuse options whose files would take the place of what is read, or of one another, before any work is done."""
     named = {option: Path(path) for option, path in outputs.items() if path is not None and str(path) != "-"}
     if named:
-        from renyi.data.files.batches import files_of
+        from renyi.data.files.places import files_of
         from renyi.report.files import check_apart
 
         check_apart(named, [] if file == "-" else files_of(file))
 
 
-def read_in_batches(
-    file: str,
-    memory: str,
-    separator: str | None,
-    nulls: list[str] | None,
-    encoding: str | None,
-    *,
-    has_names: bool,
-) -> Any:
-    """One file or many that are read in batches; None for one that is loaded."""
-    from renyi.data.files.batches import is_large, text_files
-    from renyi.tables.accumulator import bytes_of
-
-    budget = bytes_of(memory)
-    if file == "-" or not is_large(file, budget):
-        return None
-    texts = text_files(
-        file, budget, separator=separator, null_values=nulls or (), encoding=encoding, has_names=has_names
-    )
-    print_notes(() if texts is None else texts.notes)
-    return texts or file
+def options_of(separator: str | None, nulls: list[str] | None, encoding: str | None, no_header: bool) -> dict[str, Any]:
+    """How a file is to be read, as `Request.of` takes it."""
+    return {"separator": separator, "null_values": nulls or (), "encoding": encoding, "has_names": not no_header}
 
 
-def read(
-    file: str, separator: str | None, nulls: list[str] | None, encoding: str | None, *, has_names: bool
-) -> "Source":
+def read(file: str, options: dict[str, Any]) -> "Source":
     """The table; what reading had to decide goes to standard error."""
     from renyi.data.files.table_files import read_table
 
-    source = read_table(file, separator=separator, null_values=nulls or (), encoding=encoding, has_names=has_names)
+    source = read_table(file, **options)
     print_notes(source.notes)
     return source
+
+
+def read_within(memory: str, file: str, options: dict[str, Any]) -> Any:
+    """The table, or what gives its batches, of one file or many, where it does not fit into so much memory."""
+    from renyi.data.files.batches import is_large, text_files
+    from renyi.tables.budget import bytes_of
+
+    budget = bytes_of(memory)
+    if file == "-" or not is_large(file, budget):
+        return read(file, options)
+    texts = text_files(file, budget, **options)
+    print_notes(() if texts is None else texts.notes)
+    return texts or file
 
 
 def print_notes(notes: "Sequence[str]") -> None:
     """What reading decided, on standard error."""
     more = [f"{len(notes) - _MOST_NOTES:,} more notes: --json has all"] if len(notes) > _MOST_NOTES else []
     for note in [*notes[:_MOST_NOTES], *more]:
-        console_of(stderr=True).print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
+        say(note, console_of(stderr=True))
+
+
+def say(text: str, console: "Console", style: str = "dim") -> None:
+    """Print a sentence as it is: brackets are brackets, and the terminal breaks it where it ends."""
+    console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def console_of(*, stderr: bool = False) -> "Console":

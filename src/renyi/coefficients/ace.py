@@ -12,8 +12,6 @@ from renyi.compute.arrays import Array, Index, Mask, in_parts
 from renyi.compute.sorting import inverse
 from renyi.errors import ConvergenceWarning, InputError, is_integer, is_number
 
-__all__ = ["Ace"]
-
 # Iteration ends when R² has moved by no more than the tolerance over as many iterations.
 _STILL = 3
 _FLAT = 1e-10
@@ -78,13 +76,8 @@ class Ace(Measure[Side]):
     name: ClassVar[str] = "ace"
     statement: ClassVar[Statement] = Statement(
         title="maximal correlation by alternating conditional expectations",
-        is_nonlinear=True,
-        takes_vectors=False,
-        is_invariant=False,
-        range=(0.0, 1.0),
         parameters="tolerance",
         cost="n log n",
-        law="shuffles",
         reference="L. Breiman and J. H. Friedman 1985, https://doi.org/10.1080/01621459.1985.10478157",
         is_symmetric=False,
     )

@@ -23,8 +23,6 @@ from renyi.pair.independence import check_resamples
 from renyi.pair.result import TestResult
 from renyi.pair.settings import Rng, Settings
 
-__all__ = ["MOST_BYTES", "N_RESAMPLES", "SHUFFLES", "Law", "Measure", "Side", "Statement"]
-
 Prepared = TypeVar("Prepared")
 
 # What a measure without a law says of its p-values.
@@ -37,7 +35,7 @@ N_RESAMPLES, _N_RESAMPLES_WITHOUT_LAW = 9999, 999
 _SHUFFLES_IN_A_BATCH, _SHUFFLES_WITHOUT_LAW = 250, 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Statement:
     """What the paper's table 1 states of a coefficient, and what a reader wants to know besides.
 
@@ -68,13 +66,13 @@ class Statement:
     """
 
     title: str
-    is_nonlinear: bool
-    takes_vectors: bool
-    is_invariant: bool
-    range: tuple[float, float]
-    parameters: str
+    is_nonlinear: bool = True
+    takes_vectors: bool = False
+    is_invariant: bool = False
+    range: tuple[float, float] = (0.0, 1.0)
+    parameters: str = "none"
     cost: str
-    law: str
+    law: str = SHUFFLES
     reference: str
     is_symmetric: bool = True
     has_sign: bool = False
@@ -141,12 +139,7 @@ class Measure(ABC, Generic[Prepared]):
         return None
 
     def every_law(
-        self,
-        x: "Sequence[Side[Prepared]]",
-        y: "Sequence[Side[Prepared]]",
-        pairs: tuple[Index, Index],
-        values: Array,
-        /,
+        self, x: "Sequence[Side[Prepared]]", y: "Sequence[Side[Prepared]]", pairs: tuple[Index, Index], values: Array, /
     ) -> Array | None:
         """What `by_theory` says of many pairs, as logarithms; NaN, or None for all, where it has to be asked."""
         return None
@@ -243,14 +236,7 @@ class Measure(ABC, Generic[Prepared]):
         return law._replace(log_pvalue=max(law.log_pvalue, floor))
 
     def by_shuffles(
-        self,
-        x: Side[Prepared],
-        y: Side[Prepared],
-        value: float,
-        /,
-        *,
-        n_resamples: int,
-        seed: Seed = FIXED_DRAW,
+        self, x: Side[Prepared], y: Side[Prepared], value: float, /, *, n_resamples: int, seed: Seed = FIXED_DRAW
     ) -> Shuffled:
         """The p-value of a coefficient by shuffling a side; the draws depend on n and the seed alone.
 

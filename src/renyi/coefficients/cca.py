@@ -7,18 +7,16 @@ import numpy as np
 
 from renyi.basis.basis import RANK_CUT, Basis
 from renyi.basis.canonical import cross_products, largest_correlation
-from renyi.basis.orthonormal import orthonormalised, principal_whitening
+from renyi.basis.orthonormal import orthonormalised, principal_whitening, standardised
 from renyi.basis.random_features import FIXED_DRAW, Seed
 from renyi.coefficients.base import Law, Measure, Side, Statement
-from renyi.coefficients.pearson import Scores, log_pvalue_of_correlation, shuffled_roots, standardised
+from renyi.coefficients.pearson import Scores, log_pvalue_of_correlation, shuffled_roots
 from renyi.compute.arrays import Array, Index, in_parts
 from renyi.compute.eigenvalues import largest_root
 from renyi.inference.multiscale import is_trusted, share_of_levels
 from renyi.inference.permutation import Shuffled
 from renyi.inference.roy import LARGEST_RANK, log_sf
 from renyi.pair.bases import check_ranks
-
-__all__ = ["CCA"]
 
 _BATCH_NUMBERS = 2**20
 # Rows that hold no more than so many times √n different values are levels, as those of categories.
@@ -38,22 +36,16 @@ class CCA(Measure[Basis]):
     """
 
     name: ClassVar[str] = "cca"
+    is_phi_of_flags = True
     nanoseconds_per_row: ClassVar[int] = 10
     statement: ClassVar[Statement] = Statement(
         title="Canonical correlation",
         is_nonlinear=False,
         takes_vectors=True,
-        is_invariant=False,
-        range=(0.0, 1.0),
-        parameters="none",
         cost="n",
         law="Roy's largest root",
         reference="H. Hotelling 1936, https://doi.org/10.1093/biomet/28.3-4.321",
     )
-
-    @property
-    def is_phi_of_flags(self) -> bool:
-        return True
 
     def prepare(self, values: Array, /) -> Basis:
         coordinates = values.reshape(len(values), -1).T

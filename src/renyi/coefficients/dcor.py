@@ -9,25 +9,14 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from renyi.coefficients.base import Law, Measure, Statement
+from renyi.coefficients.kernels import row_pairs
 from renyi.coefficients.kernels.null import FEWEST_ROWS, Centred, largest_eigenvalues, log_pvalue
-from renyi.coefficients.kernels.row_pairs import (
-    MOST_KEPT,
-    Margins,
-    RowPairs,
-    centred_sum,
-    keep,
-    margins,
-    products,
-    standardised,
-    unbiased_sum,
-)
+from renyi.coefficients.kernels.row_pairs import MOST_KEPT, Margins, RowPairs, centred_sum, unbiased_sum
 from renyi.coefficients.kernels.sorted_distances import SortedScalars, distance_products, sort_scalars
 from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import ROUNDING
-
-__all__ = ["Dcor"]
 
 _Rows: TypeAlias = SortedScalars | RowPairs
 
@@ -102,10 +91,7 @@ class Dcor(Measure[_Side]):
     name: ClassVar[str] = "dcor"
     statement: ClassVar[Statement] = Statement(
         title="distance correlation",
-        is_nonlinear=True,
         takes_vectors=True,
-        is_invariant=False,
-        range=(0.0, 1.0),
         parameters="an exponent (default 1)",
         cost="n log n",
         law="chi-squared bound",
@@ -132,7 +118,7 @@ class Dcor(Measure[_Side]):
         n = len(values)
         if self.unbiased and n < _LEAST_UNBIASED:
             raise InputError(f"unbiased=True with {n} rows: its divisor is n(n − 3): pass at least 4 rows")
-        points = standardised(values).points
+        points = row_pairs.standardised(values).points
         if points.shape[1] == 1 and self.exponent == 1:
             scalars = sort_scalars(points[:, 0])
             sums = scalars.row_sums()
@@ -144,8 +130,8 @@ class Dcor(Measure[_Side]):
                 f"dcor of {n:,} rows, of vectors or with an exponent, compares all pairs of rows, which is refused "
                 f"beyond {_MOST_VECTORS:,}: pass fewer rows (a random sample), or measure by 'rdc'"
             )
-        pairs = keep(RowPairs(points, partial(_power, exponent=self.exponent)))
-        return _side(pairs, *margins(pairs))
+        pairs = row_pairs.keep(RowPairs(points, partial(_power, exponent=self.exponent)))
+        return _side(pairs, *row_pairs.margins(pairs))
 
     def combine(self, x: _Side, y: _Side, /) -> float:
         return float(self._coefficients(x, y, None)[0])
@@ -230,14 +216,14 @@ def _products(x: _Rows, y: _Rows, orders: Index | None) -> Array:
     """Sums of products of distances, the short way where both sides are sorted scalars."""
     if isinstance(x, SortedScalars) and isinstance(y, SortedScalars):
         return distance_products(x, y, np.arange(len(x.values))[None] if orders is None else orders)
-    return products(_as_pairs(x), _as_pairs(y), orders)
+    return row_pairs.products(_as_pairs(x), _as_pairs(y), orders)
 
 
 def _as_pairs(rows: _Rows) -> RowPairs:
     """All pairs of rows, for a partner that has nothing else."""
     if isinstance(rows, RowPairs):
         return rows
-    return keep(RowPairs(rows.rows[:, None], partial(_power, exponent=1.0)))
+    return row_pairs.keep(RowPairs(rows.rows[:, None], partial(_power, exponent=1.0)))
 
 
 def _power(squared: Array, exponent: float) -> Array:

@@ -9,24 +9,13 @@ import numpy as np
 
 from renyi.basis.ranks import joint_ranks
 from renyi.coefficients.base import Law, Measure, Statement
+from renyi.coefficients.kernels import row_pairs
 from renyi.coefficients.kernels.gaussian import drawn_together, gaussian, gaussian_less_1, median_distance, short_factor
 from renyi.coefficients.kernels.null import FEWEST_ROWS, Centred, largest_eigenvalues, log_pvalue
-from renyi.coefficients.kernels.row_pairs import (
-    MOST_KEPT,
-    Margins,
-    RowPairs,
-    centred_sum,
-    keep,
-    margins,
-    products,
-    standardised,
-    unbiased_sum,
-)
+from renyi.coefficients.kernels.row_pairs import MOST_KEPT, Margins, RowPairs, centred_sum, unbiased_sum
 from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError, is_number
 from renyi.inference.permutation import ROUNDING
-
-__all__ = ["CopulaHsic", "Hsic"]
 
 _LEAST_UNBIASED = 4
 # Columns of a factor at most; where the kernel has no such factor, all pairs of so many rows are compared at most.
@@ -128,10 +117,7 @@ class Hsic(Measure[_Side]):
     name: ClassVar[str] = "hsic"
     statement: ClassVar[Statement] = Statement(
         title="Hilbert-Schmidt independence criterion",
-        is_nonlinear=True,
         takes_vectors=True,
-        is_invariant=False,
-        range=(0.0, 1.0),
         parameters="the width of the kernel (default: median distance)",
         cost="n, or n² for heavy tails and vectors",
         law="weighted chi-squared",
@@ -174,8 +160,8 @@ class Hsic(Measure[_Side]):
                 f"{self.name} of {n:,} rows, of vectors or heavy tails, compares all pairs of rows, which is refused "
                 f"beyond {_MOST_PAIRED:,}: pass fewer rows (a random sample), or measure by 'rdc'"
             )
-        pairs = keep(pairs)
-        edges, squares = margins(pairs)
+        pairs = row_pairs.keep(pairs)
+        edges, squares = row_pairs.margins(pairs)
         shared = np.asarray(edges.deviations @ edges.deviations)
         return _side(pairs, None, edges, float(centred_sum(np.asarray(squares), edges, edges, shared)))
 
@@ -208,7 +194,7 @@ class Hsic(Measure[_Side]):
 
     def _points(self, values: Array) -> Array:
         """Rows in units of the width."""
-        points, size, exponent = standardised(values, about_median=True)
+        points, size, exponent = row_pairs.standardised(values, about_median=True)
         if self.width is None:
             return drawn_together(points, median_distance(points))
         # In units of the largest number. A width that is none in these is as good as the smallest or the largest.
@@ -247,7 +233,7 @@ def _centred_sums(x: _Side, y: _Side, orders: Index | None) -> Array:
         turned = x.factor.T
         factors = [y.factor] if orders is None else (y.factor[order] for order in orders)
         return np.array([np.sum((turned @ factor) ** 2) for factor in factors])
-    return centred_sum(products(x.rows, y.rows, orders), x.margins, y.margins, _shared(x, y, orders))
+    return centred_sum(row_pairs.products(x.rows, y.rows, orders), x.margins, y.margins, _shared(x, y, orders))
 
 
 def _side_of_close(points: Array) -> _Side:

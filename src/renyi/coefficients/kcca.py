@@ -11,8 +11,6 @@ from renyi.coefficients.base import Measure, Statement
 from renyi.compute.arrays import Array, Index, in_parts
 from renyi.errors import InputError, is_number
 
-__all__ = ["Kcca"]
-
 # Rows from which the width is taken: half a million distances.
 _ROWS_FOR_WIDTH = 1000
 # What the factor of a kernel and the directions left out of it may change in the operator of a side.
@@ -102,13 +100,9 @@ class Kcca(Measure[Array]):
     name: ClassVar[str] = "kcca"
     statement: ClassVar[Statement] = Statement(
         title="Kernel canonical correlation",
-        is_nonlinear=True,
         takes_vectors=True,
-        is_invariant=False,
-        range=(0.0, 1.0),
         parameters="width of the kernels, regularisation",
         cost="n",
-        law="shuffles",
         reference="F. Bach and M. Jordan 2002, https://doi.org/10.1162/153244303768966085",
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, log_ndtr
 
+from renyi.basis.orthonormal import standardised
 from renyi.basis.random_features import FIXED_DRAW, Seed
 from renyi.basis.ranks import middles, quantise
 from renyi.coefficients.base import Law, Measure, Side, Statement
@@ -18,13 +19,10 @@ from renyi.coefficients.pearson import (
     log_pvalue_of_correlation,
     log_smallest,
     shuffled_roots,
-    standardised,
 )
 from renyi.compute.arrays import Array, Index, in_parts
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import Shuffled
-
-__all__ = ["Kendall"]
 
 Counts: TypeAlias = NDArray[np.int64]
 
@@ -69,16 +67,13 @@ class Kendall(Measure[Ranked]):
     """
 
     name: ClassVar[str] = "kendall"
+    is_phi_of_flags = True
     statement: ClassVar[Statement] = replace(
         Spearman.statement,
         title="Kendall's rank correlation τ_b",
         law="normal, skewed as shuffles are; exact on few rows",
         reference="M. G. Kendall 1938, https://doi.org/10.1093/biomet/30.1-2.81",
     )
-
-    @property
-    def is_phi_of_flags(self) -> bool:
-        return True
 
     def prepare(self, values: Array, /) -> Ranked:
         copula = quantise(values.ravel())

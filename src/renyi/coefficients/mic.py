@@ -20,8 +20,6 @@ from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.sorting import inverse
 from renyi.errors import InputError, is_integer
 
-__all__ = ["Mic"]
-
 Estimator: TypeAlias = Literal["mic_approx", "mic_e"]
 Statistic: TypeAlias = Literal["mic", "tic"]
 # The matrix of so many rows as overflow this would take more memory than `bytes_needed` lets through.
@@ -100,13 +98,9 @@ class Mic(Measure[Side]):
     name: ClassVar[str] = "mic"
     statement: ClassVar[Statement] = Statement(
         title="Maximal information coefficient",
-        is_nonlinear=True,
-        takes_vectors=False,
         is_invariant=True,
-        range=(0.0, 1.0),
         parameters="grid size B(n), c",
         cost="n^1.8",
-        law="shuffles",
         reference="Reshef and others 2011, https://doi.org/10.1126/science.1205438",
     )
 

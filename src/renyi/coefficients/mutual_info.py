@@ -12,8 +12,6 @@ from renyi.compute.arrays import Array, Index
 from renyi.data.column import Column
 from renyi.errors import InputError, is_integer, load
 
-__all__ = ["MutualInfo"]
-
 # Of the tiny noise by which scikit-learn parts equal values.
 _SEED = 0
 
@@ -75,13 +73,9 @@ class MutualInfo(Measure[Side]):
     name: ClassVar[str] = "mutual_info"
     statement: ClassVar[Statement] = Statement(
         title="Mutual information",
-        is_nonlinear=True,
-        takes_vectors=False,
-        is_invariant=False,
         range=(0.0, math.inf),
         parameters="number of neighbours",
         cost="n log n",
-        law="shuffles",
         reference="A. Kraskov, H. Stögbauer and P. Grassberger 2004, https://doi.org/10.1103/PhysRevE.69.066138",
     )
 

@@ -4,7 +4,6 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import frexp, ldexp, sqrt
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy.special import gammaln
 
 from renyi.basis.canonical import cross_products
 from renyi.basis.nested import TIES_OF_LEVELS
+from renyi.basis.orthonormal import standardised
 from renyi.basis.random_features import FIXED_DRAW, Seed
 from renyi.basis.ranks import mean_ranks
 from renyi.coefficients.base import Law, Measure, Side, Statement
@@ -27,18 +27,6 @@ from renyi.inference.multiscale import FEW_ROWS, LARGEST_ROOT, is_trusted
 from renyi.inference.permutation import ROUNDING, Shuffled, shuffled_pvalue
 from renyi.inference.roy import are_many, log_sf, log_sf_of_many
 
-__all__ = [
-    "PERMUTED_NUMBERS",
-    "Pearson",
-    "Scores",
-    "Spearman",
-    "correlation_of",
-    "log_pvalue_of_correlation",
-    "log_smallest",
-    "shuffled_roots",
-    "standardised",
-]
-
 # Where laws of many rows hold (docs/measures.md, "How often independent columns are found"). The heaviest rows of both
 # sides, once they meet, make at most this much of what is critical at 5 %; the skewness over all orders of the rows is
 # at most this; and the fourth cumulant is within these of what is expected. Where it is less the law finds too little.
@@ -50,8 +38,6 @@ _EXCESS = -0.1, 0.06
 # On fewer rows there are too few orders for a law, and shuffles take no time.
 FEWEST_ROWS = 12
 PERMUTED_NUMBERS = 2**18
-# Numbers near the smallest there are grow by no more, which is enough for their squares.
-_MOST_DOUBLINGS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,24 +86,18 @@ class Pearson(Measure[Scores]):
     """
 
     name: ClassVar[str] = "pearson"
+    is_phi_of_flags = True
     nanoseconds_per_row: ClassVar[int] = 10
     cells_at_once: ClassVar[int] = 2**22
     statement: ClassVar[Statement] = Statement(
         title="Pearson's correlation",
         is_nonlinear=False,
-        takes_vectors=False,
-        is_invariant=False,
         range=(-1.0, 1.0),
-        parameters="none",
         cost="n",
         law="Student's t, skewed as shuffles are",
         reference="K. Pearson 1895, https://doi.org/10.1098/rspl.1895.0041",
         has_sign=True,
     )
-
-    @property
-    def is_phi_of_flags(self) -> bool:
-        return True
 
     def prepare(self, values: Array, /) -> Scores:
         return Scores(standardised(values.ravel()))
@@ -211,18 +191,6 @@ def correlation_of(measure: Pearson, x: Column, y: Column, /) -> float:
         return measure.combine(*sides)
     except InputError:
         return np.nan
-
-
-def standardised(values: Array, /) -> Array:
-    """Values with mean 0 and length 1, whatever their size; they are not all equal."""
-    # A power of 2 costs no digits, and keeps sums of the largest and squares of the smallest numbers in range.
-    size = frexp(max(float(values.max()), -float(values.min())))[1]
-    centred = values * ldexp(1.0, -max(size, -_MOST_DOUBLINGS))
-    # What hardly varies is centred exactly the second time, when its size is gone.
-    for _ in range(2):
-        centred -= np.add.reduce(centred) / len(centred)
-    centred /= sqrt(centred @ centred)
-    return centred
 
 
 class _Traits(NamedTuple):

@@ -21,8 +21,6 @@ from renyi.pair.rdc import rdc
 from renyi.pair.result import TestResult
 from renyi.pair.settings import Rng, Scale, Settings, check_draws
 
-__all__ = ["Rdc"]
-
 Bases: TypeAlias = tuple[Basis, ...]
 
 
@@ -52,10 +50,8 @@ class Rdc(Measure[Bases]):
     on_device: ClassVar[bool] = True
     statement: ClassVar[Statement] = Statement(
         title="Randomized Dependence Coefficient",
-        is_nonlinear=True,
         takes_vectors=True,
         is_invariant=True,
-        range=(0.0, 1.0),
         parameters="k, s (with defaults)",
         cost="n log n",
         law="Roy's largest root on every scale",
@@ -90,38 +86,15 @@ class Rdc(Measure[Bases]):
 
     def __call__(self, x: Any, y: Any, /, *, missing: Missing = "raise") -> float:
         """The coefficient; with missing="pairwise" ranks are those among each side's own observed rows."""
-        return rdc(
-            x,
-            y,
-            k=self.k,
-            s=self.s,
-            frequencies=self.frequencies,
-            repeats=self.repeats,
-            debias=self.debias,
-            missing=missing,
-        )
+        return rdc(x, y, **vars(self), missing=missing)
 
     def test(
         self, x: Any, y: Any, /, *, n_resamples: int | None = None, missing: Missing = "raise", rng: Rng = None
     ) -> TestResult:
         """Test independence on every scale, as `renyi.independence_test`: no setting of the coefficient matters.
 
-        Parameters
-        ----------
-        x, y : array-like
-            As in `renyi.rdc`.
-        n_resamples : int, optional
-            Shuffles at most, where they are needed: 9999.
-        missing : {"raise", "pairwise", "listwise"}, default "raise"
-            As in `renyi.rdc`.
-        rng : int, numpy.random.Generator or None, default None
-            For the test alone; the coefficient has its fixed draw.
-
-        Returns
-        -------
-        TestResult
-            With `coefficient` the one of these settings; `debiased` and `ranks` are None for several draws and where
-            the coefficient is debiased itself.
+        `rng` is for the test alone; `coefficient` is the one of these settings, by its fixed draw. `debiased` and
+        `ranks` are None for several draws and where the coefficient is debiased itself.
         """
         result = independence_test(
             x, y, n_resamples=N_RESAMPLES if n_resamples is None else n_resamples, missing=missing, rng=rng

@@ -10,8 +10,6 @@ import numpy as np
 from renyi.coefficients.base import Measure
 from renyi.errors import InputError, brief
 
-__all__ = ["measure", "measures"]
-
 # Where each measure lives; loaded when asked for.
 _PLACES = {
     "pearson": ("pearson", "Pearson"),

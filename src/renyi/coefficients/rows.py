@@ -11,8 +11,6 @@ from renyi.basis.ranks import joint_ranks
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.inference.correlation_null import log_of_overlap
 
-__all__ = ["Rows", "log_pvalue_of_flags"]
-
 
 @dataclass(frozen=True, eq=False)
 class Rows:

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from renyi.compute.arrays import Array, Index
 
-__all__ = ["SPANS", "Scratch", "Smoother", "smoother"]
-
 Complex: TypeAlias = NDArray[np.complex128]
 _Kind = TypeVar("_Kind", np.float64, np.complex128)
 

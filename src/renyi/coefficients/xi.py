@@ -13,8 +13,6 @@ from renyi.compute.sorting import inverse
 from renyi.errors import InputError
 from renyi.inference.multiscale import FEW_ROWS
 
-__all__ = ["Xi"]
-
 # The normal law is used from so many rows on, if there are no ties; where the rows that do not have the most frequent
 # y, squared, are so many times those that do; and where ties in x leave so much of the variance. What it is worth there
 # is in the Notes.
@@ -56,8 +54,14 @@ class Ranked:
 
     @cached_property
     def of_ranks(self) -> "Moments":
-        """Of the differences of ranks."""
-        return _moments_of_ranks(self.counts)
+        """Of the differences |r_i − r_j| of ranks."""
+        n, sizes = len(self.ranks), self.counts.astype(np.float64)
+        ranks = np.cumsum(sizes)
+        sums = np.cumsum(sizes * ranks)
+        rows = ranks * (2.0 * ranks - n) - 2.0 * sums + sums[-1]
+        centred = ranks - sums[-1] / n
+        squares = 2.0 * n * np.sum(sizes * centred**2)
+        return Moments(float(np.sum(sizes * rows)), float(squares), float(np.sum(sizes * rows**2)))
 
     @cached_property
     def layouts(self) -> list["Layout"]:
@@ -141,11 +145,8 @@ class Xi(Measure[Ranked]):
     nanoseconds_per_row: ClassVar[int] = 10
     statement: ClassVar[Statement] = Statement(
         title="Chatterjee's coefficient",
-        is_nonlinear=True,
-        takes_vectors=False,
         is_invariant=True,
         range=(-1.0, 1.0),
-        parameters="none",
         cost="n log n",
         law="normal, with the moments of shuffles",
         reference="S. Chatterjee 2021, https://doi.org/10.1080/01621459.2020.1758115",
@@ -215,21 +216,14 @@ def _unit(y: Ranked) -> float:
 
 def _coefficients(x: Ranked, y: Ranked, ranks: Array) -> Array:
     """ξ of y given x, from ranks of y (..., n) in the order of x."""
-    jumps = _jumps(x, ranks)
-    return np.asarray(1.0 - ranks.shape[-1] * jumps / (2.0 * y.spread))
-
-
-def _jumps(x: Ranked, ranks: Array) -> Array:
-    """Σ|r_{i+1} − r_i| in the order of x, as a mean over all orders of rows of the same x."""
-    if not x.has_ties:
-        return np.asarray(np.abs(np.diff(ranks, axis=-1)).sum(axis=-1))
     n = ranks.shape[-1]
-    jumps = np.zeros(ranks.shape[:-1])
+    # Σ|r_{i+1} − r_i| in the order of x, as a mean over all orders of rows of the same x.
+    jumps = np.zeros(ranks.shape[:-1]) if x.has_ties else np.abs(np.diff(ranks, axis=-1)).sum(axis=-1)
     for runs, weights in x.layouts:
         # Runs are sorted apart, by adding more than any rank for every run before.
         offset = runs * (n + 1.0)
         jumps += (np.sort(ranks + offset, axis=-1) - offset) @ weights
-    return jumps
+    return np.asarray(1.0 - n * jumps / (2.0 * y.spread))
 
 
 def _layouts(counts: Index) -> list[Layout]:
@@ -267,17 +261,6 @@ def _moments_of_order(counts: Index) -> Moments:
     rows = (2.0 * (sizes - 1.0) + n_beside) / sizes
     squares = np.sum(4.0 * (sizes - 1.0) / sizes) + 2.0 * np.sum(_between(counts))
     return Moments(2.0 * (np.sum(sizes) - 1.0), float(squares), float(np.sum(sizes * rows**2)))
-
-
-def _moments_of_ranks(counts: Index) -> Moments:
-    """Of the differences |r_i − r_j|, for groups of these sizes."""
-    n, sizes = int(counts.sum()), counts.astype(np.float64)
-    ranks = np.cumsum(sizes)
-    sums = np.cumsum(sizes * ranks)
-    rows = ranks * (2.0 * ranks - n) - 2.0 * sums + sums[-1]
-    centred = ranks - sums[-1] / n
-    squares = 2.0 * n * np.sum(sizes * centred**2)
-    return Moments(float(np.sum(sizes * rows)), float(squares), float(np.sum(sizes * rows**2)))
 
 
 def _shuffled_variance(a: Moments, b: Moments, n: int) -> float:

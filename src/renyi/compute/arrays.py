@@ -16,40 +16,6 @@ from scipy.special import gammaln
 
 from renyi.compute.memory import workspace
 
-__all__ = [
-    "Array",
-    "Counts",
-    "Index",
-    "Lookup",
-    "Mask",
-    "as_floats",
-    "as_places",
-    "at_least",
-    "by_pair",
-    "by_value",
-    "columns_of_tensor",
-    "empty",
-    "flat_places",
-    "gathered",
-    "has_floats",
-    "in_memory",
-    "in_parts",
-    "interpolated",
-    "is_matrix_of_floats",
-    "is_tensor",
-    "joined",
-    "like",
-    "log_factorials",
-    "mix_both_ways",
-    "mixed",
-    "namespace",
-    "stacked",
-    "sum_of_products",
-    "sum_of_rows",
-    "sums_of_products",
-    "taken",
-]
-
 Array: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.intp]
 Index: TypeAlias = NDArray[np.intp]

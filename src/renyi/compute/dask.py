@@ -8,8 +8,6 @@ from renyi.compute.memory import memory_kept
 from renyi.compute.threads import alone
 from renyi.errors import InputError, load
 
-__all__ = ["Task", "folded_over", "is_dask", "partitions"]
-
 Outcome = TypeVar("Outcome")
 Shared = TypeVar("Shared")
 # Outcomes that one task adds up: few, so that most are added while others are still being made.

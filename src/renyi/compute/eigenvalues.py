@@ -14,7 +14,7 @@ from renyi.compute.arrays import Array, is_tensor, namespace, sum_of_products, s
 from renyi.compute.linalg import is_large, largest_square
 from renyi.compute.memory import workspace
 
-__all__ = ["largest_eigenvalue", "largest_root", "products_of_rows"]
+__all__ = ["largest_eigenvalue", "largest_root", "most_of_root", "products_of_rows"]
 
 _STEPS_OF_ALL, _STEPS_OF_OTHERS, _MOST_ROUNDS = 4, 3, 20
 # By the bytes of a number: relative steps at which the iteration rests, and pivots, of matrices of trace 1, that are 0.
@@ -22,6 +22,23 @@ _REST = {4: 1e-6, 8: 1e-13}
 _NOTHING = {4: 1e-9, 8: 1e-18}
 # From so many matrices on planes of their entries take half the time of LAPACK, while these stay in the cache.
 _PAIRS_BY_PLANES, _MOST_BY_PLANES = 1024, 8192
+
+
+def most_of_root(block: Any, /) -> Any:
+    """What the largest squared singular value of every matrix of a batch is at most: a third of the work, or less."""
+    if block.shape[-2] > block.shape[-1]:
+        block = block.swapaxes(-1, -2)
+    size = block.shape[-2]
+    if is_tensor(block) or size <= 2 or block.ndim != 3:
+        return largest_root(block)
+    bounds = []
+    for part in np.array_split(block, max(1, -(-len(block) // _MOST_BY_PLANES))):
+        gram = products_of_rows(_planes(part))
+        mean = np.einsum("iip->p", gram) / size
+        # By the mean and the variance of all roots.
+        spread = np.einsum("ijp,ijp->p", gram, gram) - size * mean**2
+        bounds.append(mean + np.sqrt(np.maximum(spread, 0.0) * ((size - 1) / size)))
+    return np.concatenate(bounds)
 
 
 def largest_root(block: Any, /) -> Any:
@@ -37,17 +54,20 @@ def largest_root(block: Any, /) -> Any:
     if block.ndim == 3 and block.shape[1] > 2 and len(block) >= _PAIRS_BY_PLANES:
         parts = np.array_split(block, -(-len(block) // _MOST_BY_PLANES))
         return np.concatenate([_largest_root_of(products_of_rows(_planes(part))) for part in parts])
+    if block.shape[-2] == 1:
+        return np.einsum("...k,...k->...", block[..., 0, :], block[..., 0, :])
+    if block.shape[-2] == 2:
+        rows = block[..., 0, :], block[..., 1, :]
+        first, beside, second = (np.einsum("...k,...k->...", rows[i], rows[j]) for i, j in ((0, 0), (0, 1), (1, 1)))
+        return _root_of_two(first, beside, second)
     block = np.ascontiguousarray(block)
-    gram = block @ block.swapaxes(-1, -2)
-    if len(gram.T) <= 2:
-        return _largest_root_of(np.moveaxis(gram, (-2, -1), (0, 1)))
-    return np.asarray(np.linalg.eigvalsh(gram)[..., -1])
+    return np.asarray(np.linalg.eigvalsh(block @ block.swapaxes(-1, -2))[..., -1])
 
 
 def _planes(matrices: Array) -> Array:
     """Matrices (m, a, b) as planes (a, b, m), until the next call in this thread."""
     moved = np.moveaxis(matrices, 0, -1)
-    planes = workspace("planes", moved.shape)
+    planes = workspace("planes", moved.shape, matrices.dtype)
     planes[:] = moved
     return planes
 
@@ -58,14 +78,18 @@ def _largest_root_of(gram: Any) -> Any:
         return np.asarray(gram[0, 0]) if gram.ndim == 2 else gram[0, 0]
     if len(gram) > 2:
         return largest_eigenvalue(gram)
-    half = (gram[0, 0] - gram[1, 1]) / 2
-    return (gram[0, 0] + gram[1, 1]) / 2 + namespace(gram).hypot(half, gram[0, 1])
+    return _root_of_two(gram[0, 0], gram[0, 1], gram[1, 1])
+
+
+def _root_of_two(first: Any, beside: Any, second: Any) -> Any:
+    """Larger eigenvalue of symmetric matrices of two rows."""
+    return (first + second) / 2 + namespace(first).hypot((first - second) / 2, beside)
 
 
 def products_of_rows(planes: Any, /) -> Any:
     """Inner products (a, a, …) of the rows of matrices (a, b, …); of NumPy until the next call in this thread."""
     if not is_tensor(planes):
-        gram = workspace("products of rows", (len(planes), len(planes), *planes.shape[2:]))
+        gram = workspace("products of rows", (len(planes), len(planes), *planes.shape[2:]), planes.dtype)
         return np.einsum("ik...,jk...->ij...", planes, planes, out=gram)
     gram = planes[:, None, 0] * planes[None, :, 0]
     for k in range(1, planes.shape[1]):

@@ -16,8 +16,6 @@ from renyi.compute.devices import EXTRA, free_bytes
 from renyi.compute.threads import available_cores
 from renyi.errors import load
 
-__all__ = ["Fetching"]
-
 Tensor: TypeAlias = Any
 
 _MOST_THREADS = 8
@@ -43,7 +41,8 @@ class Fetching:
     def __enter__(self) -> "Fetching":
         for matrix in self.matrices.values() if self._filled else ():
             for rows in _pieces(matrix, 0, len(matrix)):
-                self._touching.append(self._pool.submit(_touch, matrix[rows]))
+                # Every page of fresh memory is made by writing to it.
+                self._touching.append(self._pool.submit(matrix[rows].reshape(-1)[::_NUMBERS_OF_PAGE].fill, 0.0))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -119,11 +118,6 @@ def _pieces(matrix: Array, start: int, stop: int) -> Iterator[slice]:
     """Some rows as pieces of work."""
     step = max(1, _PIECE // max(1, matrix.shape[1]))
     return (slice(first, min(first + step, stop)) for first in range(start, stop, step))
-
-
-def _touch(rows: Array) -> None:
-    """Have every page of fresh memory made."""
-    rows.reshape(-1)[::_NUMBERS_OF_PAGE] = 0.0
 
 
 def _where(rows: Index, columns: Index, matrix: Tensor) -> Any:

@@ -4,8 +4,6 @@ import numpy as np
 
 from renyi.compute.arrays import Array
 
-__all__ = ["is_large", "largest_square", "svd"]
-
 # From this smaller dimension on the largest singular value is found by itself.
 _LARGE = 128
 # The largest eigenvalue is wanted to so many digits; on matrices of 2,000 × 2,000 rounding leaves 4·10⁻¹⁵.

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["give_back", "memory_kept", "workspace"]
-
 _ASKED = "MALLOC_TRIM_THRESHOLD_"
 # Numbers by which glibc knows them: free memory at the end of its own that it keeps, and the size from which an array
 # gets pages of its own, which it never keeps.

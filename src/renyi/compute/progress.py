@@ -6,8 +6,6 @@ from typing import Any, TypeVar
 
 from renyi.errors import load
 
-__all__ = ["watched", "watched_rows"]
-
 Item = TypeVar("Item")
 
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-__all__ = ["root_between"]
-
 
 def root_between(function: Callable[[float], float], low: float, high: float, /) -> float:
     """Where a function changes its sign between two points, by halving, to the last digit.

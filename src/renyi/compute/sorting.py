@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from renyi.compute.arrays import Index, Mask, in_memory, is_tensor
 
-__all__ = ["ends_of_ties", "inverse", "order_and_ties", "sorted_values"]
-
 Sorted: TypeAlias = tuple[Index, NDArray[Any]]
 
 _SHORT_COLUMN, _LONG_COLUMN = 2**11, 2**17

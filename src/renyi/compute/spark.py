@@ -9,8 +9,6 @@ from typing import Any, TypeVar
 from renyi.compute.dask import Task
 from renyi.errors import InputError, RenyiError, bounded, load
 
-__all__ = ["folded_over", "is_spark"]
-
 Outcome = TypeVar("Outcome")
 Shared = TypeVar("Shared")
 # Outcomes that one task adds up: every level of the tree is a shuffle, a part of a second however little there is.

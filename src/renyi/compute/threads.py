@@ -10,8 +10,6 @@ from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
 
-__all__ = ["Abandoned", "ahead", "alone", "available_cores", "in_threads", "keep_going", "map_in_threads", "stream"]
-
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 

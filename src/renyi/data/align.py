@@ -11,17 +11,6 @@ from renyi.data.column import Column, labels_of
 from renyi.data.reader import as_column, as_columns
 from renyi.errors import InputError, check_choice, count
 
-__all__ = [
-    "Missing",
-    "as_blocks",
-    "as_conditional",
-    "as_pair",
-    "check_indexes",
-    "checked_rows",
-    "common_rows",
-    "unequal_rows",
-]
-
 Missing = Literal["raise", "pairwise", "listwise"]
 
 

@@ -12,8 +12,6 @@ from renyi.data.frames import as_narwhals, read_categories
 from renyi.data.labels import Encoded, encode, encode_array, tidy
 from renyi.errors import InputError
 
-__all__ = ["categorical", "encode_labels", "from_categories"]
-
 # A category has a table of levels × levels numbers.
 _MOST_LEVELS = 5000
 

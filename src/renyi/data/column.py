@@ -11,8 +11,6 @@ from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.exact import is_wide
 from renyi.errors import InputError, brief
 
-__all__ = ["Column", "Kind", "Kinded", "as_floats", "as_floats_apart", "labels_of"]
-
 Kind = Literal["number", "vector", "category"]
 
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from renyi.compute.arrays import Mask
 
-__all__ = ["CLOCK", "COMPACT", "ISO", "chosen", "dates", "fitting"]
-
 # The usual ways by their names. COMPACT is what numbers look like, too: it is read only if it is asked for.
 COMPACT, CLOCK, ISO = "yyyymmdd", "hour:minute", ("year-month-day", "year-month-day with zones", "hour:minute")
 # Numbers of four digits that are no years, as those at the end of codes, are mostly beyond these.

@@ -15,23 +15,6 @@ from numpy.typing import NDArray
 from renyi.compute.arrays import Array, Index
 from renyi.errors import InputError
 
-__all__ = [
-    "EXACT",
-    "SMALLEST_TAIL",
-    "TAIL_BITS",
-    "FineCoder",
-    "RoundingError",
-    "Tails",
-    "beyond",
-    "exact_array",
-    "is_rounded_by_floats",
-    "is_told_by_float",
-    "is_wide",
-    "remainders",
-    "split",
-    "with_tails",
-]
-
 Tails: TypeAlias = NDArray[np.int16]
 
 # Whole numbers up to here are exact as floats, and so are decimal numbers of this many digits as texts of floats.

@@ -11,8 +11,6 @@ from renyi.data.exact import exact_array, is_wide
 from renyi.data.labels import Encoded, encode, encode_series
 from renyi.errors import InputError
 
-__all__ = ["as_narwhals", "as_series", "period_starts", "read_categories", "read_cells", "with_gaps"]
-
 
 def as_series(data: Any, /) -> Any:
     """Arrays and batches of Arrow and arrays of pandas as what narwhals knows of these libraries; all else as it is."""
@@ -60,14 +58,14 @@ def read_cells(series: Any, /) -> tuple[NDArray[Any], Mask | None, bool]:
     if dtype.is_decimal() or isinstance(dtype, (nw.Int128, nw.UInt128)):
         floats = series.cast(nw.Float64)
         if is_wide(floats.to_numpy(), getattr(dtype, "scale", None) if dtype.is_decimal() else 0):
-            return _read_wide(series)
+            # Some Decimals, or integers of 128 bits, are long.
+            values, is_rounded = exact_array(series.filter(~series.is_null()).to_list())
+            return *_spread(series, values), is_rounded
         series, dtype = floats, nw.Float64()
     elif isinstance(dtype, nw.Time):
         series = _nanoseconds(series)
     elif isinstance(dtype, nw.Unknown) and str(getattr(series.to_native(), "dtype", "")).startswith("period"):
-        missing = np.array(series.is_null().to_numpy())
-        starts = period_starts(series.filter(~series.is_null()).to_list())
-        return (with_gaps(starts, missing), missing, False) if missing.any() else (starts, None, False)
+        return *_spread(series, period_starts(series.filter(~series.is_null()).to_list())), False
     if dtype.is_float():
         array = series.to_numpy()
         if array.dtype.kind == "f":
@@ -85,11 +83,10 @@ def period_starts(periods: Sequence[Any], /) -> NDArray[Any]:
     return np.array([period.start_time.to_datetime64() for period in periods], dtype="M8[us]")
 
 
-def _read_wide(series: Any) -> tuple[NDArray[Any], Mask | None, bool]:
-    """The cells of a Series of Decimals, or of integers of 128 bits, of which some are long."""
+def _spread(series: Any, observed: NDArray[Any]) -> tuple[NDArray[Any], Mask | None]:
+    """The observed values of a Series in their places, and where there are none."""
     missing = np.array(series.is_null().to_numpy())
-    values, is_rounded = exact_array(series.filter(~series.is_null()).to_list())
-    return (with_gaps(values, missing), missing, is_rounded) if missing.any() else (values, None, is_rounded)
+    return (with_gaps(observed, missing), missing) if missing.any() else (observed, None)
 
 
 def _nanoseconds(series: Any) -> Any:

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from renyi.errors import InputError
 
-__all__ = ["Encoded", "encode", "encode_array", "encode_series", "is_missing", "tidy"]
-
 # Codes, missing mask and levels; codes of missing labels are 0 and mean nothing.
 Encoded: TypeAlias = tuple[NDArray[np.intp], NDArray[np.bool_], tuple[Hashable, ...]]
 

@@ -7,8 +7,6 @@ from typing import Any
 from renyi.data.notes import Notes
 from renyi.errors import cut
 
-__all__ = ["as_names", "each_once", "with_names_once"]
-
 
 def as_names(spelled: Iterable[Any], notes: Notes, /) -> list[str]:
     """The names as text, each once; what has none is called by its place."""

@@ -6,8 +6,6 @@ from typing import Any
 
 from renyi.errors import count, some
 
-__all__ = ["Notes", "Source"]
-
 
 class Notes:
     """What was decided, as sentences; columns with the same fate share one."""

@@ -16,8 +16,6 @@ from renyi.data.exact import EXACT, RoundingError, is_rounded_by_floats, is_wide
 from renyi.data.frames import as_narwhals, period_starts, read_cells, with_gaps
 from renyi.errors import InputError, brief
 
-__all__ = ["ROUNDED", "as_array", "as_column", "as_columns", "as_one", "measurable", "no_coordinate"]
-
 # Of a coordinate, in words that follow its name.
 ROUNDED = "has whole numbers that floats beside it would round: rescale it"
 

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["are_records", "by_column"]
-
 
 def are_records(data: Any, /) -> bool:
     """Whether these are rows, as a list of dicts of values is; dicts of columns alone are batches."""

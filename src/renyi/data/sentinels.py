@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from renyi.data.column import Column
 from renyi.data.notes import Notes
 
-__all__ = ["Extremes", "may_be_sentinel", "tell_sentinels"]
-
 # Nines in place of a number, and how often one has to come: once or twice may be a slip.
 _KNOWN = frozenset(sign * (10**n - 1) for n in range(2, 10) for sign in (1, -1))
 _FEWEST = 3

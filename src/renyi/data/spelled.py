@@ -15,23 +15,6 @@ from renyi.data.exact import exact_array, is_wide
 from renyi.data.notes import Notes
 from renyi.errors import InputError, count, cut, some
 
-__all__ = [
-    "MISSING_NUMBER",
-    "NUMBERS",
-    "Spelling",
-    "are_few_words",
-    "date_spelling",
-    "has_digit",
-    "is_infinite",
-    "may_spell",
-    "note_strays",
-    "spelling_of",
-    "spells",
-    "told_infinite",
-    "wanted_dates",
-    "wanted_numbers",
-]
-
 # What people write for "missing" among numbers.
 MISSING_NUMBER = frozenset(
     ("", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "?", "-", "--", "–", "—", ".", "*")

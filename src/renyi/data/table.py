@@ -32,23 +32,6 @@ from renyi.data.types import (
 )
 from renyi.errors import InputError, brief, check_choice, count
 
-__all__ = [
-    "NewFrame",
-    "Table",
-    "as_dict",
-    "as_table",
-    "check_known",
-    "checked_overrides",
-    "checked_types",
-    "checked_vectors",
-    "names_of",
-    "observed",
-    "parts_of",
-    "refuse_missing",
-    "too_few_columns",
-    "too_few_rows",
-]
-
 _PASS = "pass a frame of pandas, Polars or Arrow, a dict of columns, or a 2-D array"
 _ROWS_AT_ONCE = 1024
 
@@ -93,43 +76,19 @@ def as_table(
     vectors: Mapping[Any, Sequence[Any]] | None = None,
     max_levels: int = MAX_LEVELS,
 ) -> Table:
-    """Typed columns from a frame, a dict of columns or a 2-D array.
+    """Typed columns from a frame, a dict of columns or a 2-D array, whose columns are called x0, x1, …, as `argument`.
 
     Numbers, dates, times and durations are numbers; text, booleans and categories are categories, with rare levels
     pooled; ordered categories are ranks. Text that spells dates, or numbers but for a few words, is read as these. What
-    cannot be measured is left out, with its reason.
-
-    Parameters
-    ----------
-    data : frame, dict or array of shape (n, d)
-        A frame of pandas, Polars, Arrow or any library that narwhals reads, a dict of columns by name, or an array,
-        whose columns are called x0, x1, …. Rows are samples, and an index is no column.
-    argument : str
-        How messages name the table.
-    types : mapping of str to {"number", "category", "date", "skip"}, optional
-        What columns are, where the rules would not see it. "number" reads text as numbers, and cells that are none as
-        missing; "date" reads text, or whole numbers such as 20240229.
-    vectors : mapping of str to sequence of str, optional
-        Numeric columns that are one quantity, such as {"location": ["lat", "lon"]}: the vector takes the place of the
-        first of them, and they leave the table. A row that lacks one of them is missing.
-    max_levels : int, default 2000
-        Levels that a category keeps at most, the most frequent ones; the others are one.
-
-    Returns
-    -------
-    Table
-        The columns and what was decided.
-
-    Raises
-    ------
-    InputError
-        If `data` is no table of at least 2 rows, or a request cannot be met.
+    cannot be measured is left out, with its reason. `types` and `vectors` say what the rules would not see, as in
+    `renyi.matrix`: a vector takes the place of the first of its columns, and a row that lacks one of them is missing.
     """
     notes = Notes(data.notes if isinstance(data, Source) else ())
     parts, new_frame = _parts(data, argument, notes)
-    n_rows = _check_rows(parts, argument)
-    overrides = _check_types(types, parts, argument)
-    groups = checked_vectors(vectors, parts, argument)
+    n_rows = _length(parts, argument)
+    if n_rows < 2:
+        raise too_few_rows(n_rows, argument)
+    overrides, groups = checked_overrides(types, vectors, parts, argument)
     vector_at = {next(name for name in parts if name in group): vector for vector, group in groups.items()}
     within = {name for group in groups.values() for name in group}
     table = Table((), {}, {}, {}, n_rows, new_frame, notes, check_max_levels(max_levels))
@@ -357,14 +316,6 @@ def _list_array(data: Sequence[Any]) -> NDArray[Any]:
 # What the user asks for.
 
 
-def _check_rows(parts: dict[str, Any], argument: str) -> int:
-    """The number of rows, the same for all parts and at least 2."""
-    n_rows = _length(parts, argument)
-    if n_rows < 2:
-        raise too_few_rows(n_rows, argument)
-    return n_rows
-
-
 def _length(parts: dict[str, Any], argument: str) -> int:
     """The number of rows, the same for all parts."""
     if not parts:
@@ -393,13 +344,6 @@ def checked_types(types: Any, /) -> dict[str, Override]:
     return overrides
 
 
-def _check_types(types: Any, parts: dict[str, Any], argument: str) -> dict[str, Override]:
-    overrides = checked_types(types)
-    for name in overrides:
-        check_known(name, parts, argument, "types")
-    return overrides
-
-
 def checked_vectors(vectors: Any, parts: Collection[str], argument: str, /) -> dict[str, list[str]]:
     """Columns that are to be one vector each, by its name."""
     if vectors is not None and not isinstance(vectors, Mapping):
@@ -425,11 +369,13 @@ def checked_vectors(vectors: Any, parts: Collection[str], argument: str, /) -> d
 
 
 def checked_overrides(
-    types: Any, vectors: Any, names: Sequence[str], argument: str = "the tables", /
+    types: Any, vectors: Any, names: Collection[str], argument: str = "the tables", /
 ) -> tuple[dict[str, Override], dict[str, list[str]]]:
     """What is asked of columns of these names, their names as text."""
-    parts = dict.fromkeys(names)
-    return _check_types(types, parts, argument), checked_vectors(vectors, parts, argument)
+    overrides = checked_types(types)
+    for name in overrides:
+        check_known(name, names, argument, "types")
+    return overrides, checked_vectors(vectors, names, argument)
 
 
 def check_known(name: str, parts: Collection[str], argument: str, where: str, /) -> None:

@@ -31,25 +31,6 @@ from renyi.data.spelled import (
 )
 from renyi.errors import InputError, RenyiError, count, is_integer
 
-__all__ = [
-    "MAX_LEVELS",
-    "Cause",
-    "Override",
-    "SkipError",
-    "Type",
-    "as_spelled",
-    "as_vector",
-    "check_max_levels",
-    "check_varies",
-    "convert",
-    "infinite_rows",
-    "pool",
-    "pool_levels",
-    "read",
-    "shown",
-    "words_of",
-]
-
 Type = Literal["number", "category", "boolean", "ordered", "date", "time", "duration", "vector"]
 Override = Literal["number", "category", "date", "skip"]
 Typed: TypeAlias = tuple[Column, Type]

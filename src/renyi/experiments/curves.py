@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["looks", "plot_power", "plot_selection", "plot_times"]
-
 # Okabe and Ito's other colours: people with any colour vision tell them apart, and line styles help.
 _GREEN, _SKY, _AMBER, _PINK, _BLACK = "#009E73", "#56B4E9", "#E69F00", "#CC79A7", "#000000"
 

@@ -9,8 +9,6 @@ from renyi.compute.arrays import Array
 from renyi.inference.false_discovery import adjust
 from renyi.tables.dependence_matrix import DependenceMatrix
 
-__all__ = ["RELATED", "demo_table", "n_by_pearson"]
-
 # All other pairs are independent.
 RELATED = {
     ("height", "weight"): "a line",
@@ -53,7 +51,7 @@ def _with_gaps(values: Array, share: float, rng: np.random.Generator) -> Array:
     return np.where(rng.uniform(size=len(values)) < share, np.nan, values)
 
 
-def n_by_pearson(matrix: DependenceMatrix, /, *, q: float = 0.05) -> int:
+def n_by_pearson(matrix: DependenceMatrix, q: float, /) -> int:
     """Dependences that Pearson's correlation finds at the same false discovery rate, by its t-test."""
     from scipy.special import stdtr
 

@@ -12,8 +12,6 @@ from renyi.compute.arrays import Array
 from renyi.errors import InputError
 from renyi.pair.independence import independence_test
 
-__all__ = ["AUTO", "Coefficient", "Entry", "Evidence", "MultiScale", "chosen", "names_of"]
-
 AUTO = "auto"
 
 

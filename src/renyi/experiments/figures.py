@@ -14,8 +14,6 @@ from renyi.report.figures.style import BLUE, GREY, in_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_all_measures", "plot_gallery"]
-
 _PER_ROW = 7
 
 

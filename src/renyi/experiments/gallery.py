@@ -17,17 +17,6 @@ from renyi.experiments.runs import Record, Run, Task
 from renyi.experiments.summary import Summary, number
 from renyi.pair.rdc import rdc
 
-__all__ = [
-    "GALLERY",
-    "N_ROWS",
-    "Association",
-    "Scored",
-    "gallery_samples",
-    "measure_gallery",
-    "score_gallery",
-    "summarise",
-]
-
 Generator: TypeAlias = np.random.Generator
 Sampler: TypeAlias = Callable[[int, Generator], tuple[Array, Array]]
 
@@ -102,13 +91,10 @@ GALLERY: tuple[Association, ...] = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Scored:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scored(Association):
     """One association, sampled, with its coefficients."""
 
-    name: str
-    dependent: bool
-    ends_row: bool
     x: Array
     y: Array
     pearson: float
@@ -130,11 +116,9 @@ def score_gallery(n: int, *, seed: int) -> list[Scored]:
         u, v = joint_ranks(np.column_stack((x, y))).T
         scored.append(
             Scored(
-                association.name,
-                association.dependent,
-                association.ends_row,
-                x,
-                y,
+                **vars(association),
+                x=x,
+                y=y,
                 pearson=float(np.corrcoef(x, y)[0, 1]),
                 spearman=float(np.corrcoef(u, v)[0, 1]),
                 rdc=rdc(x, y),
@@ -148,22 +132,7 @@ def score_gallery(n: int, *, seed: int) -> list[Scored]:
 
 
 def measure_gallery(how: Run, entries: Sequence[Coefficient], /, *, n: int = N_ROWS) -> Record:
-    """Run the experiment, or what an earlier run has left of it.
-
-    Parameters
-    ----------
-    how : Run
-        File, seed, processes.
-    entries : sequence of Coefficient
-        What is compared, all of it on the same data.
-    n : int
-        Rows of each association.
-
-    Returns
-    -------
-    Record
-        A row for each association and measure.
-    """
+    """Run the experiment on the same data for all entries, or what an earlier run has left of it."""
     record = how.record("gallery", {"n": n}, named_by=("association", "measure"))
     tasks = [
         Task({"association": a.name, "measure": str(entry)}, partial(_value, entry, j, n, how.seed))

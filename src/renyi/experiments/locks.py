@@ -8,8 +8,6 @@ from pathlib import Path
 
 from renyi.errors import InputError
 
-__all__ = ["locked"]
-
 
 @contextmanager
 def locked(path: Path, /) -> Iterator[None]:

@@ -12,8 +12,6 @@ from renyi.compute.arrays import Array
 from renyi.data.files.table_files import read_table
 from renyi.errors import InputError, load
 
-__all__ = ["PANELS", "DataSet", "Panel", "prepared", "read_panels"]
-
 
 @dataclass(frozen=True)
 class Panel:

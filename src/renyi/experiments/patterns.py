@@ -10,8 +10,6 @@ import numpy as np
 
 from renyi.compute.arrays import Array
 
-__all__ = ["EXTRA_PATTERNS", "N_LEVELS", "PATTERNS", "Pattern"]
-
 N_LEVELS = 30
 
 

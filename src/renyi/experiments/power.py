@@ -17,18 +17,6 @@ from renyi.experiments.patterns import EXTRA_PATTERNS, N_LEVELS, PATTERNS
 from renyi.experiments.runs import Record, Run, Task
 from renyi.experiments.summary import Summary, number
 
-__all__ = [
-    "ALL_PATTERNS",
-    "FULL",
-    "QUICK",
-    "Repetition",
-    "Sizes",
-    "measure_power",
-    "power_of",
-    "repetition",
-    "summarise",
-]
-
 ALL_PATTERNS = {pattern.name: pattern for pattern in (*PATTERNS, *EXTRA_PATTERNS)}
 LEVEL = 0.05
 
@@ -82,31 +70,9 @@ def power_of(entry: Entry, pattern: str, level: float, /, *, n: int, repetitions
 
 
 def measure_power(
-    how: Run,
-    entries: Sequence[Entry],
-    /,
-    *,
-    patterns: Sequence[str] = tuple(ALL_PATTERNS),
-    sizes: Sizes = FULL,
+    how: Run, entries: Sequence[Entry], /, *, patterns: Sequence[str] = tuple(ALL_PATTERNS), sizes: Sizes = FULL
 ) -> Record:
-    """Run the experiment, or what an earlier run has left of it; results are in the record and its file.
-
-    Parameters
-    ----------
-    how : Run
-        File, seed, processes.
-    entries : sequence of Entry
-        What is compared, all of it on the same data.
-    patterns : sequence of str
-        Names of `ALL_PATTERNS`.
-    sizes : Sizes
-        Rows, levels of noise, repetitions.
-
-    Returns
-    -------
-    Record
-        A row for each pattern, level and entry.
-    """
+    """Run the experiment on the same data for all entries, or what an earlier run has left of it."""
     record = how.record("power", asdict(sizes), named_by=("pattern", "level", "measure"))
     tasks = []
     for entry in entries:

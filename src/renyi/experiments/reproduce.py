@@ -19,8 +19,6 @@ from renyi.experiments.runs import Record, Run, Say, read_record
 from renyi.experiments.summary import Summary
 from renyi.report.files import written_whole
 
-__all__ = ["EXPERIMENTS", "Reproduced", "Request", "draw_experiment", "reproduce", "run_experiment"]
-
 
 @dataclass(frozen=True)
 class Request:
@@ -50,56 +48,33 @@ class Request:
         return Run(self.path(".json"), self.seed, self.jobs or available_cores(), self.progress, say)
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """How an experiment is run and told."""
-
-    run: Callable[[Request, Say], Record]
-    summarise: Callable[[Record], list[Summary]]
-
-
-def _run_power(request: Request, say: Say) -> Record:
-    return power.measure_power(
-        request.run(say),
-        chosen(request.measures),
-        patterns=[pattern.name for pattern in PATTERNS] if request.quick else list(power.ALL_PATTERNS),
-        sizes=power.QUICK if request.quick else power.FULL,
-    )
-
-
-def _run_times(request: Request, say: Say) -> Record:
-    if request.jobs not in (None, 1):
-        raise InputError(f"jobs={request.jobs} would disturb the times, which are taken one by one: leave it out")
-    return times.measure_times(
-        request.run(say),
-        chosen(request.measures),
-        limits=times.QUICK if request.quick else times.FULL,
-    )
+def _run(request: Request, say: Say) -> Record:
+    how, quick = request.run(say), request.quick
+    match request.experiment:
+        case "power":
+            patterns = [pattern.name for pattern in PATTERNS] if quick else list(power.ALL_PATTERNS)
+            sizes = power.QUICK if quick else power.FULL
+            return power.measure_power(how, chosen(request.measures), patterns=patterns, sizes=sizes)
+        case "times":
+            if request.jobs not in (None, 1):
+                raise InputError(
+                    f"jobs={request.jobs} would disturb the times, which are taken one by one: leave it out"
+                )
+            return times.measure_times(how, chosen(request.measures), limits=times.QUICK if quick else times.FULL)
+        case "gallery":
+            entries = [Coefficient(measure(name)) for name in names_of(request.measures, measures())]
+            return gallery.measure_gallery(how, entries, n=gallery.N_ROWS // 2 if quick else gallery.N_ROWS)
+        case _:
+            by, sizes_of = selection.compared(request.measures), selection.QUICK if quick else selection.FULL
+            return selection.measure_selection(how, by, read_panels(request.data), sizes=sizes_of)
 
 
-def _run_gallery(request: Request, say: Say) -> Record:
-    return gallery.measure_gallery(
-        request.run(say),
-        [Coefficient(measure(name)) for name in names_of(request.measures, measures())],
-        n=gallery.N_ROWS // 2 if request.quick else gallery.N_ROWS,
-    )
-
-
-def _run_selection(request: Request, say: Say) -> Record:
-    by = selection.compared(request.measures)
-    return selection.measure_selection(
-        request.run(say),
-        by,
-        read_panels(request.data),
-        sizes=selection.QUICK if request.quick else selection.FULL,
-    )
-
-
-EXPERIMENTS = {
-    "power": Experiment(_run_power, power.summarise),
-    "times": Experiment(_run_times, times.summarise),
-    "gallery": Experiment(_run_gallery, gallery.summarise),
-    "selection": Experiment(_run_selection, selection.summarise),
+# What tells each experiment in tables.
+EXPERIMENTS: dict[str, Callable[[Record], list[Summary]]] = {
+    "power": power.summarise,
+    "times": times.summarise,
+    "gallery": gallery.summarise,
+    "selection": selection.summarise,
 }
 
 
@@ -211,25 +186,12 @@ def draw_experiment(experiment: str, out: str | os.PathLike[str], *, quick: bool
 
 
 def reproduce(request: Request, /, *, say: Say) -> Reproduced:
-    """Run an experiment, or what is left of it; write its JSON, tables and figures.
-
-    Parameters
-    ----------
-    request : Request
-        What to run, how much of it, and where results go.
-    say : callable
-        Takes one sentence at a time on what is decided on the way.
-
-    Returns
-    -------
-    Reproduced
-        The record, its tables, and the files.
-    """
-    experiment = _checked(request)
+    """Run an experiment, or what is left of it, or draw it alone; write its JSON, tables and figures."""
+    _check(request)
     if request.draw_only:
-        return _told(request, experiment, _existing(request), say)
+        return _told(request, _existing(request), say)
     with locked(request.path(".json")):
-        return _told(request, experiment, experiment.run(request, say), say)
+        return _told(request, _run(request, say), say)
 
 
 def _existing(request: Request) -> Record:
@@ -242,16 +204,16 @@ def _existing(request: Request) -> Record:
     return record
 
 
-def _told(request: Request, experiment: Experiment, record: Record, say: Say) -> Reproduced:
+def _told(request: Request, record: Record, say: Say) -> Reproduced:
     """Tables and figures of a record."""
-    summaries = experiment.summarise(record)
+    summaries = EXPERIMENTS[request.experiment](record)
     with written_whole(request.path(".md")) as part:
         part.write_text("\n".join(summary.markdown() for summary in summaries), encoding="utf-8")
     figures = _draw(request, record, say)
     return Reproduced(record, summaries, [request.path(".json"), request.path(".md"), *figures])
 
 
-def _checked(request: Request) -> Experiment:
+def _check(request: Request) -> None:
     """Refuse what cannot be met before any work is done."""
     if request.experiment not in EXPERIMENTS:
         raise InputError(f"there is no experiment {request.experiment!r}: choose one of {', '.join(EXPERIMENTS)}")
@@ -275,7 +237,6 @@ def _checked(request: Request) -> Experiment:
         tempfile.TemporaryFile(dir=request.out).close()
     except OSError as error:
         raise InputError(f"out={request.out} cannot be written to ({error.strerror}): name another folder") from error
-    return EXPERIMENTS[request.experiment]
 
 
 def _figures(record: Record) -> dict[str, Any]:

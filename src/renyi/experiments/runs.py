@@ -22,8 +22,6 @@ from renyi.errors import InputError, RenyiError
 from renyi.report.files import written_whole
 from renyi.report.records import json_of
 
-__all__ = ["Record", "Run", "Task", "begin_process", "open_record", "processor", "read_record", "run", "started"]
-
 Say: TypeAlias = Callable[[str], None]
 Key: TypeAlias = tuple[Any, ...]
 _SECONDS_BETWEEN_WRITES = 3.0
@@ -43,22 +41,10 @@ class Task(NamedTuple):
 
 @dataclass(eq=False)
 class Record:
-    """The results of an experiment as they stand in its file.
+    """The results of an experiment as they stand in its file, one in `rows` for each finished task, by its key.
 
-    Attributes
-    ----------
-    path : Path
-        The JSON file.
-    experiment : str
-        Its name.
-    settings : dict
-        Whatever changes results: a record with other settings is not gone on with.
-    named_by : tuple of str
-        What tells tasks apart; these come first in a row.
-    plan : dict
-        What was decided or measured at the start, such as who is slow; kept when a run goes on.
-    rows : dict
-        One result for each finished task, by the key of the task.
+    `settings` are whatever changes results: a record with other settings is not gone on with. `named_by` is what tells
+    tasks apart and comes first in a row. The `plan` was decided or measured at the start, such as who is slow.
     """
 
     path: Path
@@ -109,47 +95,9 @@ def read_record(path: Path, experiment: str, /) -> Record:
     return record
 
 
-def open_record(
-    path: Path, experiment: str, settings: dict[str, Any], /, *, named_by: tuple[str, ...], say: Say
-) -> Record:
-    """The record to go on with, or a new one: results of other settings are set aside, never mixed or lost."""
-    settings = json.loads(json_of(settings))  # as it is read back: tuples are lists
-    if not path.exists():
-        return Record(path, experiment, settings, named_by)
-    found = read_record(path, experiment)
-    changed = [name for name in {**settings, **found.settings} if found.settings.get(name) != settings.get(name)]
-    if not changed:
-        if found.rows:
-            say(f"{path} has {len(found.rows):,} finished tasks: the run goes on from there")
-        return found
-    aside = _unused(path.with_name(f"{path.stem}-before{path.suffix}"))
-    path.replace(aside)
-    then_and_now = ", ".join(
-        f"{name} {_short(found.settings.get(name))}, now {_short(settings[name])}"
-        for name in changed
-        if name in settings
-    )
-    say(f"{path} was made with other settings ({then_and_now}): it is kept as {aside.name}, and the run starts anew")
-    return Record(path, experiment, settings, named_by)
-
-
 @dataclass(frozen=True)
 class Run:
-    """How an experiment is run, and where its results go.
-
-    Parameters
-    ----------
-    path : Path
-        The JSON file.
-    seed : int
-        Of the data.
-    jobs : int
-        Processes.
-    progress : bool
-        Whether to show a bar, in a terminal.
-    say : callable
-        Takes one sentence at a time.
-    """
+    """How an experiment is run, and where its results go: file, seed of the data, processes, a bar, who is told."""
 
     path: Path
     seed: int = 0
@@ -158,12 +106,56 @@ class Run:
     say: Say = print
 
     def record(self, experiment: str, settings: dict[str, Any], /, *, named_by: tuple[str, ...]) -> Record:
-        """What an earlier run with the same settings has found, or nothing yet."""
-        return open_record(self.path, experiment, {"seed": self.seed, **settings}, named_by=named_by, say=self.say)
+        """The record to go on with, or a new one: results of other settings are set aside, never mixed or lost."""
+        path, settings = (
+            self.path,
+            json.loads(json_of({"seed": self.seed, **settings})),
+        )  # as read back: tuples are lists
+        if not path.exists():
+            return Record(path, experiment, settings, named_by)
+        found = read_record(path, experiment)
+        changed = [name for name in {**settings, **found.settings} if found.settings.get(name) != settings.get(name)]
+        if not changed:
+            if found.rows:
+                self.say(f"{path} has {len(found.rows):,} finished tasks: the run goes on from there")
+            return found
+        aside = _unused(path.with_name(f"{path.stem}-before{path.suffix}"))
+        path.replace(aside)
+        then_and_now = ", ".join(
+            f"{name} {_short(found.settings.get(name))}, now {_short(settings[name])}"
+            for name in changed
+            if name in settings
+        )
+        self.say(
+            f"{path} was made with other settings ({then_and_now}): it is kept as {aside.name}, and the run starts anew"
+        )
+        return Record(path, experiment, settings, named_by)
 
     def finish(self, record: Record, tasks: Sequence[Task], /) -> Record:
-        """The record with the results of all tasks."""
-        run(record, tasks, jobs=self.jobs, progress=self.progress)
+        """The record with the results of all tasks. Whatever ends the work, the file has all that was finished.
+
+        A task that fails is left out and told of at the end, so that the others are not lost with it. With one job,
+        tasks run here and one after the other, so that a task may look at the record.
+        """
+        todo = [task for task in tasks if task.key not in record.rows]
+        failures: list[tuple[Task, Exception]] = []
+        try:
+            with closing(_finished(todo, self.jobs)) as finished:
+                for task, result in watched(finished, len(todo), record.experiment, shown=self.progress):
+                    try:
+                        record.add(task, result())
+                    except Exception as error:
+                        failures.append((task, error))
+        finally:
+            record.sort(tasks)
+            record.write()
+        if failures:
+            task, first = failures[0]
+            named = ", ".join(str(value) for value in task.what.values())
+            raise RenyiError(
+                f"{len(failures):,} of {len(todo):,} tasks failed, the first ({named}) by {type(first).__name__}: "
+                f"{first}; the others are in {record.path}"
+            ) from first
         return record
 
 
@@ -176,33 +168,6 @@ def _unused(path: Path) -> Path:
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 40 else text[:37] + "..."
-
-
-def run(record: Record, tasks: Sequence[Task], /, *, jobs: int, progress: bool = False) -> None:
-    """Do what is not done yet. Whatever ends it, the record on disk has all that was finished.
-
-    A task that fails is left out and told of at the end, so that the others are not lost with it. With one job, tasks
-    run here and one after the other, so that a task may look at the record.
-    """
-    todo = [task for task in tasks if task.key not in record.rows]
-    failures: list[tuple[Task, Exception]] = []
-    try:
-        with closing(_finished(todo, jobs)) as finished:
-            for task, result in watched(finished, len(todo), record.experiment, shown=progress):
-                try:
-                    record.add(task, result())
-                except Exception as error:
-                    failures.append((task, error))
-    finally:
-        record.sort(tasks)
-        record.write()
-    if failures:
-        task, first = failures[0]
-        named = ", ".join(str(value) for value in task.what.values())
-        raise RenyiError(
-            f"{len(failures):,} of {len(todo):,} tasks failed, the first ({named}) by {type(first).__name__}: {first}; "
-            f"the others are in {record.path}"
-        ) from first
 
 
 def _finished(tasks: Sequence[Task], jobs: int) -> Generator[tuple[Task, Callable[[], dict[str, Any]]]]:

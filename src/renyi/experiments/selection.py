@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.coefficients.base import Measure
 from renyi.coefficients.registry import measure, measures
@@ -15,19 +14,6 @@ from renyi.errors import InputError, load
 from renyi.experiments.panels import DataSet
 from renyi.experiments.runs import Record, Run, Task
 from renyi.experiments.summary import Summary, number
-
-__all__ = [
-    "FULL",
-    "QUICK",
-    "Sizes",
-    "compared",
-    "errors_of",
-    "forward",
-    "measure_selection",
-    "normalised_error",
-    "split",
-    "summarise",
-]
 
 # Those of the paper, RDC as it is there and as it is here; all rows are for RDC alone, whose cost grows with n log n.
 _BY_DEFAULT = ("rdc", "dcor", "hsic", "chsic")
@@ -86,15 +72,9 @@ def forward(by: Measure[Any], features: Array, target: Array, /, *, most: int) -
     open_to_choice = np.flatnonzero(np.ptp(features, axis=0) > 0).tolist()
     chosen: list[int] = []
     while open_to_choice and len(chosen) < most:
-        strengths = [
-            by.strength(by.combine(by.prepare(_columns(features, [*chosen, j])), side)) for j in open_to_choice
-        ]
+        strengths = [by.strength(by.combine(by.prepare(features[:, [*chosen, j]]), side)) for j in open_to_choice]
         chosen.append(open_to_choice.pop(int(np.argmax(strengths))))
     return chosen
-
-
-def _columns(features: Array, which: list[int]) -> Array:
-    return features[:, which[0]] if len(which) == 1 else features[:, which]
 
 
 def normalised_error(learn: tuple[Array, Array], judge: tuple[Array, Array], /) -> float:
@@ -139,24 +119,7 @@ def errors_of(by: Measure[Any], values: Array, halves: Halves, /, *, sizes: Size
 def measure_selection(
     how: Run, by: Sequence[Measure[Any]], data: Sequence[DataSet], /, *, sizes: Sizes = FULL
 ) -> Record:
-    """Run the experiment, or what an earlier run has left of it.
-
-    Parameters
-    ----------
-    how : Run
-        File, seed of the splits, processes.
-    by : sequence of Measure
-        Measures of vectors.
-    data : sequence of DataSet
-        From `read_panels`.
-    sizes : Sizes
-        Splits, features and rows.
-
-    Returns
-    -------
-    Record
-        A row for each data set, split and measure.
-    """
+    """Run the experiment with measures of vectors, or what an earlier run has left of it."""
     load("sklearn.gaussian_process", extra="sklearn")
     record = how.record("selection", asdict(sizes), named_by=("data", "split", "measure"))
     for one in data:
@@ -193,7 +156,8 @@ def summarise(record: Record, /) -> list[Summary]:
         rows.append((name, *(f"{number(e[-1])}±{number(s[-1])}" if n else "–" for e, s, n in found)))
         means.append([e.mean() if n else np.nan for e, _, n in found])
     rows.append(("mean of curves", *(number(mean, 3) for mean in np.mean(means, axis=0))))
-    best = [f"{m} {int(n)}" for m, n in zip(by, _wins(np.array(means)), strict=True)]
+    lowest = np.argmin(np.nan_to_num(np.array(means), nan=np.inf), axis=1).tolist()
+    best = [f"{m} {lowest.count(k)}" for k, m in enumerate(by)]
     sizes = record.settings
     left_out = [f"{name}: {', '.join(p['left_out'])} left out" for name, p in record.plan.items() if p["left_out"]]
     return [
@@ -209,8 +173,3 @@ def summarise(record: Record, /) -> list[Summary]:
             ),
         )
     ]
-
-
-def _wins(means: Array) -> NDArray[np.int_]:
-    """How often each has the lowest mean."""
-    return np.bincount(np.argmin(np.nan_to_num(means, nan=np.inf), axis=1), minlength=means.shape[1])

@@ -3,8 +3,6 @@
 import math
 from dataclasses import dataclass
 
-__all__ = ["Summary", "number"]
-
 
 @dataclass(frozen=True)
 class Summary:

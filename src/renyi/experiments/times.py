@@ -16,8 +16,6 @@ from renyi.experiments.entries import Entry
 from renyi.experiments.runs import Record, Run, Task, begin_process, processor, started
 from renyi.experiments.summary import Summary
 
-__all__ = ["FULL", "PAPER", "QUICK", "Limits", "measure_times", "summarise", "times_of"]
-
 # Seconds in the paper's table, for 10³, 10⁴, 10⁵ and 10⁶ rows; shorter where runs were cancelled.
 PAPER = {
     "pearson": (0.0001, 0.0002, 0.0071, 0.0914),
@@ -114,21 +112,8 @@ def _time(messages: Connection, entry: Entry, n: int, limits: Limits, seed: int)
 def measure_times(how: Run, entries: Sequence[Entry], /, *, limits: Limits = FULL) -> Record:
     """Run the experiment, or what an earlier run on the same processor has left of it.
 
-    Parameters
-    ----------
-    how : Run
-        File and seed; runs are timed one at a time.
-    entries : sequence of Entry
-        What is timed, one at a time, with linear algebra on one thread.
-    limits : Limits
-        Rows, runs and seconds.
-
-    Returns
-    -------
-    Record
-        A row for each number of rows and entry: `seconds` is the mean over `runs`, or None with a `reason`. With
-        `lost_at` it was not run at all, since so few rows were too many. Where a process died, the next run tries
-        again.
+    `seconds` of a row is the mean over `runs`, or None with a `reason`. With `lost_at` it was not run at all, since so
+    few rows were too many. Where a process died, the next run tries again.
     """
     record = how.record("times", {"processor": processor(), **asdict(limits)}, named_by=("n", "measure"))
     # Memory may be there this time.

@@ -19,9 +19,9 @@ from renyi.inference.multiscale import (
     log_pvalue,
     log_weights,
 )
-from renyi.inference.roy import are_many, log_sf, log_sf_of_many
+from renyi.inference.roy import are_many, log_sf, log_sf_by_rows, log_sf_of_many
 
-__all__ = ["log_pvalues", "within_critical"]
+__all__ = ["log_pvalues", "log_pvalues_of_ranks", "within_critical"]
 
 
 def log_pvalues(
@@ -35,20 +35,23 @@ def log_pvalues(
     are_numbers: bool,
     share: float,
     largest: Array | float,
+    tabulated: bool | None = None,
 ) -> tuple[Array, Mask]:
     """Logarithms of p-values, NaN where no block can be trusted, and whether all within reach can.
 
     `roots` (pairs, blocks) are those of each pair, `leverages` (rank, pairs) the largest ones of both sides, `n` the
     rows of each pair, `share` and `largest` what the product of two leverages is held against. What is the same for all
-    pairs may be there once. Roots may be tensors, and then whatever is of each pair is as well.
+    pairs may be there once. Roots may be tensors, and then whatever is of each pair is as well. Null distributions are
+    `tabulated` where there are many roots, or where these are some of many.
     """
+    tabulated = are_many(len(roots)) if tabulated is None else tabulated
     if not blocks:  # too few rows for any
         return like(np.full(len(roots), np.nan), roots), like(np.ones(len(roots), dtype=bool), roots)
     log_p, is_trusted = [], []
     of_x, of_y = (_on_few_rows(side, n) for side in leverages)
     for i, block in enumerate(blocks):
         products = of_x[block[0] - 1] * of_y[block[1] - 1]
-        law, holds = _within_reach(roots[:, i], products / share**2, block, n)
+        law, holds = _within_reach(roots[:, i], products / share**2, block, n, tabulated)
         log_p.append(law)
         is_trusted.append(holds & (products <= largest))
     found = namespace(roots).full_like(roots[:, 0], np.nan)
@@ -56,17 +59,66 @@ def log_pvalues(
     for rows, pattern in by_value(sum(holds * 2**i for i, holds in enumerate(is_trusted))):
         kept = [i for i in range(len(blocks)) if pattern >> i & 1]
         if kept:
-            family = [blocks[i] for i in kept]
-            evidence = stacked([-log_p[i][rows] for i in kept])
-            evidence += like(log_weights(family), evidence)
-            found[rows] = log_pvalue(
-                log_harmonic_mean(evidence),
-                family,
-                n=_some(n, rows),
+            found[rows] = _combined(
+                stacked([log_p[i][rows] for i in kept]),
+                [blocks[i] for i in kept],
+                _some(n, rows),
+                _some(log_arrangements, rows),
                 are_numbers=are_numbers,
-                log_arrangements=_some(log_arrangements, rows),
             )
     return found, _all_within_reach(is_trusted, blocks, n)
+
+
+def log_pvalues_of_ranks(
+    roots: Array,
+    blocks: Sequence[Block],
+    ranks: Any,
+    /,
+    *,
+    n: Counts,
+    leverages: tuple[Array, Array],
+    few_ties: Mask,
+    log_arrangements: Array,
+    share: float,
+) -> Array:
+    """The same for pairs of numbers of which every one has its own ranks (pairs, 2), and ends its blocks there.
+
+    On few rows pairs without few ties have none.
+    """
+    sizes = np.minimum(np.array(blocks), ranks[:, np.newaxis])
+    keys = sizes[..., 0] * 2**16 + sizes[..., 1]
+    tabulated = are_many(len(roots))
+    of_x, of_y = (_on_few_rows(side, n) for side in leverages)
+    log_p, is_trusted = np.full(roots.shape, np.nan), np.zeros(roots.shape, dtype=bool)
+    may_be = few_ties | (n >= FEW_ROWS)
+    for places, key in by_value(keys.ravel()):
+        pairs, which = np.unravel_index(np.arange(keys.size)[places], keys.shape)
+        # Of blocks that end at the same functions the first one counts.
+        is_first = may_be[pairs] & (np.argmax(keys[pairs] == key, axis=1) == which)
+        pairs, which = pairs[is_first], which[is_first]
+        block = key >> 16, key & (2**16 - 1)
+        products = of_x[block[0] - 1, pairs] * of_y[block[1] - 1, pairs]
+        law = _within_reach(roots[pairs, which], products / share**2, block, n[pairs], tabulated)
+        log_p[pairs, which], is_trusted[pairs, which] = law
+    found = np.full(len(roots), np.nan)
+    patterns = (ranks[:, 0] * 64 + ranks[:, 1]) << len(blocks) | is_trusted @ 2 ** np.arange(len(blocks))
+    for rows, pattern in by_value(patterns):
+        kept = [i for i in range(len(blocks)) if pattern >> i & 1]
+        if kept:
+            some = np.arange(len(roots))[rows]
+            family = [(int(a), int(b)) for a, b in sizes[some[0], kept]]
+            found[some] = _combined(log_p[some][:, kept], family, n[some], log_arrangements[some], are_numbers=True)
+    return found
+
+
+def _combined(
+    log_p: Array, family: Sequence[Block], n: Counts | int, log_arrangements: Array, *, are_numbers: bool
+) -> Array:
+    """Logarithms of p-values of pairs from those of the same blocks, as the last axis."""
+    evidence = like(log_weights(family), log_p) - log_p
+    return log_pvalue(
+        log_harmonic_mean(evidence), family, n=n, are_numbers=are_numbers, log_arrangements=log_arrangements
+    )
 
 
 def _some(values: Any, rows: Any) -> Any:
@@ -102,23 +154,23 @@ def _all_within_reach(is_trusted: Sequence[Mask], blocks: Sequence[Block], n: Co
     return reduce(operator.and_, near) if near else np.ones(1, dtype=bool)
 
 
-def _within_reach(roots: Array, bounds: Array, block: Block, n: Counts | int) -> tuple[Array, Mask]:
+def _within_reach(roots: Array, bounds: Array, block: Block, n: Counts | int, tabulated: bool) -> tuple[Array, Mask]:
     """The law of a block and whether it is trusted, not where it is out of reach."""
     is_far = _is_far(block, n)
     if not (is_far if isinstance(n, int) else bool(is_far.any())):
-        return _law_and_trust(roots, bounds, block, n)
+        return _law_and_trust(roots, bounds, block, n, tabulated)
     log_p, is_trusted = namespace(roots).full_like(roots, np.nan), bounds < 0.0
     if isinstance(n, int):
         return log_p, is_trusted
     near = flat_places(~is_far)
     is_trusted = namespace(roots).zeros_like(roots, dtype=bool)
-    log_p[near], is_trusted[near] = _law_and_trust(roots[near], _some(bounds, near), block, n[near])
+    log_p[near], is_trusted[near] = _law_and_trust(roots[near], _some(bounds, near), block, n[near], tabulated)
     return log_p, is_trusted
 
 
-def _law_and_trust(roots: Array, bounds: Array, block: Block, n: Counts | int) -> tuple[Array, Mask]:
+def _law_and_trust(roots: Array, bounds: Array, block: Block, n: Counts | int, tabulated: bool) -> tuple[Array, Mask]:
     """Logarithm of the p-value of a block, and whether its leverages are within Roy's critical correlation."""
-    return _log_sf(roots, block, n), within_critical(bounds, block, n)
+    return _log_sf(roots, block, n, tabulated), within_critical(bounds, block, n)
 
 
 def within_critical(bounds: Array, block: Block, n: Counts | int, /) -> Mask:
@@ -128,17 +180,12 @@ def within_critical(bounds: Array, block: Block, n: Counts | int, /) -> Mask:
     near = ~is_trusted & (bounds < 1.0)
     if bool(near.any()):
         highest = namespace(bounds).clip(bounds[near], None, LARGEST_ROOT)
-        is_trusted[near] = _log_sf(highest, block, _some(n, near)) >= np.log(LEVEL)
+        is_trusted[near] = _log_sf(highest, block, _some(n, near), are_many(len(highest))) >= np.log(LEVEL)
     return is_trusted
 
 
-def _log_sf(roots: Array, block: Block, n: Counts | int) -> Array:
-    """The law of few roots as it is, of many by tables."""
-    if namespace(roots) is not np or are_many(len(roots)):
+def _log_sf(roots: Array, block: Block, n: Counts | int, tabulated: bool) -> Array:
+    """The null distribution of few roots as it is, of many by tables."""
+    if namespace(roots) is not np or tabulated:
         return log_sf_of_many(roots, *block, n)
-    if isinstance(n, int):
-        return log_sf(roots, *block, n)
-    log_p = np.empty(len(roots))
-    for rows, length in by_value(n):
-        log_p[rows] = log_sf(roots[rows], *block, length)
-    return log_p
+    return log_sf(roots, *block, n) if isinstance(n, int) else log_sf_by_rows(roots, *block, n)

@@ -15,10 +15,10 @@ import numpy as np
 
 from renyi.basis.canonical import corner_and_edges, cross_products
 from renyi.basis.nested import MANY_LEVELS, Scales, leverages_without_ties
-from renyi.compute.arrays import Array, Counts, as_floats, at_least, interpolated, like, namespace, stacked
+from renyi.compute.arrays import Array, Counts, Index, as_floats, at_least, interpolated, like, namespace, stacked
 from renyi.compute.eigenvalues import largest_root
 from renyi.inference.correlation_null import log_heavier
-from renyi.inference.roy import LARGEST_RANK, log_sf
+from renyi.inference.roy import LARGEST_RANK, log_sf, root_of_many
 
 __all__ = [
     "CORNER",
@@ -39,6 +39,7 @@ __all__ = [
     "is_trusted",
     "largest_leverages",
     "largest_root",
+    "least_roots",
     "leverages_on_few_rows",
     "light",
     "log_evidence",
@@ -85,6 +86,8 @@ _BEARABLE = 1.0
 # Two categories of many levels have wide blocks, whose critical correlation is large, and many rare cells: there no row
 # may move an entry of the products by more than its standard error; docs/internals/decisions.md, "Many levels".
 _MOST_OF_ONE_ROW = 1.0
+# Of logarithms of p-values: what tables of them and their inverses leave is less.
+_MARGIN = 0.01
 # On fewer rows than this there is a law for numbers with few ties alone: other p-values are too few and far between.
 FEW_ROWS = 50
 # A block that leaves fewer rows free than a fifth of these few can fit rows that are tied in both columns.
@@ -129,7 +132,7 @@ def trusted(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ..
     """Blocks for which Roy's law holds: those where no single row weighs too much. The products have no say."""
     n = x.basis.n_samples
     if n < FEW_ROWS:
-        if not (x.has_few_ties and y.has_few_ties):
+        if not x.has_few_ties_beside(y):
             return ()
         blocks = [(a, b) for a, b in blocks if a + b <= MOST_FITTED * n]
     of_x, of_y = (leverages_on_few_rows(scales.leverages, n) for scales in (x, y))
@@ -213,15 +216,19 @@ class NestedProducts:
     of_x: Array
     of_y: Array
 
-    def roots(self, blocks: Sequence[Block], /) -> Array:
-        """Largest squared canonical correlation of every block, as the last axis."""
+    def take(self, pairs: Index, /) -> "NestedProducts":
+        """Those of some of the pairs."""
+        return NestedProducts(self.corner[pairs], self.of_x[pairs], self.of_y[pairs])
+
+    def roots(self, blocks: Sequence[Block], /, *, root: Callable[[Array], Array] = largest_root) -> Array:
+        """Largest squared canonical correlation of every block, as the last axis, or what `root` says of them."""
         squares_of_x, squares_of_y = (edge**2 for edge in (self.of_x, self.of_y))
         roots = [
             squares_of_x[..., :a].sum(-1)
             if b == 1
             else squares_of_y[..., :b].sum(-1)
             if a == 1
-            else largest_root(self.corner[..., :a, :b])
+            else root(self.corner[..., :a, :b])
             for a, b in blocks
         ]
         if not roots:  # too few rows for any block
@@ -231,9 +238,18 @@ class NestedProducts:
         return found
 
 
-def block_roots(cross: Array, blocks: Sequence[Block], /) -> Array:
+def block_roots(cross: Array, blocks: Sequence[Block], /, *, root: Callable[[Array], Array] = largest_root) -> Array:
     """Largest squared canonical correlation of every block, as the last axis; `cross` may be a batch of products."""
-    return NestedProducts(cross, cross[..., :, 0], cross[..., 0, :]).roots(blocks)
+    return NestedProducts(cross, cross[..., :, 0], cross[..., 0, :]).roots(blocks, root=root)
+
+
+def least_roots(log_evidence: float, blocks: Sequence[Block], n: int, /) -> Array:
+    """Roots of which at least one block has its own where the evidence of all together is so large.
+
+    It is no larger than that of the block with most, times their number. Rather too small than too large.
+    """
+    levels = log_weights(blocks) - log_evidence + np.log(len(blocks)) + _MARGIN
+    return np.array([root_of_many(level, *block, n) for level, block in zip(levels.tolist(), blocks, strict=True)])
 
 
 def log_evidence(roots: Array, blocks: Sequence[Block], n: int, /, *, law: Law = log_sf) -> Array:

@@ -6,12 +6,33 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc
 
-from renyi.compute.arrays import Array, Counts, Lookup, as_floats, as_places, at_least, in_memory, like, namespace
+from renyi.compute.arrays import (
+    Array,
+    Counts,
+    Lookup,
+    as_floats,
+    as_places,
+    at_least,
+    by_value,
+    in_memory,
+    like,
+    namespace,
+)
 from renyi.compute.roots import root_between
 from renyi.errors import InputError
 from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_beta, log_tail
 
-__all__ = ["LARGEST_RANK", "MANY_ROOTS", "are_many", "critical_root", "log_sf", "log_sf_of_many", "null_median"]
+__all__ = [
+    "LARGEST_RANK",
+    "MANY_ROOTS",
+    "are_many",
+    "critical_root",
+    "log_sf",
+    "log_sf_by_rows",
+    "log_sf_of_many",
+    "null_median",
+    "root_of_many",
+]
 
 # The table of the law takes 0.6 s at this smaller rank, and the cube of it beyond.
 LARGEST_RANK = 200
@@ -92,7 +113,9 @@ def log_sf_of_many(roots: Array, rank_x: int, rank_y: int, n_samples: int | Coun
         smallest, largest = int(n_samples.min()), int(n_samples.max())
     a, b = _checked_ranks(rank_x, rank_y, smallest)
     if b > _LARGEST_INTERPOLATED:
-        found: Array = like(_one_by_one(in_memory(roots), a, b, in_memory(n_samples)), roots)
+        here = in_memory(roots)
+        lengths = np.broadcast_to(in_memory(n_samples), here.shape)
+        found: Array = like(log_sf_by_rows(here.ravel(), a, b, lengths.ravel()).reshape(here.shape), roots)
         return found
     if smallest == largest or isinstance(n_samples, int):
         return _interpolated(a, b, smallest)(roots)
@@ -104,17 +127,28 @@ def log_sf_of_many(roots: Array, rank_x: int, rank_y: int, n_samples: int | Coun
     return log_p
 
 
+def log_sf_by_rows(roots: Array, rank_x: int, rank_y: int, n_samples: Counts, /) -> Array:
+    """`log_sf` where each root has its own number of rows; closed forms take them all at once."""
+    a, b = _checked_ranks(rank_x, rank_y, int(n_samples.min(initial=2**62)))
+    log_p: Array = np.empty(len(roots))
+    if len(roots) == 0:
+        return log_p
+    if a > 2:
+        for rows, n in by_value(n_samples):
+            log_p[rows] = log_sf(roots[rows], a, b, n)
+        return log_p
+    return _closed_form(np.clip(roots, 0.0, LARGEST_BELOW_ONE), a, b, n_samples)
+
+
+def root_of_many(log_p: float, rank_x: int, rank_y: int, n_samples: int, /) -> float:
+    """A root of which `log_sf_of_many` is about this, 0 where every one is smaller; nothing is known of large ranks."""
+    a, b = _checked_ranks(rank_x, rank_y, n_samples)
+    return _interpolated(a, b, n_samples).root_at(log_p) if b <= _LARGEST_INTERPOLATED else 0.0
+
+
 def are_many(n_roots: int, /) -> bool:
     """Whether tables of the law pay for so many roots."""
     return n_roots >= MANY_ROOTS
-
-
-def _one_by_one(roots: Array, a: int, b: int, n_samples: int | Counts) -> Array:
-    log_p = np.empty(roots.shape)
-    n = np.broadcast_to(n_samples, roots.shape)
-    for length in np.unique(n):
-        log_p[n == length] = log_sf(roots[n == length], a, b, int(length))
-    return log_p
 
 
 def _nodes_at(n: Counts) -> Counts:
@@ -188,29 +222,35 @@ def _checked_ranks(rank_x: int, rank_y: int, n_samples: int) -> tuple[int, int]:
     return a, b
 
 
-def _closed_form(roots: Array, a: int, b: int, n_samples: int) -> Array:
+def _closed_form(roots: Array, a: int, b: int, n_samples: int | Counts) -> Array:
     return _log_sf_of_one(roots, b, n_samples) if a == 1 else _log_sf_of_two(roots, b, n_samples)
 
 
-def _log_sf_of_one(roots: Array, b: int, n_samples: int) -> Array:
+def _log_sf_of_one(roots: Array, b: int, n_samples: int | Counts) -> Array:
     """A beta law."""
     p = betaincc(b / 2, (n_samples - 1 - b) / 2, roots)
     is_far = p < _SMALLEST_P
     if not is_far.any():
         return np.asarray(np.log(p))
     log_p = np.log(np.where(is_far, 1.0, p))
-    log_p[is_far] = log_tail(roots[is_far], DoubleWishart(1, b, n_samples))
+    of_far = np.broadcast_to(n_samples, roots.shape)[is_far]
+    tails = np.empty(len(of_far))
+    for rows, n in by_value(of_far):
+        tails[rows] = log_tail(roots[is_far][rows], DoubleWishart(1, b, n))
+    log_p[is_far] = tails
     return log_p
 
 
-def _log_sf_of_two(roots: Array, b: int, n_samples: int) -> Array:
+def _log_sf_of_two(roots: Array, b: int, n_samples: int | Counts) -> Array:
     """With p = α + 1, q = β + 1 and I the regularised incomplete beta function, the sum of two positive terms.
 
     P(θ₁ > x) = 1 − I_x(2p, 2q) + B(p, q)/(2 B(2p, 2q)) x^p (1−x)^q I_x(p, q), from the joint density by parts. The
     first term is negligible long before it underflows, since it falls like the square of the second.
     """
     p, q = (b - 1) / 2, (n_samples - b - 2) / 2
-    log_ratio = log_beta(p, q) - log_beta(2 * p, 2 * q) - np.log(2.0)
+    distinct, which = np.unique(q, return_inverse=True)
+    ratios = [log_beta(p, own) - log_beta(2 * p, 2 * own) - np.log(2.0) for own in distinct.tolist()]
+    log_ratio = np.array(ratios)[which]
     with np.errstate(divide="ignore"):
         first = np.log(betaincc(2 * p, 2 * q, roots))
         second = log_ratio + p * np.log(roots) + q * np.log1p(-roots) + np.log(betainc(p, q, roots))
@@ -234,6 +274,7 @@ class _Interpolated:
         odds = np.sinh(knots) ** 2 / n_samples
         log_p = log_sf(np.minimum(odds / (1.0 + odds), LARGEST_BELOW_ONE), a, b, n_samples)
         spline = CubicSpline(knots, log_p + self._power * np.log1p(odds))
+        self._odds, self._log_p = odds, log_p
         self._steps_per_unit = (_KNOTS - 1) / end
         self._coefficients = Lookup(spline.c.T)
 
@@ -242,6 +283,12 @@ class _Interpolated:
         xp = namespace(odds)
         found: Array = xp.clip(self.at(self._variable(odds)) - self._power * xp.log1p(odds), None, 0.0)
         return found
+
+    def root_at(self, log_p: float, /) -> float:
+        """Where the null distribution has this value, between two knots that do."""
+        # From the smallest on; 0 where it is not below 0.
+        odds = float(np.interp(log_p, self._log_p[::-1], self._odds[::-1])) if log_p < 0.0 else 0.0
+        return odds / (1.0 + odds)
 
     def at(self, variable: Array, /) -> Array:
         """What is tabulated, the law without its last power."""

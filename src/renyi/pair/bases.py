@@ -17,8 +17,6 @@ from renyi.data.reader import as_column
 from renyi.errors import InputError
 from renyi.pair.settings import Settings
 
-__all__ = ["columns_on", "pair_of_bases"]
-
 Outcome = TypeVar("Outcome")
 
 # Below this many rows a second thread costs more than it saves.

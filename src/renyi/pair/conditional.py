@@ -19,8 +19,6 @@ from renyi.inference.multiscale import Block
 from renyi.pair.conditioning import Explained, explain, matrix_of, soften, targets_of
 from renyi.pair.result import TestResult
 
-__all__ = ["conditional_test"]
-
 Method = Literal["auto"]
 
 # Levels of roughness of x and y that are looked at together; a scalar has one function a level.

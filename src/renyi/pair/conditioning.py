@@ -19,8 +19,6 @@ from renyi.compute.arrays import Array
 from renyi.data.column import Column, labels_of
 from renyi.errors import InputError
 
-__all__ = ["Explained", "explain", "matrix_of", "soften", "targets_of"]
-
 # Features of z: a quarter of the rows, within reason.
 _ROWS_PER_FEATURE, _MOST_FEATURES = 4, 400
 _MOST_FUNCTIONS = 30

@@ -1,7 +1,6 @@
 """The tests of one pair: `independence_test`."""
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -13,26 +12,18 @@ from renyi.basis.canonical import canonical_correlations, cross_products, larges
 from renyi.basis.random_features import Seed
 from renyi.compute.arrays import Array, namespace
 from renyi.compute.devices import device_of
+from renyi.compute.eigenvalues import most_of_root
 from renyi.data.align import Missing, as_blocks, as_pair, common_rows
 from renyi.errors import CalibrationWarning, InputError, check_choice, is_integer
 from renyi.inference import contingency, multiscale
 from renyi.inference.classical import bartlett, spectral
 from renyi.inference.multiscale import Block, Law
-from renyi.inference.permutation import (
-    ROUNDING,
-    ROUNDING_OF_LOGARITHMS,
-    Exchange,
-    Groups,
-    Statistic,
-    shuffled_pvalue,
-)
+from renyi.inference.permutation import ROUNDING, ROUNDING_OF_LOGARITHMS, Exchange, Groups, Statistic, shuffled_pvalue
 from renyi.inference.roy import log_sf, log_sf_of_many
 from renyi.pair.bases import columns_on, for_both, pair_of_bases
 from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
 from renyi.pair.result import TestResult
 from renyi.pair.settings import Rng
-
-__all__ = ["check_resamples", "independence_test"]
 
 Method = Literal["auto", "roy", "bartlett", "spectral", "permutation"]
 _MOST_RESAMPLES = 10**8
@@ -256,21 +247,31 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
 
     if not all(side.basis.is_kept for side in scales):
         return replace(result, pvalue=np.nan, log_pvalue=np.nan)  # there are no rows to permute
-    n_drawn = 0
+    n_drawn, least = 0, None
 
     def statistic(cross: Array) -> Array:
         # Many answers are clear after a few shuffles; for the others a table of the law pays.
-        nonlocal n_drawn
+        nonlocal n_drawn, least
         n_drawn += len(cross)
-        is_worth_it = shuffles.are_many or shuffles.device is not None or n_drawn > _DRAWS_WITHOUT_TABLE
-        law = log_sf_of_many if is_worth_it else log_sf
-        return -multiscale.log_harmonic_mean(_evidence(cross, blocks, n, law))
+        if shuffles.device is not None:
+            return _statistic(cross, log_sf_of_many)
+        if not (shuffles.are_many or n_drawn > _DRAWS_WITHOUT_TABLE):
+            return _statistic(cross, log_sf)
+        if least is None:
+            least = multiscale.least_roots(-log_mean, blocks, n)
+        if not least.all():
+            return _statistic(cross, log_sf_of_many)
+        # Where the p-value is small most fall short of the observed statistic by far, which bounds tell.
+        found = np.full(len(cross), -np.inf)
+        may_reach = (multiscale.block_roots(cross, blocks, root=most_of_root) >= least).any(axis=-1)
+        found[may_reach] = _statistic(cross[may_reach], log_sf_of_many)
+        return found
+
+    def _statistic(cross: Array, law: Law) -> Array:
+        evidence = multiscale.log_evidence(multiscale.block_roots(cross, blocks), blocks, n, law=law)
+        return -multiscale.log_harmonic_mean(evidence)
 
     return shuffles.test(result, scales[0].basis, scales[1].basis, statistic, rounding=ROUNDING_OF_LOGARITHMS)
-
-
-def _evidence(cross: Array, blocks: Sequence[Block], n: int, law: Law = log_sf) -> Array:
-    return multiscale.log_evidence(multiscale.block_roots(cross, blocks), blocks, n, law=law)
 
 
 def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shuffles, /) -> TestResult:

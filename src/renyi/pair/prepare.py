@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from renyi.basis.basis import (
     Basis,
@@ -19,14 +18,10 @@ from renyi.basis.basis import (
 )
 from renyi.basis.nested import Scales, category_scales, number_scales, vector_scales
 from renyi.basis.random_features import DEFAULT_SCALE, FIXED_DRAW, Seed
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Column
 from renyi.pair.bases import check_freedom, rows_in_common
 from renyi.pair.settings import Settings
-
-__all__ = ["DEFAULT_SETTINGS", "Prepared", "Restricted", "prepare", "together"]
-
-Array: TypeAlias = NDArray[np.float64]
-Pair: TypeAlias = tuple[Column, Column]
 
 DEFAULT_SETTINGS = Settings(None, DEFAULT_SCALE, "auto")
 
@@ -45,14 +40,14 @@ class Prepared:
     basis: Basis
     scales: Scales
 
-    def on(self, rows: NDArray[np.bool_], /) -> "Prepared":
+    def on(self, rows: Mask, /) -> "Prepared":
         """The same on some of the rows."""
         if self.scales.basis is self.basis:
             scales = self.scales.on(rows)
             return Prepared(scales.basis, scales)
         return Prepared(restrict(self.basis, rows), self.scales.on(rows))
 
-    def on_cells(self, left: NDArray[np.intp], /) -> "Restricted":
+    def on_cells(self, left: Index, /) -> "Restricted":
         """The same for rows in batches, given how many of every cell are left."""
         basis, mixing = restrict_cells(self.basis, left)
         scales, of_scales = self.scales.on_cells(left)
@@ -101,7 +96,7 @@ def prepare(column: Column, seed: Seed = FIXED_DRAW, /, settings: Settings = DEF
     return Prepared(basis, vector_scales(column.values, basis))
 
 
-def together(pair: Pair, prepared: Sequence[Prepared], /) -> tuple[Prepared, Prepared]:
+def together(pair: tuple[Column, Column], prepared: Sequence[Prepared], /) -> tuple[Prepared, Prepared]:
     """Two prepared columns on the rows both have, checked for freedom."""
     x, y = prepared
     rows = rows_in_common(pair)

@@ -14,8 +14,6 @@ from renyi.inference.debias import null_level
 from renyi.pair.bases import columns_on, pair_of_bases
 from renyi.pair.settings import Rng, Scale, Settings, check_draws
 
-__all__ = ["rdc"]
-
 
 def rdc(
     x: Any,

@@ -34,8 +34,6 @@ from renyi.pair import showing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["CategoryTransformation", "RankTransformation", "TestResult", "Transformations", "remark_on"]
-
 # Smallest p-value that is shown as a number, rather than as its logarithm.
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
@@ -369,14 +367,7 @@ class TestResult:
         )
 
 
-def remark_on(
-    x: Basis,
-    y: Basis,
-    rows: float,
-    common: Mask | None,
-    places: Index | None = None,
-    /,
-) -> str:
+def remark_on(x: Basis, y: Basis, rows: float, common: Mask | None, places: Index | None = None, /) -> str:
     """What is said of a pair that one or two rows carry, empty where more do; rows are counted from 0.
 
     `common` are the rows of the table on which both columns are known, None for all of them; `places` are those of the

@@ -12,8 +12,6 @@ from renyi.basis.ranks import joint_ranks
 from renyi.data.column import Column
 from renyi.errors import InputError, brief, check_choice, is_integer, is_number
 
-__all__ = ["Rng", "Scale", "Settings", "check_draws"]
-
 Scale: TypeAlias = float | Literal["median"]
 Rng: TypeAlias = int | np.random.Generator | None
 
@@ -43,21 +41,22 @@ class Settings:
     def projection(self, column: Column, seed: Seed, /) -> Projection:
         """The frequencies of one complete column."""
         n, n_coordinates = column.values.reshape(len(column), -1).shape
-        k = random_features.default_projections(n_coordinates, n) if self.k is None else int(self.k)
-        if self.s == "median":
-            s = random_features.median_scale(joint_ranks(column.values.reshape(n, n_coordinates)))
-            if s == 0.0:
-                raise InputError(f"s='median' is 0 for {column.label}, most of whose values are equal: pass a number")
-        else:
-            s = float(self.s)
-        return random_features.draw(n_coordinates, k, s, kind=self.frequencies, seed=seed)
+        if self.s != "median":
+            return self._drawn(n, n_coordinates, self.s, seed)
+        s = random_features.median_scale(joint_ranks(column.values.reshape(n, n_coordinates)))
+        if s == 0.0:
+            raise InputError(f"s='median' is 0 for {column.label}, most of whose values are equal: pass a number")
+        return self._drawn(n, n_coordinates, s, seed)
 
     def scalar_projection(self, n: int, seed: Seed, /, *, n_coordinates: int = 1) -> Projection:
         """The frequencies of a number, or vector, of n rows that are read in batches."""
         if self.s == "median":
             raise InputError("s='median' needs all ranks at once, and the rows are read in batches: pass a number")
+        return self._drawn(n, n_coordinates, self.s, seed)
+
+    def _drawn(self, n: int, n_coordinates: int, s: float, seed: Seed) -> Projection:
         k = random_features.default_projections(n_coordinates, n) if self.k is None else int(self.k)
-        return random_features.draw(n_coordinates, k, float(self.s), kind=self.frequencies, seed=seed)
+        return random_features.draw(n_coordinates, k, float(s), kind=self.frequencies, seed=seed)
 
     def of_rows(self, basis: Basis, /) -> Basis:
         """The basis; unless a k was named, how many functions it has goes by its rows, also where some drop out."""

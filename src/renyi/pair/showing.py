@@ -2,8 +2,6 @@
 
 from types import ModuleType
 
-__all__ = ["public_names", "report"]
-
 
 def report() -> ModuleType:
     """The functions that turn results into text, figures and pages."""

@@ -16,8 +16,6 @@ from renyi.pair.bases import pair_of_bases
 from renyi.pair.result import CategoryTransformation, RankTransformation, Transformations
 from renyi.pair.settings import Rng, Scale, Settings
 
-__all__ = ["transformations", "transformations_of"]
-
 # Canonical correlations this close are taken as equal when their functions are shown.
 _EQUAL_CORRELATIONS = 1e-9
 # Functions rise with x, unless this many times as much is to be said of y.

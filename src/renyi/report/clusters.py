@@ -4,8 +4,6 @@ import numpy as np
 
 from renyi.compute.arrays import Array, Index
 
-__all__ = ["orders"]
-
 _MOST_TO_ORDER = 500
 
 

@@ -21,8 +21,6 @@ from renyi.report.views import Axis, view_of
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
-__all__ = ["SCHEMA", "ReportOptions", "document_of"]
-
 SCHEMA = 2
 # What a page still opens quickly with: all pairs of 500 columns.
 _MOST_PAIRS, _MOST_DRAWN = 125_000, 500

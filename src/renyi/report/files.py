@@ -7,8 +7,6 @@ from pathlib import Path
 
 from renyi.errors import InputError
 
-__all__ = ["check_apart", "check_writable", "written_whole"]
-
 
 def check_writable(path: Path, /) -> None:
     """Refuse a path that no file can be written to, before any work is done."""

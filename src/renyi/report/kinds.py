@@ -18,8 +18,6 @@ from renyi.data.column import Column
 from renyi.inference.roy import null_median
 from renyi.report.summary import short, trend_of
 
-__all__ = ["kind_of"]
-
 # A shape needs no finer ranks.
 _CELLS = 1024
 # Smooth functions of a fit: the fewest that explain this share of what the most of them do.

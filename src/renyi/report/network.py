@@ -9,8 +9,6 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 
 from renyi.compute.arrays import Array, Index
 
-__all__ = ["network_of"]
-
 _MOST_NODES, _MOST_EDGES = 36, 60
 # Beyond this many lines a column hides what else there is.
 _MOST_LINES = 6

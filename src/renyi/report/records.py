@@ -7,8 +7,6 @@ from typing import Any
 from renyi.report.summary import Result
 from renyi.tables.screening import Screening
 
-__all__ = ["csv_of", "json_of", "record_of"]
-
 
 def record_of(result: Result, /, *, q: float, top: int | None = None) -> dict[str, Any]:
     """A table's findings, strongest first: all at a false discovery rate of q, or the first of them."""

@@ -9,8 +9,6 @@ from renyi.report.summary import Result, called, lines_of, number, ranking, rate
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
 
-__all__ = ["drawn_from", "missed", "sentences"]
-
 _PLURALS = {"category": "categories", "boolean": "yes-or-no columns", "ordered": "ordered categories"}
 _SINGULARS = {"boolean": "yes-or-no column", "ordered": "ordered category"}
 _N_STRONGEST = 3

@@ -14,25 +14,6 @@ from renyi.errors import count
 from renyi.tables.dependence_matrix import DependenceMatrix, Fold
 from renyi.tables.screening import Screening
 
-__all__ = [
-    "LONGEST_NOTE",
-    "Line",
-    "Result",
-    "called",
-    "headline",
-    "lines_of",
-    "notes_of",
-    "number",
-    "pvalue",
-    "ranking",
-    "rate",
-    "remarks",
-    "short",
-    "signs_of",
-    "trend_of",
-    "width",
-]
-
 Result: TypeAlias = DependenceMatrix | Screening
 
 # A trend is shown from this coefficient of Spearman on.

@@ -13,8 +13,6 @@ from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Column
 from renyi.report.summary import short
 
-__all__ = ["cells_of", "drawable", "followed", "label_of", "limits_of", "plain", "significant", "variable_record"]
-
 _LONGEST_LABEL = 60
 # Beyond these a browser's axis has no room left for differences.
 _LARGEST, _SMALLEST = 1e300, 1e-300
@@ -113,12 +111,9 @@ def significant(values: Array, /) -> list[float]:
     spread = float(values.max() - values.min())
     finest = math.log10(spread) if spread > 0.0 else math.inf
     digits = np.clip(np.ceil(sizes - finest) + 6, 6, 17).astype(int)
-    return [_shortest(float(f"{v:.{d}g}")) for v, d in zip(values.tolist(), digits.tolist(), strict=True)]
-
-
-def _shortest(value: float) -> float:
-    """Whole numbers as such, which saves a point and a zero."""
-    return int(value) if value.is_integer() and abs(value) < 1e15 else value
+    rounded = (float(f"{v:.{d}g}") for v, d in zip(values.tolist(), digits.tolist(), strict=True))
+    # Whole numbers as such, which saves a point and a zero.
+    return [int(value) if value.is_integer() and abs(value) < 1e15 else value for value in rounded]
 
 
 def _sample(values: Array, gaps: Mask | None, *, is_coded: bool) -> Sequence[float | None]:

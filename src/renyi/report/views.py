@@ -19,8 +19,6 @@ from renyi.pair.transformations import transformations_of
 from renyi.report.kinds import kind_of
 from renyi.report.variables import cells_of, drawable, followed, label_of, limits_of, plain, significant
 
-__all__ = ["Axis", "view_of"]
-
 Function: TypeAlias = RankTransformation | CategoryTransformation
 
 _CELLS, _CLOUD_CELLS = 40, 32

@@ -4,19 +4,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    validate_data,
-)
+from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
 from renyi.compute.arrays import in_memory, is_matrix_of_floats
 from renyi.compute.devices import as_numbers
 from renyi.compute.threads import available_cores
 from renyi.errors import InputError, is_integer
 from renyi.selection.inputs import is_frame, with_labels
-
-__all__ = ["RandomState", "as_array", "checked", "n_threads_of", "seed_of"]
 
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 

@@ -4,11 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from renyi.basis import random_features
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
@@ -17,8 +13,6 @@ from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.pair.settings import Settings
 from renyi.sklearn.arguments import RandomState, seed_of
-
-__all__ = ["RandomCopulaFeatures"]
 
 
 class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

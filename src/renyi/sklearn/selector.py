@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    check_is_fitted,
-)
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from renyi.coefficients.base import Measure
 from renyi.coefficients.registry import measure as named
@@ -22,22 +18,13 @@ from renyi.errors import InputError, count, is_integer, is_number
 from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, Criterion, Step, forward
 from renyi.selection.gain import Gains
-from renyi.selection.inputs import (
-    Categorical,
-    TargetKind,
-    is_frame,
-    read_features,
-    read_target,
-    with_labels,
-)
+from renyi.selection.inputs import Categorical, TargetKind, is_frame, read_features, read_target, with_labels
 from renyi.selection.setwise import Setwise
 from renyi.sklearn.arguments import RandomState, as_array, checked, n_threads_of, seed_of
 from renyi.tables.api import matrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["RDCSelector", "rdc_score"]
 
 
 class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -1,6 +1,7 @@
 """Rows that come in batches to dependence, by two passes over them: `Accumulator`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import reduce
 from operator import add
 from typing import Any
@@ -30,8 +31,6 @@ from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.roles import Asked, Roles
 from renyi.tables.rows import Rows
 from renyi.tables.screening import Screening
-
-__all__ = ["DEFAULT_MEMORY", "Accumulator", "bytes_of", "measure_of"]
 
 # Sums of all rows as they are and will be next, of a batch, and products that are still to be added to these.
 _COPIES = 4
@@ -271,8 +270,7 @@ class Accumulator:
 
     def empty(self) -> "Accumulator":
         """One that has seen nothing yet, in the same pass over the same table."""
-        other = Accumulator.__new__(Accumulator)
-        other.__dict__.update(self.__dict__)
+        other = copy(self)
         other._folded = None
         if self._plan is None:
             other._n_rows, other._roles, other._columns, other._notes = 0, None, {}, Notes()
@@ -356,8 +354,7 @@ class Accumulator:
         return decided, Plan(decided.counted, decided.partners, self._settings, n_rows, share, sample=self._sample)
 
     def _after(self, decided: Decided, plan: VectorPlan | Plan) -> "Accumulator":
-        after = Accumulator.__new__(Accumulator)
-        after.__dict__.update(self.__dict__)
+        after = copy(self)
         after._decided, after._plan, after._folded, after._columns = decided, plan, None, {}
         return after
 

@@ -1,17 +1,15 @@
 """The functions of tables: `matrix`, `screen` and `pairs`."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from renyi.allpairs.device.reading import tensors_of
-from renyi.allpairs.edges import Edges
 from renyi.allpairs.row_sample import SAMPLE
 from renyi.coefficients.base import Measure
 from renyi.compute.devices import device_of
 from renyi.data.align import Missing
-from renyi.data.table import Table
 from renyi.data.types import MAX_LEVELS
 from renyi.errors import InputError, is_integer, is_number
 from renyi.inference.false_discovery import Correction
@@ -25,8 +23,8 @@ from renyi.tables.result import rate_for
 from renyi.tables.screening import Screening
 from renyi.tables.top_pairs import TopPairs
 
-__all__ = ["matrix", "pairs", "screen"]
-
+# Where the rows of a table are, and who adds them up.
+Door: TypeAlias = TableInMemory | TableInBatches | TableOnDevice
 
 _DEFAULT_TOP = 1000
 
@@ -195,7 +193,7 @@ def pairs(
     rate = rate_for(q, str(by), has_law=by.has_law)
     most = _DEFAULT_TOP if top is None and threshold is None else top
     door, (table, _) = _door(asked, device, table, None)
-    rows, tiles = door.tiles(table)
+    rows, tiles = door.tiles(table, at_most=rate)
     if by.features is None:
         whole = DependenceMatrix.of(rows, None, next(tiles), correction=correction)
         return whole.strongest(top=most, threshold=threshold, q=q)
@@ -262,17 +260,7 @@ def screen(
     return Screening.of(candidates, goal, held, edges, correction=correction)
 
 
-class _Door(Protocol):
-    """A way by which a table comes in: where its rows are, and who adds them up."""
-
-    def matrix(self, table: Any, other: Any, /) -> tuple[Table, Table | None, Edges]: ...
-
-    def tiles(self, table: Any, /) -> tuple[Table, Iterator[Edges]]: ...
-
-    def screen(self, table: Any, target: Any, given: Any, /) -> tuple[str, tuple[str, ...], Table, Edges]: ...
-
-
-def _door(asked: Question, device: Any, table: Any, other: Any) -> tuple[_Door, tuple[Any, Any]]:
+def _door(asked: Question, device: Any, table: Any, other: Any) -> tuple[Door, tuple[Any, Any]]:
     """The way for a table, or for two, and what is to be read there."""
     place = device_of(device, *tensors_of(table), *tensors_of(other))
     is_second = other is not None and names_in(other) is None

@@ -17,22 +17,6 @@ from renyi.inference.false_discovery import Correction
 from renyi.tables.accumulator import measure_of
 from renyi.tables.roles import check_partners, within_vector
 
-__all__ = [
-    "Question",
-    "Types",
-    "Vectors",
-    "column_named",
-    "comparable",
-    "holds_values",
-    "listed",
-    "name_beside",
-    "named_target",
-    "names_in",
-    "side_by_side",
-    "split",
-    "with_target",
-]
-
 Types: TypeAlias = Mapping[Any, Override] | None
 Vectors: TypeAlias = Mapping[str, Sequence[str]] | None
 

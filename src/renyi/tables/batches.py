@@ -14,7 +14,8 @@ from renyi.compute.memory import give_back
 from renyi.compute.progress import watched_rows
 from renyi.compute.spark import is_spark
 from renyi.data.align import check_indexes
-from renyi.data.files.batches import Stream, as_stream, is_streamed, opened
+from renyi.data.files.batches import as_stream, is_streamed, opened
+from renyi.data.files.streams import Stream
 from renyi.data.notes import Notes
 from renyi.data.table import NewFrame, Table
 from renyi.errors import InputError, count
@@ -22,8 +23,6 @@ from renyi.tables.accumulator import Accumulator
 from renyi.tables.arguments import Question, names_in
 from renyi.tables.budget import bytes_of
 from renyi.tables.rows import Rows, side_by_side
-
-__all__ = ["TableInBatches", "check_order", "is_out_of_core", "loaded_if_small"]
 
 # Libraries whose tables say nothing of the order of their rows.
 _WITHOUT_ORDER = ("pyspark", "duckdb", "ibis")
@@ -56,8 +55,8 @@ class TableInBatches:
         passed = self._passed(table, None if names is not None else other, others=names)
         return *passed.tables, Edges.joined(list(passed.tiles()))
 
-    def tiles(self, table: Any, /) -> tuple[Table, Iterator[Edges]]:
-        """All pairs of a table, some at a time."""
+    def tiles(self, table: Any, /, *, at_most: float) -> tuple[Table, Iterator[Edges]]:
+        """All pairs of a table, some at a time, those with a p-value above `at_most` as well."""
         passed = self._passed(table)
         return passed.tables[0], passed.tiles()
 

@@ -9,8 +9,6 @@ from renyi.allpairs.streaming.column_stats import Counted
 from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY
 from renyi.errors import InputError, brief
 
-__all__ = ["DEFAULT_MEMORY", "bytes_of", "capacity", "check_ranks"]
-
 DEFAULT_MEMORY = "1GB"
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 # What a summary takes for every part of it, with what waits to be counted, and how many parts are enough.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import Variable
-from renyi.allpairs.compare import Found, FoundPairs
+from renyi.allpairs.compare import FoundPairs
 from renyi.allpairs.edges import Edges
 from renyi.coefficients.base import N_RESAMPLES, Measure, Side
 from renyi.coefficients.pearson import Pearson, Spearman, correlation_of
@@ -19,8 +19,6 @@ from renyi.compute.threads import stream
 from renyi.data.align import as_pair, common_rows
 from renyi.data.column import Column
 from renyi.errors import InputError
-
-__all__ = ["MeasuredEdges", "measured"]
 
 Reasons: TypeAlias = NDArray[np.object_]
 
@@ -62,9 +60,9 @@ class MeasuredEdges(Edges):
     whole: Array | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # Tests that are still to be made would take all prepared columns with them, as would those of trends.
-        state = {name: value for name, value in self.__dict__.items() if name != "_trends"}
-        return state | {"test": partial(_Tested, *self._tested), "whole": None}
+        # Tests that are still to be made would take all prepared columns with them.
+        tested = partial(_Tested, *self._tested)
+        return self.__dict__ | {"test": tested, "whole": None}
 
     def spread(self, name: str, /) -> Array | None:
         """All coefficients as they came, and on the diagonal what columns have with themselves."""
@@ -93,16 +91,12 @@ class MeasuredEdges(Edges):
     @cached_property
     def pearson(self) -> Array:
         """Pearson's correlation of the same pairs on the same rows, NaN where one of the two has no order."""
-        return _Beside(Pearson(), self.x, self.y).of(self.found)
+        return _beside(Pearson(), self)
 
     @cached_property
     def spearman(self) -> Array:
         """Spearman's correlation of the same pairs on the same rows, NaN where one of the two has no order."""
-        return self._trends.of(self.found)
-
-    @cached_property
-    def _trends(self) -> "_Beside":
-        return _Beside(Spearman(), self.x, self.y)
+        return _beside(Spearman(), self)
 
     @property
     def has_law(self) -> bool:
@@ -261,37 +255,27 @@ def _whole(values: Array) -> Array:
     return np.where(np.abs(values - 1.0) <= _ROUNDING, 1.0, values)
 
 
-class _Beside:
+def _beside(measure: Pearson, edges: Edges) -> Array:
     """A correlation of the same pairs on the same rows, NaN where it is not defined; columns are prepared once."""
+    prepared: dict[Variable, Any] = {}
 
-    def __init__(self, measure: Pearson, x: Sequence[Variable], y: Sequence[Variable]) -> None:
-        self._measure = measure
-        self._variables = x, y
-        self._sides: tuple[dict[int, Any], dict[int, Any]] = ({}, {})
-        if y is x:
-            self._sides = self._sides[0], self._sides[0]
+    def side(variable: Variable) -> Any:
+        if variable not in prepared:
+            prepared[variable] = measure.prepare(measure.numbers_of(variable.column))
+        return prepared[variable]
 
-    def of(self, found: Found) -> Array:
-        """The correlations of all pairs that were found."""
-        columns = [variable.column for side in self._variables for variable in side]
-        if all(column.missing is None and not self._measure.refusal(column) for column in columns):
-            x, y = ([self._side(which, k) for k in range(len(side))] for which, side in enumerate(self._variables))
-            return np.asarray(self._measure.every_pair(x, y)[found.i, found.j])
-        pairs = zip(found.i.tolist(), found.j.tolist(), strict=True)
-        return np.array([self._one(a, b) for a, b in pairs], dtype=np.float64)
+    def one(x: Variable, y: Variable) -> float:
+        pair = x.column, y.column
+        if common_rows(*pair) is not None or any(map(measure.refusal, pair)):
+            return correlation_of(measure, *pair)
+        return measure.combine(side(x), side(y))
 
-    def _one(self, a: int, b: int) -> float:
-        """The correlation of two columns by their positions."""
-        x, y = self._variables[0][a].column, self._variables[1][b].column
-        if common_rows(x, y) is not None or self._measure.refusal(x) or self._measure.refusal(y):
-            return correlation_of(self._measure, x, y)
-        return self._measure.combine(self._side(0, a), self._side(1, b))
-
-    def _side(self, which: int, place: int) -> Any:
-        known = self._sides[which]
-        if place not in known:
-            known[place] = self._measure.prepare(self._measure.numbers_of(self._variables[which][place].column))
-        return known[place]
+    found, columns = edges.found, [variable.column for variable in (*edges.x, *edges.y)]
+    if all(column.missing is None and not measure.refusal(column) for column in columns):
+        x, y = (list(map(side, variables)) for variables in (edges.x, edges.y))
+        return np.asarray(measure.every_pair(x, y)[found.i, found.j])
+    pairs = zip(found.i.tolist(), found.j.tolist(), strict=True)
+    return np.array([one(edges.x[a], edges.y[b]) for a, b in pairs], dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,6 @@ from renyi.errors import InputError
 from renyi.tables.budget import check_ranks
 from renyi.tables.roles import Roles
 
-__all__ = ["Decided"]
-
 Columns: TypeAlias = tuple[Counted | CountedVector, ...]
 
 

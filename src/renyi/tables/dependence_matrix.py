@@ -1,17 +1,13 @@
 """All pairs of columns of a table: what `renyi.matrix` gives."""
 
-from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.edges import Edges
-from renyi.compute.arrays import Array, Index
-from renyi.errors import InputError, is_integer
+from renyi.compute.arrays import Index
 from renyi.inference.false_discovery import Correction
 from renyi.pair import showing
 from renyi.tables.result import TableResult
@@ -20,10 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from renyi.data.table import Table
-
-__all__ = ["DependenceMatrix", "Fold"]
-
-Said = TypeVar("Said")
 
 
 class Fold(NamedTuple):
@@ -86,86 +78,27 @@ class DependenceMatrix(TableResult):
         cls, table: "Table", other: "Table | None", edges: Edges, /, *, correction: Correction
     ) -> "DependenceMatrix":
         """From the pairs of one table, or of two."""
-        parts, first = (table,) if other is None else (table, other), {*table.types, *table.skipped}
         return cls(
             edges=edges,
-            types=_together([part.types for part in parts], first),
-            skipped=_together([part.skipped for part in parts], first),
-            pooled=_together([part.pooled for part in parts], first),
-            n_rows=table.n_rows,
-            notes=tuple(sentence for part in parts for sentence in part.notes.sentences()),
+            **cls._told([table] if other is None else [table, other]),
             correction=correction,
-            new_frame=table.new_frame,
             names=tuple(column.name for column in table.columns),
             other_names=None if other is None else tuple(column.name for column in other.columns),
         )
 
-    @cached_property
-    def values(self) -> Array:
-        """Coefficients."""
-        return self._spread("coefficient", self.edges.own)
-
-    @cached_property
-    def debiased(self) -> Array:
-        """Coefficients, less what independent data would show; around 0 of either sign where nothing is there."""
-        return self._spread("debiased", 1.0 if self.edges.measure == "rdc" else np.nan)
-
-    @cached_property
-    def strength(self) -> Array:
-        """How strong dependences are: debiased coefficients, or the sizes of those of another measure.
-
-        Never below 0: where the test has seen more, it is the correlation of two numbers with the same p-value.
-        """
-        return self._spread("strength", self.edges.own)
-
-    @cached_property
-    def pvalues(self) -> Array:
-        """P-values of independence."""
-        return self._spread("pvalues", np.nan)
-
-    @cached_property
-    def qvalues(self) -> Array:
-        """P-values, adjusted."""
-        return self._matrix_of(self.edge_qvalues, np.nan)
-
-    @cached_property
-    def pearson(self) -> Array:
-        """Pearson's correlation."""
-        return self._spread("pearson", 1.0)
-
-    @cached_property
-    def spearman(self) -> Array:
-        """Spearman's correlation."""
-        return self._spread("spearman", 1.0)
-
-    @cached_property
-    def n_samples(self) -> Index:
-        """Rows that both columns have."""
-        own = [variable.n_samples for variable in self.edges.x]
-        counts = self._matrix_of(self.edges.found.n, own).astype(np.intp)
-        counts.setflags(write=False)
-        return counts
-
-    def _spread(self, name: str, diagonal: Any) -> Array:
-        """What was found on the pairs as a matrix that cannot be written to."""
+    def _shaped(self, name: str, diagonal: Any) -> NDArray[Any]:
         spread = self.edges.spread(name)
-        if spread is None:
-            holder = self.edges if hasattr(self.edges, name) else self.edges.found
-            return self._matrix_of(getattr(holder, name), diagonal)
-        spread.setflags(write=False)
-        return spread
-
-    def _matrix_of(self, values: NDArray[Any], diagonal: Any) -> Array:
-        """Values of the pairs as a matrix that cannot be written to."""
-        i, j = self.edges.found.i, self.edges.found.j
+        if spread is not None:
+            return spread
+        values, i, j = self._of_pairs(name), self.edges.found.i, self.edges.found.j
+        unknown = 0 if values.dtype.kind == "i" else np.nan
         if self.other_names is not None:
-            spread = np.full((len(self.names), len(self.other_names)), np.nan)
+            spread = np.full((len(self.names), len(self.other_names)), unknown, dtype=values.dtype)
             spread[i, j] = values
-        else:
-            spread = np.full((len(self.names), len(self.names)), np.nan)
-            spread[i, j] = spread[j, i] = values
-            np.fill_diagonal(spread, diagonal)
-        spread.setflags(write=False)
+            return spread
+        spread = np.full((len(self.names), len(self.names)), unknown, dtype=values.dtype)
+        spread[i, j] = spread[j, i] = values
+        np.fill_diagonal(spread, diagonal)
         return spread
 
     def top(self, n: int = 20, *, q: float | None = None, fold: bool = True) -> Any:
@@ -191,9 +124,7 @@ class DependenceMatrix(TableResult):
             would have missed it), `p`, `q`, `n`, `remark` (what the strength is without the one or two rows that carry
             it, counted from 0; mostly empty); folded also `stands_for`, the number of pairs that a row stands for.
         """
-        if not is_integer(n) or n < 1:
-            raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
-        ranked = self.ranked(self.rate(q))
+        ranked = self._found(n, q)
         if not fold:
             return self._frame(ranked[:n])
         lines = self.folded(ranked)[: int(n)]
@@ -302,17 +233,3 @@ class DependenceMatrix(TableResult):
         matplotlib.figure.Figure
         """
         return cast("Figure", showing.report().plot_matrix(self, ax=ax))
-
-    def __repr__(self) -> str:
-        return str(showing.report().text_of(self))
-
-    def _repr_html_(self) -> str:
-        return str(showing.report().html_of(self))
-
-
-def _together(parts: "Sequence[Mapping[str, Said]]", first: Collection[str]) -> "Mapping[str, Said]":
-    """What is said of the columns of one table or two; names that the first has too are told apart in the second."""
-    said = dict(parts[0])
-    for name, what in (parts[1] if len(parts) > 1 else {}).items():
-        said[f"{name} (other)" if name in first else name] = what
-    return MappingProxyType(said)

@@ -1,15 +1,16 @@
 """A table in memory: its columns to what was found on their pairs, in threads, a tile at a time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from renyi.allpairs.column_group import ColumnGroup, Variable, ready
+from renyi.allpairs.column_group import Variable, ready
 from renyi.allpairs.compare import SHUFFLES, FoundPairs, InMemory, compare
 from renyi.allpairs.edges import Edges
+from renyi.allpairs.few_rows import FewRows
 from renyi.allpairs.masked_moments import distinct_masks
 from renyi.allpairs.tiles import groups, shared_tiles
 from renyi.coefficients.rdc import Rdc
@@ -35,8 +36,6 @@ from renyi.tables.arguments import (
     with_target,
 )
 from renyi.tables.by_measure import measured
-
-__all__ = ["TableInMemory", "given_others"]
 
 # Short columns are prepared one after the other, since threads would wait for the interpreter, and for one another;
 # those with gaps take longer, as they have functions of their own.
@@ -64,13 +63,14 @@ class TableInMemory:
         rows, columns = (comparable(part, asked.by, at_least=1) for part in parts)
         return rows, columns, self._every_pair(rows.columns, columns.columns)
 
-    def tiles(self, table: Any, /) -> tuple[Table, Iterator[Edges]]:
-        """All pairs of a table, some at a time."""
+    def tiles(self, table: Any, /, *, at_most: float) -> tuple[Table, Iterator[Edges]]:
+        """All pairs of a table, some at a time; of those with a p-value above `at_most` nothing else may be known."""
         rows = comparable(self._read(table), self._asked.by, at_least=2)
         if self._asked.by.features is None:
             return rows, iter([self._every_pair(rows.columns, None)])
         variables = self._prepared(rows.columns)
-        return rows, (Edges(variables, variables, found) for found in self._in_tiles(variables, None))
+        found = self._in_tiles(variables, None, at_most=at_most)
+        return rows, (Edges(variables, variables, part) for part in found)
 
     def screen(self, table: Any, target: Any, given: Any, /) -> tuple[str, tuple[str, ...], Table, Edges]:
         """Every column against one: its name, what is held fixed, the other columns, and what was found."""
@@ -130,19 +130,28 @@ class TableInMemory:
         found = dict(zip(order, watched(made, len(columns), "Preparing columns", shown=shown), strict=True))
         return [found[k] for k in range(len(columns))]
 
-    def _in_tiles(self, x: Sequence[Variable], y: Sequence[Variable] | None) -> Iterator[FoundPairs]:
-        """All pairs, a tile at a time."""
+    def _in_tiles(
+        self, x: Sequence[Variable], y: Sequence[Variable] | None, *, at_most: float = 1.0
+    ) -> Iterator[FoundPairs]:
+        """All pairs, a tile at a time, or some of those with gaps on few rows."""
+        few = FewRows.of(x, x if y is None else y)
+        own = groups(x, by_gaps=few is not None)
+        others = None if y is None else groups(y, by_gaps=few is not None)
         missing = [variable.column.missing for variable in x]
         masks = None
-        if y is None and any(gaps is not None for gaps in missing):
+        if y is None and few is None and any(gaps is not None for gaps in missing):
             masks = distinct_masks(missing, x[0].n_rows)
-        own = [group.averaged(masks) for group in groups(x)]
-        tiles = shared_tiles(own, None if y is None else groups(y))
+        tiles = shared_tiles([group.averaged(masks) for group in own], others)
+        work: list[Callable[[], FoundPairs]] = []
+        if few is not None:
+            work = [partial(few.compare, *some, SHUFFLES) for some in few.batches(tiles)]
+            tiles = [tile for tile in tiles if not few.has(*tile)]
+        work += [partial(compare, *tile, InMemory(), SHUFFLES, at_most=at_most) for tile in tiles]
+        return watched(stream(_done, work), len(work), "Comparing pairs", shown=self._asked.progress)
 
-        def compare_one(tile: tuple[ColumnGroup, ColumnGroup]) -> FoundPairs:
-            return compare(*tile, InMemory(), SHUFFLES)
 
-        return watched(stream(compare_one, tiles), len(tiles), "Comparing pairs", shown=self._asked.progress)
+def _done(work: Callable[[], FoundPairs]) -> FoundPairs:
+    return work()
 
 
 def given_others(
@@ -156,18 +165,19 @@ def given_others(
         except InputError as error:
             return error
 
-    outcomes = list(watched(stream(test, x), len(x), "Testing columns", shown=progress))
-    results = [outcome for outcome in outcomes if isinstance(outcome, TestResult)]
-    reasons = {v.column.name: str(o) for v, o in zip(x, outcomes, strict=True) if isinstance(o, InputError)}
-    if not results:
+    outcomes = list(zip(x, watched(stream(test, x), len(x), "Testing columns", shown=progress), strict=True))
+    tested = {v: outcome for v, outcome in outcomes if isinstance(outcome, TestResult)}
+    reasons = {v.column.name: str(outcome) for v, outcome in outcomes if v not in tested}
+    if not tested:
         raise InputError(
             f"no column can be tested given {', '.join(c.name for c in fixed)}: {next(iter(reasons.values()))}"
         )
-    for variable, outcome in zip(x, outcomes, strict=True):
-        if isinstance(outcome, TestResult) and outcome.left_out:
-            rows = " and ".join(f"{row:,}" for row in outcome.left_out)
-            which = f"{'row' if len(outcome.left_out) == 1 else 'rows'} {rows}"
+    for variable, result in tested.items():
+        if result.left_out:
+            rows = " and ".join(f"{row:,}" for row in result.left_out)
+            which = f"{'row' if len(result.left_out) == 1 else 'rows'} {rows}"
             notes.say(f"{cut(variable.column.name)} was tested without {which}, which would decide alone")
+    results = list(tested.values())
     unknown = np.full(len(results), np.nan)
     found = FoundPairs(
         i=np.arange(len(results)),
@@ -180,7 +190,6 @@ def given_others(
         spearman=unknown,
         is_shuffled=np.zeros(len(results), dtype=bool),
     )
-    tested = [v for v, outcome in zip(x, outcomes, strict=True) if isinstance(outcome, TestResult)]
     known = np.array([result.debiased for result in results])
     # What z leaves of the columns has no cells to look at.
-    return Edges(tested, y, found, known=known, rows=plain_rows(found.n)), reasons
+    return Edges(list(tested), y, found, known=known, rows=plain_rows(found.n)), reasons

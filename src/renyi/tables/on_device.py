@@ -25,8 +25,6 @@ from renyi.tables.arguments import (
     with_target,
 )
 
-__all__ = ["TableOnDevice"]
-
 
 class TableOnDevice:
     """How a table is compared on a device."""
@@ -49,8 +47,8 @@ class TableOnDevice:
         x, y = (self._ranked(side, at_least=1) for side in sides)
         return x.table, y.table, compared(x, y, progress=progress)
 
-    def tiles(self, table: Any, /) -> tuple[Table, Iterator[Edges]]:
-        """All pairs of a table, some at a time."""
+    def tiles(self, table: Any, /, *, at_most: float) -> tuple[Table, Iterator[Edges]]:
+        """All pairs of a table, some at a time, those with a p-value above `at_most` as well."""
         x = self._ranked(self._whole(table), at_least=2)
         return x.table, compared_in_tiles(x, progress=self._asked.progress)
 

@@ -7,10 +7,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from renyi.allpairs.edges import Edges
 from renyi.compute.arrays import Array, Index
-from renyi.errors import InputError, brief, is_number
+from renyi.errors import InputError, brief, is_integer, is_number
 from renyi.inference.false_discovery import Correction, adjust
 from renyi.pair import showing
 
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-
-__all__ = ["TableResult", "rate_for"]
+    from renyi.data.table import Table
 
 
 # What is reported where nobody asks for another rate.
 _RATE = 0.05
+# What is said of columns by their names.
+_SAID = ("types", "skipped", "pooled")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +50,7 @@ class TableResult:
         return {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in state.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        said = {name: MappingProxyType(state[name]) for name in ("types", "skipped", "pooled")}
+        said = {name: MappingProxyType(state[name]) for name in _SAID}
         self.__dict__.update(state | said)
 
     def __dir__(self) -> list[str]:
@@ -56,15 +58,88 @@ class TableResult:
             self, "edge_qvalues", "edges", "folded", "new_frame", "of", "ranked", "rate", "strongest"
         )
 
+    def __repr__(self) -> str:
+        return str(showing.report().text_of(self))
+
+    def _repr_html_(self) -> str:
+        return str(showing.report().html_of(self))
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         """The coefficients, for NumPy."""
         # They cannot be written to, and a copy can.
         return np.array(self.values, dtype=dtype, copy=copy)
 
-    @property
+    @staticmethod
+    def _told(parts: "Sequence[Table]") -> dict[str, Any]:
+        """What is said of the columns of one table or two; names that the first has are told apart in the second."""
+        table, known = parts[0], {*parts[0].types, *parts[0].skipped}
+        told: dict[str, Any] = {}
+        for name in _SAID:
+            said = dict(getattr(table, name))
+            for other in parts[1:]:
+                said |= {f"{own} (other)" if own in known else own: what for own, what in getattr(other, name).items()}
+            told[name] = MappingProxyType(said)
+        notes = tuple(sentence for part in parts for sentence in part.notes.sentences())
+        return {**told, "n_rows": table.n_rows, "notes": notes, "new_frame": table.new_frame}
+
+    @cached_property
     def values(self) -> Array:
         """Coefficients."""
+        return self._laid_out("coefficient", self.edges.own)
+
+    @cached_property
+    def debiased(self) -> Array:
+        """Coefficients, less what independent data would show; around 0 of either sign where nothing is there."""
+        return self._laid_out("debiased", 1.0 if self.edges.measure == "rdc" else np.nan)
+
+    @cached_property
+    def strength(self) -> Array:
+        """How strong dependences are: debiased coefficients, or the sizes of those of another measure.
+
+        Never below 0: where the test has seen more, it is the correlation of two numbers with the same p-value.
+        """
+        return self._laid_out("strength", self.edges.own)
+
+    @cached_property
+    def pvalues(self) -> Array:
+        """P-values of independence, given what is held fixed."""
+        return self._laid_out("pvalues", np.nan)
+
+    @cached_property
+    def qvalues(self) -> Array:
+        """P-values, adjusted."""
+        return self._laid_out("qvalues", np.nan)
+
+    @cached_property
+    def pearson(self) -> Array:
+        """Pearson's correlation."""
+        return self._laid_out("pearson", 1.0)
+
+    @cached_property
+    def spearman(self) -> Array:
+        """Spearman's correlation."""
+        return self._laid_out("spearman", 1.0)
+
+    @cached_property
+    def n_samples(self) -> Index:
+        """Rows that both columns have."""
+        return self._laid_out("n", [variable.n_samples for variable in self.edges.x])
+
+    def _laid_out(self, name: str, diagonal: Any) -> NDArray[Any]:
+        """What is known of pairs, and of columns with themselves, as the result has it: to be read alone."""
+        shaped = self._shaped(name, diagonal)
+        shaped.setflags(write=False)
+        return shaped
+
+    def _shaped(self, name: str, diagonal: Any) -> NDArray[Any]:
         raise NotImplementedError
+
+    def _of_pairs(self, name: str) -> NDArray[Any]:
+        """What is known of every pair, wherever it is kept."""
+        if name == "qvalues":
+            return self.edge_qvalues
+        found: NDArray[Any] = getattr(self.edges if hasattr(self.edges, name) else self.edges.found, name)
+        return found
 
     @cached_property
     def edge_qvalues(self) -> Array:
@@ -142,6 +217,12 @@ class TableResult:
 
         room = showing.report()
         return cast("Path", room.write_report(self, path, room.ReportOptions(self.rate(q), title, pairs, rows)))
+
+    def _found(self, n: int, q: float | None) -> Index:
+        """The pairs at a rate, strongest first, of which a number of rows is wanted."""
+        if not is_integer(n) or n < 1:
+            raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
+        return self.ranked(self.rate(q))
 
     def _frame(self, which: Index) -> Any:
         return self.edges.take(which).to_frame(self.new_frame, qvalues=self.edge_qvalues[which])

@@ -9,8 +9,6 @@ from renyi.data.types import Override
 from renyi.errors import InputError, difference
 from renyi.tables.rows import Rows
 
-__all__ = ["Asked", "Roles", "check_partners", "within_vector"]
-
 
 @dataclass(frozen=True, eq=False)
 class Roles:

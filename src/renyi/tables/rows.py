@@ -11,8 +11,6 @@ from renyi.data.column import Column
 from renyi.data.notes import Notes
 from renyi.data.table import parts_of
 
-__all__ = ["Rows", "side_by_side"]
-
 _ROWS_AT_ONCE = 2**17
 
 

@@ -34,9 +34,10 @@ class TopPairs:
         """Look at some more pairs."""
         log_pvalues = edges.found.log_pvalue
         self._histogram += np.bincount(_cells(log_pvalues[np.isfinite(log_pvalues)]), minlength=_N_CELLS)
-        # A q-value is never below its p-value. NaN is smaller than any threshold.
-        weakest = -1.0 if self._threshold is None else self._threshold
-        edges = edges.take(np.flatnonzero((log_pvalues <= np.log(self._q)) & (edges.strength >= weakest)))
+        # A q-value is never below its p-value.
+        edges = edges.take(np.flatnonzero(log_pvalues <= np.log(self._q)))
+        if self._threshold is not None:
+            edges = edges.take(np.flatnonzero(edges.strength >= self._threshold))
         self._kept.append(edges)
         self._n_kept += len(edges)
         if self._top is not None and self._n_kept > max(_LEAST_TO_SORT, 2 * self._n_sorted):

@@ -41,7 +41,7 @@ def test_both_sides_of_pairs_are_those_of_memory(sides):
                 assert np.abs(own.variance - known.variance).max() < 1e-7
                 assert np.abs(own.distance - known.distance).max() < 1e-6
                 assert np.abs((own.factor - known.factor)[:, :, which]).max(initial=0.0) < 1e-5
-            for name in ("may_be_tied", "fewest_log_arrangements", "most_functions"):
+            for name in ("most_ties", "fewest_log_arrangements", "most_functions"):
                 own, known = (getattr(side, name) for side in (found, expected))
                 own, known = (part() if callable(part) else part for part in (own, known))
                 np.testing.assert_allclose(in_memory(own), known, rtol=1e-12)

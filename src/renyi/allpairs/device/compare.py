@@ -14,7 +14,7 @@ from renyi.allpairs.compare import SHUFFLES, FoundPairs, compare
 from renyi.allpairs.device.groups import groups_on_device
 from renyi.allpairs.device.ranking import Ranked
 from renyi.allpairs.device.rows import RowsOnDevice
-from renyi.allpairs.edges import LARGEST_PVALUE, SMALLEST_PVALUE, Edges, Looked, traits
+from renyi.allpairs.edges import LARGEST_PVALUE, SMALLEST_PVALUE, Edges, Looked
 from renyi.allpairs.same import SAME
 from renyi.allpairs.tiles import tiles_of
 from renyi.compute.arrays import Array, Index, Mask, flat_places
@@ -119,7 +119,7 @@ def _to_look_at(x: ColumnGroup, y: ColumnGroup, found: FoundPairs) -> Any:
     weights = []
     for side, index in ((x, i), (y, j)):
         spread = np.zeros(int(side.positions.max()) + 1)
-        spread[side.positions] = traits(side.variables)[0]
+        spread[side.positions] = [variable.heaviest for variable in side.variables]
         weights.append(torch.as_tensor(spread, device=coefficient.device)[index])
     heavier = torch.as_tensor(found.heavier, device=coefficient.device)
     weight, square = weights[0] * weights[1] * heavier, n.double() ** 2

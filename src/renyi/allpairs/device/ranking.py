@@ -18,7 +18,8 @@ from renyi.allpairs.device.reading import OnDevice, reason_against
 from renyi.allpairs.device.values import less_smallest
 from renyi.allpairs.pearson import standardised
 from renyi.allpairs.row_sample import sampled_rows
-from renyi.allpairs.stack import codes_of, precision
+from renyi.allpairs.stack import codes_of
+from renyi.basis import ranks as ranking
 from renyi.basis.basis import grid_cells
 from renyi.basis.random_features import FIXED_DRAW
 from renyi.basis.ranks import tied_cells
@@ -39,8 +40,6 @@ Tensor: TypeAlias = Any
 
 # What sorting takes for every number: sorted values, their order, and as much beside them.
 _BYTES_OF_SORTING = 48
-# Equal values in a row, and pairs of them as a share of all, up to which a column is taken as one without ties.
-_LONGEST_RUN, _MOST_MOVED = 5, 3e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,21 +216,20 @@ class _Ranking:
     def _share_cells(self, equals_next: Tensor, cells: Tensor) -> Tensor:
         """Which columns need cells of their own.
 
-        On many rows a few equal values, as float32 has them by chance, move ranks by less than products are rounded:
-        they have the cell of the last of them.
+        A few equal values have the cell of the last of them (`basis.ranks.quantise`).
         """
         import torch
 
         is_tied = equals_next.any(1)
-        if precision(self._n) == np.float64 or not bool(is_tied.any()):
+        if self._n < ranking.ROWS_OF_CHANCE_TIES or not bool(is_tied.any()):
             return is_tied
         n_pairs = torch.zeros(len(equals_next), dtype=torch.int64, device=equals_next.device)
         run = equals_next
-        for distance in range(1, _LONGEST_RUN):
+        for distance in range(1, ranking.LONGEST_RUN):
             n_pairs += run.sum(1)
             cells[:, :-distance] = torch.where(run, cells[:, distance:], cells[:, :-distance])
             run = run[:, :-1] & equals_next[:, distance:]
-        return run.any(1) | (n_pairs > _MOST_MOVED * self._n**2)
+        return run.any(1) | (n_pairs > ranking.MOST_MOVED * self._n**2)
 
     def _tied(self, differs: Mask) -> tuple[Prepared, Index]:
         """The functions of a column with ties, from where its sorted values differ, and the rows of its cells."""

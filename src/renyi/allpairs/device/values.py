@@ -88,6 +88,7 @@ def _traits(numbers: Tensor, has_gaps: bool) -> tuple[Tensor, ...]:
     n = numbers.shape[1] if is_there is None else is_there.sum(1, keepdim=True)
     sizes = torch.maximum(known.amax(1).double().abs(), known.amin(1).double().abs())
     sizes = sizes.clamp(min=float(np.finfo(np.float64).tiny))[:, None]
+    sizes = sizes / (2.0 * torch.frexp(sizes).mantissa)  # a power of 2 costs no digits
     centred, means = known.double() / sizes, []
     # Of values far from 0 the mean is rounded by more than they differ, hence twice.
     for _ in range(2):

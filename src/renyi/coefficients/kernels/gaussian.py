@@ -5,8 +5,6 @@ from scipy.spatial.distance import cdist, pdist
 
 from renyi.compute.arrays import Array, Index
 
-__all__ = ["drawn_together", "gaussian", "gaussian_less_1", "median_distance", "short_factor"]
-
 # Rows whose distances are all looked at: beyond, so many of them, evenly spaced in their order.
 _MOST_SCALARS, _MOST_VECTORS = 10_000, 1_000
 # Rows so many widths apart have a kernel of exp(−800), which is 0 to a float.

@@ -8,8 +8,6 @@ from renyi.compute.arrays import Array
 from renyi.inference.classical import log_weighted_chi_square_sf
 from renyi.inference.multiscale import FEW_ROWS
 
-__all__ = ["FEWEST_ROWS", "Centred", "largest_eigenvalues", "log_pvalue", "permutation_moments"]
-
 # On fewer rows there are too few orders for a law, and shuffles take no time.
 FEWEST_ROWS = 12
 # What one pair of rows may add to the sum, in standard deviations; and on few rows, where hardly any are equal.

@@ -16,18 +16,6 @@ from scipy.spatial.distance import cdist
 
 from renyi.compute.arrays import Array, Index
 
-__all__ = [
-    "MOST_KEPT",
-    "Margins",
-    "RowPairs",
-    "centred_sum",
-    "keep",
-    "margins",
-    "products",
-    "standardised",
-    "unbiased_sum",
-]
-
 # Up to so many rows all entries are kept: 8 MiB.
 MOST_KEPT = 1024
 # A block of so many rows and columns stays in the cache with its partner and what they are made from.

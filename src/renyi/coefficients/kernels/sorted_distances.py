@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from renyi.compute.arrays import Array, Index, in_parts
 from renyi.compute.sorting import inverse
 
-__all__ = ["SortedScalars", "distance_products", "sort_scalars"]
-
 Number = TypeVar("Number", np.float64, np.int32)
 
 # Groups of so few rows are compared one by one, which is faster than to split them further.

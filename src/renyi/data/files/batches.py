@@ -19,8 +19,6 @@ from renyi.data.files.table_files import read_table
 from renyi.data.records import are_records
 from renyi.errors import InputError
 
-__all__ = ["Stream", "TextFiles", "as_stream", "files_of", "is_large", "is_streamed", "opened", "text_files"]
-
 # What gzip makes of text at most, usually.
 _PACKED_TO = 8
 
@@ -114,14 +112,7 @@ class TextFiles(Stream):
         files, notes = converted(requests, Path(folder), n_bytes=bytes_of_block(memory))
         self.notes = notes.sentences()
         self._parquet = Parquet(files, memory)
-
-    @property
-    def n_rows(self) -> int:
-        return self._parquet.n_rows
-
-    @property
-    def n_cells(self) -> int:
-        return self._parquet.n_cells
+        self.n_rows, self.n_cells = self._parquet.n_rows, self._parquet.n_cells
 
     def batches(self) -> Generator[Any]:
         return self._parquet.batches()

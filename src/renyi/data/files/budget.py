@@ -2,8 +2,6 @@
 
 from renyi.errors import InputError
 
-__all__ = ["BYTES_OF_CELL", "bytes_of_block", "is_small", "rows_of_batch"]
-
 BYTES_OF_CELL = 8
 # What a table takes in memory while its pairs are compared, for every byte of its values.
 _COPIES = 8

@@ -12,8 +12,6 @@ from renyi.data.files.text_types import drop_values
 from renyi.data.notes import Notes
 from renyi.errors import count, some
 
-__all__ = ["parse_csv", "separator_of"]
-
 
 def parse_csv(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]:
     """A frame whose columns are called by their numbers, and their names."""

@@ -6,8 +6,6 @@ import zlib
 
 from renyi.data.files.request import Request
 
-__all__ = ["decode", "refuse_packed", "unpack"]
-
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with

@@ -11,8 +11,6 @@ from renyi.data.files.parquet import pages_of, validated
 from renyi.data.files.streams import Spooled, Stream, first_line
 from renyi.errors import InputError, count, load
 
-__all__ = ["has_engine", "stream_of"]
-
 # Libraries whose tables are in memory, or on a cluster, and read by others.
 _OTHERS = {"cudf", "dask", "modin", "narwhals", "pandas", "polars", "pyarrow", "pyspark"}
 # Of a file that is not here, bytes of every column that are fetched at once: every request takes a while.
@@ -59,15 +57,7 @@ class _Engine(Stream):
     def __init__(self, name: str, data: Any, read: Callable[[Any, int], Any], memory: int) -> None:
         self._name, self._data, self._read, self._memory = name, data, read, memory
         self._pa = load("pyarrow", extra="cli")
-        self._n_rows: int | None = None
-
-    @property
-    def n_rows(self) -> int | None:
-        return self._n_rows
-
-    @property
-    def is_exclusive(self) -> bool:
-        return self._read in (_of_duckdb, _of_ibis)
+        self.is_exclusive = read in (_of_duckdb, _of_ibis)
 
     def batches(self) -> Generator[Any]:
         n_read = 0
@@ -89,12 +79,12 @@ class _Engine(Stream):
             raise InputError(
                 f"the {self._name} cannot be read{where} ({first_line(error)}): mend it, or what it reads from"
             ) from error
-        if self._n_rows not in (None, n_read):
+        if self.n_rows not in (None, n_read):
             raise InputError(
-                f"the {self._name} has {count(n_read, 'row')}, and had {self._n_rows:,} when it was read before: pass "
+                f"the {self._name} has {count(n_read, 'row')}, and had {self.n_rows:,} when it was read before: pass "
                 "one that gives the same rows whenever it is read, or a table in memory"
             )
-        self._n_rows = n_read
+        self.n_rows = n_read
 
 
 def _with_durations(table: Any) -> Any:

@@ -9,8 +9,6 @@ from renyi.data.files.request import Request, renamed, typed
 from renyi.data.files.text_types import drop_values, rounds
 from renyi.data.names import as_names
 
-__all__ = ["is_json", "parse_json"]
-
 
 def is_json(data: bytes, request: Request) -> bool:
     """Whether a text is JSON, by its ending or by how it begins."""

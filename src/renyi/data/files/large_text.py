@@ -18,8 +18,6 @@ from renyi.data.files.text_types import MOST_DIGITS, is_decimal_comma
 from renyi.data.notes import Notes
 from renyi.errors import InputError, load
 
-__all__ = ["converted"]
-
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _WHOLE = ("Int64", "UInt64")
 # Digits of decimal numbers that may follow the point beside whole numbers of 64 bits.

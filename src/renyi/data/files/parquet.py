@@ -10,8 +10,6 @@ from renyi.data.files.request import check_columns
 from renyi.data.files.streams import Stream, check_streams, first_line
 from renyi.errors import InputError, load
 
-__all__ = ["Parquet", "is_parquet", "pages_of", "validated"]
-
 # Bytes of every column that Arrow reads ahead, and batches that Polars reads at once, since it skips pages anew.
 _BUFFER, _BATCHES_OF_SLICE = 2**16, 2
 
@@ -64,15 +62,9 @@ class Parquet(Stream):
                 raise self._broken(file, None, error) from error
         _check_schemas(schemas)
         self.schema = schemas[files[0]]
+        self.n_rows: int = sum(self._lengths.values())
+        self.n_cells: int = self.n_rows * len(self.schema)
         self._rows = rows_of_batch(len(self.schema), memory)
-
-    @property
-    def n_rows(self) -> int:
-        return sum(self._lengths.values())
-
-    @property
-    def n_cells(self) -> int:
-        return self.n_rows * len(self.schema)
 
     def batches(self) -> Generator[Any]:
         if not self.n_rows:

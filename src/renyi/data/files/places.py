@@ -13,8 +13,6 @@ from renyi.data.files.streams import first_line
 from renyi.data.files.table_files import read_table
 from renyi.errors import InputError, bounded, load
 
-__all__ = ["dataset_at", "files_of", "is_elsewhere", "is_partitioned", "local_name"]
-
 # Names of files that a folder is read by.
 _TABLES = (".parquet", ".pq", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")

@@ -16,17 +16,6 @@ from renyi.data.notes import Notes
 from renyi.data.spelled import spells
 from renyi.errors import InputError, count, difference, some
 
-__all__ = [
-    "BINARY",
-    "SEPARATORS",
-    "Request",
-    "check_columns",
-    "check_names",
-    "looks_like_a_row",
-    "renamed",
-    "typed",
-]
-
 # A name, a cast and a cleaning for each column: beyond this a header is a mistake, or a table on its side.
 _MOST_COLUMNS = 100_000
 BINARY = frozenset({".parquet", ".pq", ".arrow", ".feather", ".ipc"})
@@ -79,6 +68,7 @@ class Request:
 
 
 def check_separator(separator: str | None) -> str | None:
+    """The character that is meant, by itself or by its name; None where it is to be found."""
     if separator is None:
         return None
     known = {"\\t": "\t"} | {name: character for character, name in SEPARATORS.items()}

@@ -14,8 +14,6 @@ from renyi.data.frames import as_series
 from renyi.data.notes import Source
 from renyi.errors import InputError, load
 
-__all__ = ["Lazy", "Repeated", "Spooled", "Stream", "begun", "first_line"]
-
 
 class Stream:
     """Batches of rows, read anew every time they are asked for; `notes` say what was decided on the way.
@@ -25,18 +23,9 @@ class Stream:
     """
 
     notes: tuple[str, ...] = ()
-
-    @property
-    def is_exclusive(self) -> bool:
-        return False
-
-    @property
-    def n_rows(self) -> int | None:
-        return None
-
-    @property
-    def n_cells(self) -> int | None:
-        return None
+    n_rows: int | None = None
+    n_cells: int | None = None
+    is_exclusive = False
 
     def batches(self) -> Generator[Any]:
         """All batches, from the first row to the last; to be closed by who does not read them to the end."""
@@ -146,11 +135,7 @@ class _Begun(Stream):
     def __init__(self, stream: Stream, read: deque[Any], rest: Generator[Any]) -> None:
         self._stream, self._read = stream, read
         self._rest: Generator[Any] | None = rest
-        self.notes = stream.notes
-
-    @property
-    def n_rows(self) -> int | None:
-        return self._stream.n_rows
+        self.notes, self.n_rows = stream.notes, stream.n_rows
 
     def batches(self) -> Generator[Any]:
         rest, self._rest = self._rest, None

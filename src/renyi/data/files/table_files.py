@@ -18,8 +18,6 @@ from renyi.data.files.text_types import drop_values
 from renyi.data.notes import Source
 from renyi.errors import InputError, count, load
 
-__all__ = ["open_bytes", "parse_table", "read_table"]
-
 
 def read_table(
     path: str | Path,
@@ -29,34 +27,11 @@ def read_table(
     encoding: str | None = None,
     has_names: bool = True,
 ) -> Source:
-    """Read a table from a file, whatever its format, and say what was decided on the way.
+    """A table from a file, or "-" for standard input, whatever its format, and what was decided on the way.
 
-    The content decides the format, the types come from all cells, and a column becomes numbers or dates only if all
-    its observed cells are. Parquet and Arrow keep the types they declare.
-
-    Parameters
-    ----------
-    path : str or Path
-        CSV with any of the separators ``, ; tab |``, JSON (lines, or one array of objects), Parquet or Arrow (Feather),
-        plain or in gzip. ``"-"`` is standard input.
-    separator : str, optional
-        The character between the cells of a CSV; by default it is found.
-    null_values : sequence of str
-        Cells that mean "missing", beside empty ones, NA and its like.
-    encoding : str, optional
-        The encoding of a CSV or JSON; by default UTF-8 or what a byte order mark says, and Windows-1252 for the rest.
-    has_names : bool
-        Whether the first line of a CSV names the columns; else they are called column 1, column 2, ….
-
-    Returns
-    -------
-    Source
-        The table as a Polars frame, and the notes.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read as a table; the message says where and what to do.
+    The content decides the format: CSV, JSON (lines, or one array of objects), Parquet or Arrow, plain or in gzip.
+    Types come from all cells, and a column becomes numbers or dates only if all its observed cells are; Parquet and
+    Arrow keep the types they declare. Text is UTF-8, or what a byte order mark says, and Windows-1252 for the rest.
     """
     request = Request.of(path, separator, null_values, encoding, has_names)
     if str(path) == "-":

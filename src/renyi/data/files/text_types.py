@@ -7,8 +7,6 @@ from renyi.data.exact import EXACT, is_told_by_float
 from renyi.data.notes import Notes
 from renyi.data.spelled import MISSING_NUMBER, note_strays
 
-__all__ = ["MOST_DIGITS", "drop_values", "is_decimal_comma", "rounds", "type_columns"]
-
 # Programs write these for "missing" whatever the column; people write others, which may be levels of a category.
 _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
 # Digits of decimal numbers at most.

@@ -14,8 +14,6 @@ from renyi.tables.dependence_matrix import DependenceMatrix
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_matrix"]
-
 _COLOURS = "Blues"
 _UNKNOWN, _SELF = "#b8b8b8", "#ececec"
 _Q = 0.05

@@ -1,15 +1,10 @@
 """A picture of a forward selection."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from renyi.report.figures.style import BLUE, ORANGE, in_style, shortened
 from renyi.selection.forward import Step
-
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["plot_path"]
 
 _LONGEST_NAME = 24
 

@@ -11,8 +11,6 @@ from renyi.report.files import check_writable, written_whole
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["BLUE", "GREY", "ORANGE", "check_picture", "in_style", "save", "shortened"]
-
 Wanted = ParamSpec("Wanted")
 
 # Colours that people with any colour vision tell apart (Okabe and Ito).

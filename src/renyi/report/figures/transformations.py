@@ -17,8 +17,6 @@ from renyi.report.variables import followed
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_transformations"]
-
 _MOST_POINTS = 5000
 _MOST_BARS = 20
 _MOST_TICKS = 12
@@ -66,7 +64,8 @@ class _Side:
         self.name, self.function_name = shortened(column.name), f"{letter}({shortened(column.name)})"
         self.rank_name = f"{self.name}, ranked"
         self.has_axis = not column.is_vector
-        jitter = _jitter(len(column), seed)
+        # Points of one level are spread, in the same way at every drawing.
+        jitter = np.random.default_rng(seed).uniform(-0.3, 0.3, len(column))
         if isinstance(function, CategoryTransformation):
             self.transformed = function.of_levels(column.levels)[column.values]
             self.spread = self.transformed + 0.1 * jitter
@@ -76,11 +75,8 @@ class _Side:
         self.transformed = self.spread = function.of_ranks(joint_ranks(column.values.reshape(len(column), -1)))
         if column.is_vector:
             # A vector has no axis of its own: its function stands for it.
-            self.values, self.name, self.rank_name = (
-                self.transformed,
-                self.function_name,
-                f"{self.function_name}, ranked",
-            )
+            self.values, self.name = self.transformed, self.function_name
+            self.rank_name = f"{self.name}, ranked"
         else:
             self.values = _drawable(column.values)
         self.ranks = joint_ranks(self.values.reshape(-1, 1))[:, 0]
@@ -145,8 +141,3 @@ def _cloud(ax: "Axes", x: Array, y: Array, colour: str) -> None:
     else:
         shades = "Blues" if colour == BLUE else "Oranges"
         ax.hexbin(x, y, gridsize=60, bins="log", cmap=shades, mincnt=1, vmin=0.2, linewidths=0.1)
-
-
-def _jitter(n: int, seed: int) -> Array:
-    """Offsets that spread points of one level, the same at every drawing."""
-    return np.random.default_rng(seed).uniform(-0.3, 0.3, n)

@@ -3,23 +3,9 @@
 import math
 from html import escape
 
-from renyi.report.summary import (
-    Line,
-    Result,
-    called,
-    headline,
-    lines_of,
-    notes_of,
-    number,
-    pvalue,
-    ranking,
-    remarks,
-    short,
-    signs_of,
-)
+from renyi.report import summary
+from renyi.report.summary import Line, Result
 from renyi.tables.screening import Screening
-
-__all__ = ["html_of"]
 
 _SHOWN = 10
 _LONGEST_NAME = 40
@@ -32,18 +18,20 @@ _SHADE = "0,114,178"
 def html_of(result: Result, /) -> str:
     """A result in a notebook: what was looked at, the strongest dependences, what was left out."""
     names = ["column"] if isinstance(result, Screening) else ["x", "y"]
-    lines = lines_of(result, _SHOWN + 1)
-    said = [f"<div><b>{escape(headline(result))}</b></div>"]
+    lines = summary.lines_of(result, _SHOWN + 1)
+    said = [f"<div><b>{escape(summary.headline(result))}</b></div>"]
     if lines:
         head = "".join(_cell(name, _NAME, "th") for name in names)
-        head += "".join(_cell(name, _NUMBER, "th") for name in (called(result), "trend", "p", "q", "n"))
+        head += "".join(_cell(name, _NUMBER, "th") for name in (summary.called(result), "trend", "p", "q", "n"))
         rows = "".join(f"<tr>{_row(line, len(names))}</tr>" for line in lines[:_SHOWN])
         table = f"<thead><tr>{head}{_cell('', _NAME, 'th')}</tr></thead><tbody>{rows}</tbody>"
         said.append(f'<table style="border-collapse:collapse;margin:6px 0">{table}</table>')
-    more = [] if isinstance(result, Screening) else signs_of(lines[:_SHOWN])
+    more = [] if isinstance(result, Screening) else summary.signs_of(lines[:_SHOWN])
     more += [".top(n) has more"] if len(lines) > _SHOWN else []
-    more += [ranking(result)] if len(lines) > 1 and ranking(result) else []
-    small = "".join(f"<div>{escape(remark)}</div>" for remark in [*more, *notes_of(result), *remarks(result)])
+    more += [summary.ranking(result)] if len(lines) > 1 and summary.ranking(result) else []
+    small = "".join(
+        f"<div>{escape(remark)}</div>" for remark in [*more, *summary.notes_of(result), *summary.remarks(result)]
+    )
     return f'<div>{"".join(said)}<div style="opacity:0.7;font-size:90%">{small}</div></div>'
 
 
@@ -53,10 +41,10 @@ def _row(line: Line, n_names: int) -> str:
     shaded = f"{_NUMBER};background:rgba({_SHADE},{0.5 * strength:.2f})"
     return "".join(
         [
-            *(_cell(short(name, _LONGEST_NAME), _NAME) for name in shown),
-            _cell(number(line.value), shaded),
+            *(_cell(summary.short(name, _LONGEST_NAME), _NAME) for name in shown),
+            _cell(summary.number(line.value), shaded),
             _cell({1: "↑", -1: "↓", 0: ""}[line.trend], _NUMBER),
-            *(_cell(text, _NUMBER) for text in (pvalue(line.p), pvalue(line.q), f"{line.n:,}")),
+            *(_cell(text, _NUMBER) for text in (summary.pvalue(line.p), summary.pvalue(line.q), f"{line.n:,}")),
             _cell(line.mark, _NAME),
         ]
     )

@@ -13,8 +13,6 @@ from renyi.report.document import ReportOptions, document_of
 from renyi.report.files import check_writable, written_whole
 from renyi.report.summary import Result
 
-__all__ = ["check_report", "page_of", "write_report"]
-
 _SCRIPTS = ("base.js", "charts.js", "heatmap.js", "network.js", "table.js", "pair.js", "main.js")
 _FIRST_SHOWN = 25
 # In a script element these could end it, or start a comment.

@@ -12,8 +12,6 @@ from renyi.pair.result import TestResult
 from renyi.report.kinds import kind_of
 from renyi.report.summary import number, pvalue, short
 
-__all__ = ["PairFound"]
-
 # What is said of a pair beyond this p-value is no finding.
 _CLEAR = 0.05
 

@@ -4,28 +4,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from renyi.report.summary import (
-    Line,
-    Result,
-    called,
-    headline,
-    lines_of,
-    notes_of,
-    number,
-    pvalue,
-    ranking,
-    remarks,
-    short,
-    signs_of,
-    width,
-)
+from renyi.report import summary
+from renyi.report.summary import Line, Result, width
 from renyi.tables.screening import Screening
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-
-__all__ = ["legend", "table_of_lines", "text_of"]
 
 _SHOWN = 10
 _LONGEST_NAME = 28
@@ -46,27 +31,29 @@ def text_of(result: Result, /) -> str:
     """A result on a screen: what was looked at, the strongest dependences, what was left out."""
     by_target = isinstance(result, Screening)
     hint = ".top(n) has more" if by_target else ".top(n) has more, .plot() draws all"
-    lines = lines_of(result, _SHOWN + 1)
-    rows = [_header(result), *(_plain(line, result) for line in lines[:_SHOWN])] if lines else []
+    lines = summary.lines_of(result, _SHOWN + 1)
+    header = [*(["column"] if by_target else ["x", "y"]), summary.called(result), "trend", "p", "q", "n", ""]
+    rows = [header, *(_plain(line, by_target) for line in lines[:_SHOWN])] if lines else []
     more = [hint] if len(lines) > _SHOWN else []
-    signs = ["; ".join(said)] if (said := signs_of(lines[:_SHOWN])) and not by_target else []
-    order = [ranking(result)] if len(lines) > 1 and ranking(result) else []
-    said = [*_aligned(rows), *signs, *more, *order, *notes_of(result), *remarks(result)]
-    return "\n".join([f"{type(result).__name__}: {headline(result)}", *said])
+    signs = ["; ".join(said)] if (said := summary.signs_of(lines[:_SHOWN])) and not by_target else []
+    order = [summary.ranking(result)] if len(lines) > 1 and summary.ranking(result) else []
+    said = [*_aligned(rows), *signs, *more, *order, *summary.notes_of(result), *summary.remarks(result)]
+    return "\n".join([f"{type(result).__name__}: {summary.headline(result)}", *said])
 
 
-def _header(result: Result) -> list[str]:
-    names = ["column"] if isinstance(result, Screening) else ["x", "y"]
-    return [*names, called(result), "trend", "p", "q", "n", ""]
-
-
-def _plain(line: Line, result: Result) -> list[str]:
-    names = [short(line.x, _LONGEST_NAME)]
-    if not isinstance(result, Screening):
-        names.append(short(line.partner, _LONGEST_NAME))
+def _plain(line: Line, by_target: bool) -> list[str]:
+    names = [summary.short(name, _LONGEST_NAME) for name in ([line.x] if by_target else [line.x, line.partner])]
     # Signs that every code page has, since people print results into files.
     trend = {1: "+", -1: "-", 0: ""}[line.trend]
-    return [*names, number(line.value), trend, pvalue(line.p), pvalue(line.q), f"{line.n:,}", line.mark]
+    return [
+        *names,
+        summary.number(line.value),
+        trend,
+        summary.pvalue(line.p),
+        summary.pvalue(line.q),
+        f"{line.n:,}",
+        line.mark,
+    ]
 
 
 def _aligned(rows: list[list[str]]) -> list[str]:
@@ -110,9 +97,7 @@ def table_of_lines(
     from rich.table import Table
     from rich.text import Text
 
-    names = [[line.x for line in lines]]
-    if not by_target:
-        names.append([line.partner for line in lines])
+    names = [[line.x for line in lines]] + ([] if by_target else [[line.partner for line in lines]])
     parts = _parts_of(lines, value, draws=_draws(console))
     least = sum(min(_longest(column), _NARROWEST_NAME) for column in names)
     room = console.width - _taken(parts, len(names))
@@ -121,8 +106,7 @@ def table_of_lines(
             parts = [part for part in parts if part.header != header]
             room = console.width - _taken(parts, len(names))
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    headers = ["column"] if by_target else ["x", "y"]
-    for header in headers:
+    for header in ["column"] if by_target else ["x", "y"]:
         table.add_column(header, no_wrap=True)
     for part in parts:
         table.add_column("" if part.header in _SILENT else part.header, justify=part.justify, no_wrap=True)
@@ -138,7 +122,7 @@ def legend(lines: list[Line], console: "Console", /, *, by_target: bool = False)
     """What the signs in a table mean, of those that are there."""
     trends = "arrows" if _draws(console) else "+ and -"
     signs = {
-        "; ".join(signs_of(lines)): not by_target and bool(signs_of(lines)),
+        "; ".join(summary.signs_of(lines)): not by_target and bool(summary.signs_of(lines)),
         f"{trends}: rises or falls on the whole": any(line.trend for line in lines),
         "nonlinear: Pearson and Spearman miss most of it": any(line.is_nonlinear for line in lines),
     }
@@ -155,11 +139,11 @@ def _parts_of(lines: list[Line], value: str, *, draws: bool) -> list[_Part]:
     """The numbers beside the names; arrows and bars where the terminal has them."""
     trends = {1: "↑", -1: "↓", 0: ""} if draws else {1: "+", -1: "-", 0: ""}
     parts = [
-        _Part(value, [number(line.value) for line in lines], "bold"),
+        _Part(value, [summary.number(line.value) for line in lines], "bold"),
         _Part("bar", [_bar(line.strength) for line in lines], "blue", "left"),
         _Part("trend", [trends[line.trend] for line in lines]),
-        _Part("p", [pvalue(line.p) for line in lines], "dim"),
-        _Part("q", [pvalue(line.q) for line in lines]),
+        _Part("p", [summary.pvalue(line.p) for line in lines], "dim"),
+        _Part("q", [summary.pvalue(line.q) for line in lines]),
         _Part("n", [f"{line.n:,}" for line in lines], "dim"),
         _Part("mark", [line.mark for line in lines], "green", "left"),
     ]
@@ -174,7 +158,7 @@ def _taken(parts: list[_Part], n_names: int) -> int:
 
 
 def _longest(names: list[str]) -> int:
-    return max((width(short(name, 10**6)) for name in names), default=0)
+    return max((width(summary.short(name, 10**6)) for name in names), default=0)
 
 
 def _fitted(names: list[list[str]], room: int) -> list[list[str]]:
@@ -182,10 +166,10 @@ def _fitted(names: list[list[str]], room: int) -> list[list[str]]:
     share = -(-room // len(names))
     taken = [min(_longest(column), share) for column in names]
     limits = [room - (sum(taken) - own) for own in taken]
-    return [[short(name, limit) for name in column] for column, limit in zip(names, limits, strict=True)]
+    return [[summary.short(name, limit) for name in column] for column, limit in zip(names, limits, strict=True)]
 
 
-def _bar(value: float, cells: int = _BAR) -> str:
+def _bar(value: float) -> str:
     """A bar from 0 to 1, as long as the value says."""
-    eighths = 0 if math.isnan(value) else round(8 * cells * min(max(value, 0.0), 1.0))
-    return (_EIGHTHS[8] * (eighths // 8) + _EIGHTHS[eighths % 8].strip()).ljust(cells)
+    eighths = 0 if math.isnan(value) else round(8 * _BAR * min(max(value, 0.0), 1.0))
+    return (_EIGHTHS[8] * (eighths // 8) + _EIGHTHS[eighths % 8].strip()).ljust(_BAR)

@@ -1,0 +1,336 @@
+"""Pairs of numbers with gaps on few rows, many at once, each on the rows that both columns have.
+
+On few rows nearly every pair loses functions that its common rows do not tell apart, and columns differ in how many
+they have: tiles of like columns would be small, and most of their pairs would be looked at by themselves. Here the
+functions of a batch of pairs are gathered at the common rows as they are, padded with zeros to one width, and made
+orthonormal there, by the rules of a single pair.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from renyi.allpairs.column_group import ColumnGroup, Variable
+from renyi.allpairs.compare import FoundPairs, by_itself, pair_of_rows, pairs_of
+from renyi.allpairs.sums import correlation
+from renyi.basis.basis import RESTRICTED_CUT, Basis, most_functions
+from renyi.basis.nested import TIES_OF_LEVELS, have_few_ties
+from renyi.compute.arrays import Array, Index, Mask
+from renyi.compute.eigenvalues import largest_root
+from renyi.compute.threads import keep_going
+from renyi.inference.many_pairs import log_pvalues_of_ranks
+from renyi.inference.multiscale import CORNER, OF_NUMBERS, NestedProducts, share_of_levels
+from renyi.pair.independence import Shuffles
+
+__all__ = ["MOST_ROWS", "FewRows"]
+
+Ranks: TypeAlias = NDArray[np.integer]
+
+# Up to here a pair takes less time by its rows than by masked Gram matrices; functions at all rows are kept, if they
+# take no more than so many bytes.
+MOST_ROWS, _MOST_BYTES = 512, 2**28
+# What rounding may leave of products of orthonormal functions.
+_LEAST_ACCURATE = 1e-9
+# Pairs that have their null distributions looked up at once, and numbers of one array while their functions are made,
+# which stays in the cache.
+_PAIRS_AT_ONCE, _NUMBERS_AT_ONCE = 2**11, 2**18
+
+
+class _Side(NamedTuple):
+    """One side of a batch of pairs: functions (pairs, rows, functions) orthonormal on the common rows of each."""
+
+    rows: Array
+    keeps: Mask
+    ties: Array
+    log_arrangements: Array
+
+    @property
+    def rank(self) -> Ranks:
+        return np.asarray(self.keeps.sum(axis=1))
+
+    def leverages(self, n: Index) -> Array:
+        """Largest shares of one row (pairs, functions) in the leading functions."""
+        largest = np.cumsum(self.rows**2, axis=2).max(axis=1) / n[:, np.newaxis]
+        return _packed(largest[:, np.newaxis], self.keeps)[:, 0]
+
+
+class _Known(NamedTuple):
+    """What is known of some pairs: by the coefficient, and, from `roots` on, what p-values are made of."""
+
+    n: Index
+    ranks: Ranks
+    coefficient: Array
+    heavier: Array
+    first: Array
+    roots: Array
+    ranks_of_test: Ranks
+    leverages_x: Array
+    leverages_y: Array
+    ties: Array
+    log_arrangements: Array
+
+    @property
+    def log_pvalue(self) -> Array:
+        """By the null distribution, NaN where none holds, or where there is no coefficient."""
+        found = np.full(len(self.n), np.nan)
+        is_there = ~np.isnan(self.coefficient) & (self.ranks_of_test > 0).all(axis=1)
+        for has_levels in (False, True):
+            some = np.flatnonzero(((self.ties > TIES_OF_LEVELS).any(axis=1) == has_levels) & is_there)
+            if len(some):
+                found[some] = log_pvalues_of_ranks(
+                    self.roots[some],
+                    OF_NUMBERS,
+                    self.ranks_of_test[some],
+                    n=self.n[some],
+                    leverages=(self.leverages_x[some].T, self.leverages_y[some].T),
+                    few_ties=have_few_ties(*self.ties[some].T),
+                    log_arrangements=self.log_arrangements[some],
+                    share=share_of_levels(has_levels),
+                )
+        return found
+
+
+class FewRows:
+    """Numbers of a table of few rows, some with gaps: their functions at every row, 0 where there is no value."""
+
+    def __init__(self, x: Sequence[Variable], y: Sequence[Variable], /) -> None:
+        sides = (x,) if y is x else (x, y)
+        numbers = [[k for k, variable in enumerate(side) if variable.kind == "number"] for side in sides]
+        self._variables = [side[k] for side, own in zip(sides, numbers, strict=True) for k in own]
+        # Where the columns of either side are among these.
+        self._places = [np.zeros(len(side), dtype=np.intp) for side in sides]
+        for places, own, start in zip(self._places, numbers, (0, len(numbers[0])), strict=False):
+            places[own] = start + np.arange(len(own))
+        gaps = [variable.column.missing for variable in self._variables]
+        n_rows = x[0].n_rows
+        self._observed = np.array([np.ones(n_rows, dtype=bool) if one is None else ~one for one in gaps])
+        self._nested = self._at_rows([variable.scales.basis for variable in self._variables])
+        self._coefficient = self._at_rows([variable.prepared.basis for variable in self._variables])
+        self._codes = self._cells([variable.scales.basis for variable in self._variables])
+        self._heaviest = np.array([variable.heaviest for variable in self._variables])
+        self._log_factorials = gammaln(np.arange(n_rows + 1) + 1.0)
+        # Leading functions of the coefficient that so many common rows allow.
+        self._most = np.array(
+            [[most_functions(variable.prepared.basis, n) for n in range(n_rows + 1)] for variable in self._variables]
+        )
+
+    @classmethod
+    def of(cls, x: Sequence[Variable], y: Sequence[Variable], /) -> "FewRows | None":
+        """Of a table, or of two, that has few rows, and numbers with gaps, and not too many columns."""
+        numbers = [variable for variable in (*x, *(() if y is x else y)) if variable.kind == "number"]
+        if x[0].n_rows > MOST_ROWS or all(variable.is_complete for variable in numbers):
+            return None
+        n_functions = len(numbers) * max(v.scales.basis.rank + v.prepared.basis.rank for v in numbers)
+        return cls(x, y) if 8 * x[0].n_rows * n_functions <= _MOST_BYTES else None
+
+    @staticmethod
+    def has(x: ColumnGroup, y: ColumnGroup, /) -> bool:
+        """Whether the pairs of a tile are compared here."""
+        return x.scales.is_number and y.scales.is_number and not (x.is_complete and y.is_complete)
+
+    def batches(self, tiles: Iterable[tuple[ColumnGroup, ColumnGroup]], /) -> Iterator[tuple[Index, Index]]:
+        """The pairs of all tiles that are compared here, some at a time, by their positions."""
+        pairs = [pairs_of(x, y) for x, y in tiles if self.has(x, y)]
+        if pairs:
+            i, j = (np.concatenate(side) for side in zip(*pairs, strict=True))
+            for start in range(0, len(i), _PAIRS_AT_ONCE):
+                yield i[start : start + _PAIRS_AT_ONCE], j[start : start + _PAIRS_AT_ONCE]
+
+    def compare(self, i: Index, j: Index, shuffles: Shuffles, /) -> FoundPairs:
+        """Pairs of columns by their positions."""
+        a, b = self._places[0][i], self._places[-1][j]
+        known = self._known(a, b)
+        log_pvalue, is_shuffled = known.log_pvalue, np.zeros(len(i), dtype=bool)
+        for k in np.flatnonzero(np.isnan(log_pvalue) & ~np.isnan(known.coefficient)).tolist():
+            keep_going()
+            result = by_itself(partial(pair_of_rows, self._variables[a[k]], self._variables[b[k]]), shuffles)
+            if result is not None:
+                log_pvalue[k], is_shuffled[k] = result.log_pvalue, result.calibration == "shuffles"
+        trends = np.array([variable.trend for variable in self._variables])
+        return FoundPairs(
+            i=i,
+            j=j,
+            n=known.n,
+            ranks=known.ranks,
+            coefficient=known.coefficient,
+            log_pvalue=log_pvalue,
+            pearson=None,
+            spearman=trends[a] * trends[b] * known.first,
+            is_shuffled=is_shuffled,
+            heavier=known.heavier,
+        )
+
+    def _at_rows(self, bases: Sequence[Basis]) -> Array:
+        """Functions (columns, rows, functions), 0 where a cell is missing, and where a column has no more of them."""
+        found = np.zeros((len(bases), self._observed.shape[1], max(basis.rank for basis in bases)))
+        for own, here, basis in zip(found, self._observed, bases, strict=True):
+            own[here, : basis.rank] = basis.rows(0, basis.n_samples)
+        return found
+
+    def _cells(self, bases: Sequence[Basis]) -> Index:
+        """The cell of every row, all different where there are no ties, and one more for missing rows."""
+        n_rows = self._observed.shape[1]
+        found = np.full(self._observed.shape, n_rows, dtype=np.intp)
+        for own, here, basis in zip(found, self._observed, bases, strict=True):
+            own[here] = np.arange(basis.n_samples) if basis.codes is None else basis.codes
+        return found
+
+    def _known(self, i: Index, j: Index) -> _Known:
+        """All that is to be known of some pairs: those with as many common rows together, which are worked on alone."""
+        n = np.concatenate(
+            [
+                np.count_nonzero(self._observed[i[k : k + 256]] & self._observed[j[k : k + 256]], axis=1)
+                for k in range(0, len(i), 256)
+            ]
+        )
+        order = np.argsort(-n, kind="stable")
+        parts, start = [], 0
+        while start < len(order):
+            keep_going()
+            at_once = max(1, _NUMBERS_AT_ONCE // (max(1, int(n[order[start]])) * self._nested.shape[2]))
+            some = order[start : start + at_once]
+            parts.append(self._found(i[some], j[some], n[some]))
+            start += at_once
+        back = np.argsort(order)
+        return _Known(*(np.concatenate(part)[back] for part in zip(*parts, strict=True)))
+
+    def _found(self, i: Index, j: Index, n: Index) -> _Known:
+        common = self._observed[i] & self._observed[j]
+        places = np.argsort(~common, axis=1, kind="stable")[:, : max(1, n.max())]
+        rows = _Rows(places, np.arange(places.shape[1]) < n[:, np.newaxis], np.maximum(n, 1))
+        x, y = (self._side(columns, rows) for columns in (i, j))
+        cross = _packed(rows.mean(x.rows, y.rows), y.keeps)
+        cross = _packed(cross.swapaxes(1, 2), x.keeps).swapaxes(1, 2)
+        coefficient, ranks, heavier = self._coefficients(i, j, rows)
+        return _Known(
+            n,
+            ranks,
+            coefficient,
+            heavier,
+            self._first(i, j, rows),
+            NestedProducts(cross[:, :CORNER, :CORNER], cross[:, :, 0], cross[:, 0]).roots(OF_NUMBERS),
+            np.stack((x.rank, y.rank), axis=1),
+            x.leverages(rows.n),
+            y.leverages(rows.n),
+            np.stack((x.ties, y.ties), axis=1),
+            np.minimum(x.log_arrangements, y.log_arrangements),
+        )
+
+    def _side(self, columns: Index, rows: "_Rows") -> _Side:
+        """One side of some pairs."""
+        white, keeps = _orthonormal(self._nested, columns, rows)
+        n_cells = self._observed.shape[1]
+        codes = np.where(rows.are_common, self._codes[columns[:, np.newaxis], rows.places], n_cells)
+        codes += np.arange(len(codes))[:, np.newaxis] * (n_cells + 1)
+        counts = np.bincount(codes.ravel(), minlength=len(codes) * (n_cells + 1)).reshape(len(codes), -1)[:, :-1]
+        equal = np.sum(counts * (counts - 1), axis=1)
+        arrangements = self._log_factorials[rows.n] - np.sum(self._log_factorials[counts], axis=1)
+        return _Side(white, keeps, equal / np.maximum(rows.n * (rows.n - 1), 1), arrangements)
+
+    def _first(self, i: Index, j: Index, rows: "_Rows") -> Array:
+        """Correlations of the first functions, whether or not the others are all there."""
+        x, y = (rows.central(self._nested[:, :, :1], columns) for columns in (i, j))
+        moments = (rows.mean(*sides)[:, 0, 0] for sides in ((x, y), (x, x), (y, y)))
+        return correlation(*moments, least=RESTRICTED_CUT**2)
+
+    def _coefficients(self, i: Index, j: Index, rows: "_Rows") -> tuple[Array, Ranks, Array]:
+        """Coefficients, dimensions of both sides, and how much more the heaviest rows weigh than among all."""
+        white, ranks, weights = [], [], []
+        for columns in (i, j):
+            functions = rows.central(self._coefficient, columns)
+            left = np.arange(functions.shape[2]) < self._most[columns, rows.n][:, np.newaxis]
+            gram = rows.mean(functions, functions) * left[:, :, np.newaxis] * left[:, np.newaxis]
+            squares, directions = np.linalg.eigh(gram)
+            is_kept = squares > RESTRICTED_CUT**2
+            scale = is_kept / np.sqrt(np.where(is_kept, squares, 1.0))
+            white.append(functions @ (directions * scale[:, np.newaxis]))
+            ranks.append(np.count_nonzero(is_kept, axis=1))
+            weights.append(np.sum(white[-1] ** 2, axis=2).max(axis=1) / self._heaviest[columns])
+        found = np.sqrt(np.clip(largest_root(rows.mean(*white)), 0.0, 1.0))
+        has_freedom = (np.minimum(*ranks) > 0) & (ranks[0] + ranks[1] < rows.n)
+        heavier = np.where(has_freedom, weights[0] * weights[1], np.inf)
+        return np.where(has_freedom, found, np.nan), np.stack(ranks, axis=1), heavier
+
+
+class _Rows(NamedTuple):
+    """The common rows of a batch of pairs: their places (pairs, rows), which of these are common, and how many."""
+
+    places: Index
+    are_common: Mask
+    n: Index
+
+    def central(self, functions: Array, columns: Index) -> Array:
+        """Functions of one column for each pair, less their means on the common rows, 0 beyond."""
+        rows = functions[columns[:, np.newaxis], self.places]
+        rows *= self.are_common[:, :, np.newaxis]
+        means = rows.sum(axis=1) / self.n[:, np.newaxis]
+        rows -= means[:, np.newaxis] * self.are_common[:, :, np.newaxis]
+        return rows
+
+    def mean(self, x: Array, y: Array) -> Array:
+        """Mean products of functions (pairs, functions of x, functions of y)."""
+        return x.swapaxes(1, 2) @ y / self.n[:, np.newaxis, np.newaxis]
+
+
+def _orthonormal(functions: Array, columns: Index, rows: _Rows) -> tuple[Array, Mask]:
+    """Functions (pairs, rows, functions) orthonormal on the common rows in their order, and which are not passed over.
+
+    By a Cholesky factor of their products, and where that magnifies rounding by one of the functions themselves.
+    """
+    central = rows.central(functions, columns)
+    factor, keeps = _cholesky(np.ascontiguousarray(np.moveaxis(rows.mean(central, central), 0, -1)))
+    white = central @ _inverse(factor, keeps)
+    rounding = rows.mean(white, white) - np.eye(len(keeps)) * keeps.T[:, np.newaxis]
+    doubtful = np.flatnonzero(np.abs(rounding).max(axis=(1, 2)) > _LEAST_ACCURATE)
+    if len(doubtful):
+        some = central[doubtful]
+        triangular = np.asarray(np.linalg.qr(some / np.sqrt(rows.n[doubtful])[:, np.newaxis, np.newaxis], mode="r"))
+        factor, keeps[:, doubtful] = _gram_schmidt(np.moveaxis(triangular, 0, -1))
+        white[doubtful] = some @ _inverse(factor, keeps[:, doubtful])
+    return white, keeps.T
+
+
+def _cholesky(gram: Array) -> tuple[Array, Mask]:
+    """Lower triangular factors (functions, functions, pairs), without functions of which those before leave little."""
+    factor, keeps = np.zeros_like(gram), np.zeros(gram.shape[1:], dtype=bool)
+    for j in range(len(gram)):
+        rest = gram[j:, j] - np.einsum("akp,kp->ap", factor[j:, :j], factor[j, :j])
+        keeps[j] = rest[0] > RESTRICTED_CUT**2
+        factor[j:, j] = rest * (keeps[j] / np.sqrt(np.where(keeps[j], rest[0], 1.0)))
+    return factor, keeps
+
+
+def _gram_schmidt(functions: Array) -> tuple[Array, Mask]:
+    """The same of functions (rows, functions, pairs) themselves."""
+    size = functions.shape[1]
+    basis, keeps = np.zeros_like(functions), np.zeros(functions.shape[1:], dtype=bool)
+    for j in range(size):
+        rest = functions[:, j]
+        for _ in range(2):  # once more removes what rounding left
+            rest = rest - np.einsum("akp,kp->ap", basis[:, :j], np.einsum("akp,ap->kp", basis[:, :j], rest))
+        length = np.sqrt(np.einsum("ap,ap->p", rest, rest))
+        keeps[j] = length > RESTRICTED_CUT
+        basis[:, j] = rest * (keeps[j] / np.where(keeps[j], length, 1.0))
+    return np.tril(np.einsum("ajp,akp->pjk", functions, basis)).transpose(1, 2, 0), keeps
+
+
+def _inverse(factor: Array, keeps: Mask) -> Array:
+    """What functions are mixed by (pairs, functions, functions), 0 for those that are passed over."""
+    inverse = np.zeros_like(factor)
+    for j in range(len(factor)):
+        scale = keeps[j] / np.where(keeps[j], factor[j, j], 1.0)
+        inverse[j, :j] = -np.einsum("kp,kap->ap", factor[j, :j], inverse[:j, :j]) * scale
+        inverse[j, j] = scale
+    return np.ascontiguousarray(np.moveaxis(inverse, -1, 0).swapaxes(1, 2))
+
+
+def _packed(values: Array, keeps: Mask) -> Array:
+    """Functions, the last axis, in their order, but those that are passed over last."""
+    if keeps.all():
+        return values
+    order = np.argsort(~keeps, axis=1, kind="stable")
+    return np.take_along_axis(values, order[:, np.newaxis], axis=2)
