@@ -1,5 +1,7 @@
 """The time of a forward selection, beside the bare work that a set-wise search would do, and beside one by dcor.
 
+And of one that stops by itself on numbers, categories and rare levels, which have to be permuted.
+
 python benchmarks selection_speed [--columns 1000] [--rows 10000]
 """
 
@@ -22,6 +24,8 @@ from renyi.pair.settings import Settings
 from renyi.sklearn import RDCSelector
 
 CHOSEN = 10
+# Of the mixed table: numbers, levels of two columns that were made indicators, and classes of the target.
+NUMBERS, LEVELS, CLASSES = 10, (4, 40), 7
 ROWS_OF_DCOR = 1000
 # Each size of the set is timed on so many candidates, and the best of so many rounds counts.
 SAMPLED, ROUNDS = 2, 2
@@ -58,6 +62,21 @@ def by_dcor(X: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     )
 
 
+def mixed(n_rows: int, gaps: float) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Like the cover types of forests: rare kinds of soil as indicators, rare classes, and all of it matters."""
+    rng = np.random.default_rng([3, n_rows])
+    numbers = rng.normal(size=(n_rows, NUMBERS)).round(2)
+    score = 0.6 * numbers @ rng.normal(size=(NUMBERS, CLASSES)) - np.array([0, 0, 2, 3, 4, 5, 5.5])
+    columns = [numbers]
+    for n_levels in LEVELS:
+        levels = rng.choice(n_levels, n_rows, p=rng.dirichlet(np.full(n_levels, 0.15)))
+        score += 3 * rng.normal(size=(n_levels, CLASSES))[levels]
+        columns.append(np.eye(n_levels)[levels])
+    X = np.column_stack(columns)
+    X[rng.random(X.shape) < gaps] = np.nan
+    return X, (score + rng.gumbel(size=score.shape)).argmax(axis=1).astype(str)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--columns", type=int, default=1000)
@@ -85,6 +104,14 @@ def main() -> None:
         "times faster than dcor on as many rows": round(distances / ours_on_few, 1),
         "times faster, on all rows": round(distances / ours, 1),
     }
+    for gaps in (0.0, 0.05):
+        X, labels = mixed(arguments.rows, gaps)
+        stopping = RDCSelector()
+        begin = time.process_time()
+        stopping.fit(X, labels)
+        name = f"stopping by itself, {X.shape[1]} mixed columns, {gaps:.0%} missing"
+        found[f"{name}, seconds"] = round(time.process_time() - begin, 2)
+        found[f"{name}, chosen"] = len(stopping.path_)
     print("\n".join(f"{name}: {value}" for name, value in found.items()))
     record("selection_speed", found, "scikit-learn", "dcor", "numpy")
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from renyi.allpairs import masked_gram
 from renyi.allpairs.masked_gram import (
     MaskedGram,
     Whitened,
@@ -12,6 +13,7 @@ from renyi.allpairs.masked_gram import (
 )
 from renyi.allpairs.masked_moments import distinct_masks, means_of_moments
 from renyi.allpairs.stack import ROWS_FOR_FLOAT32, CellStack
+from renyi.allpairs.tiles import groups
 from renyi.basis.basis import RESTRICTED_CUT
 from renyi.basis.product_moments import moments_of
 from sample_tables import category, number
@@ -195,3 +197,15 @@ def test_bounds_by_eigenvalues_are_sharper_and_hold(rng):
     assert (sharp >= exact[rows] * (1 - 1e-9)).all()
     assert (sharp <= leverage_bounds(side, own, n_common)[rows] * (1 + 1e-9)).all()
     assert (sharp[-1] < leverage_bounds(side, own, n_common)[-1]).all()
+
+
+@pytest.mark.parametrize("part", ["coefficient", "nested"])
+def test_sums_over_masks_are_the_same_by_rows_and_by_cells(part, monkeypatch, rng):
+    # Whole numbers of few values; half of the rows are missing in a column, and in masks of others.
+    gaps, masks = rng.random((3, 400)) < 0.5, rng.random((400, 5)) < 0.5
+    (group,) = groups([number(rng.integers(0, 30, 400).astype(float), gap) for gap in gaps])
+    stack = getattr(group, part)
+    assert stack.has_few_cells
+    by_cells = masked_sums(stack, masks)
+    monkeypatch.setattr(masked_gram, "_RANK_BY_CELLS", np.inf)
+    np.testing.assert_allclose(by_cells, masked_sums(stack, masks), atol=1e-10)

@@ -5,6 +5,7 @@ import pytest
 
 from renyi.allpairs import stack as stacks
 from renyi.allpairs.stack import ROWS_FOR_FLOAT32, CellStack, Joined, Values
+from renyi.allpairs.tiles import groups
 from renyi.basis.basis import Basis
 from sample_tables import category, number
 
@@ -146,3 +147,19 @@ def test_vectors_are_never_multiplied_by_cells_which_are_their_rows(rng):
     assert not stack.part(slice(1)).is_wide
     expected = dense(bases[0], missing[0], 300)
     np.testing.assert_allclose(stack.products(stack)[0, 0], expected @ expected.T, atol=1e-9)
+
+
+def test_one_function_of_few_columns_is_added_up_over_the_cells_of_others(monkeypatch, rng):
+    n = 4 * ROWS_FOR_FLOAT32
+    (group,) = groups([number(np.round(rng.standard_normal(n), 2)) for _ in range(3)])
+    first, rest = group.corner.leading(1), group.rest
+    assert rest.has_few_cells
+    monkeypatch.setattr(stacks, "_ROWS_OF_CELLS", 5000)
+    by_cells = stacks._products_of_light_cells(first, rest)
+    assert np.array_equal(first.products(rest), by_cells)
+    assert np.array_equal(rest.products(first), by_cells.transpose(1, 0, 3, 2))
+    monkeypatch.setattr(stacks, "_FEW_COLUMNS", 0)
+    np.testing.assert_allclose(by_cells / n, first.products(rest) / n, atol=1e-7)
+    # Of a value that many rows have, float32 would not add up so well.
+    monkeypatch.setattr(stacks, "_CHUNK_ROWS", 10)
+    assert stacks._products_of_light_cells(first, rest) is None

@@ -133,6 +133,18 @@ THRESHOLDS = (
         single=True,
     ),
     Threshold(
+        "first functions are added up over the cells of others",
+        {
+            "renyi.allpairs.stack:ROWS_FOR_FLOAT32": 16,
+            "renyi.allpairs.stack:_CELLS_FOR_FLOAT32": 16,
+            "renyi.allpairs.stack:_ROWS_PER_CELL": 0,
+            "renyi.allpairs.stack:_ROWS_OF_CELLS": 50,
+        },
+        "pandas",
+        "dozen",
+        single=True,
+    ),
+    Threshold(
         "products of many columns are taken in float32",
         {"renyi.allpairs.stack:COLUMNS_FOR_FLOAT32": 4, "renyi.allpairs.stack:_CELLS_FOR_FLOAT32": 16},
         "pandas",
@@ -190,6 +202,21 @@ THRESHOLDS = (
         {"renyi.allpairs.masked_gram:_NEAR_IDENTITY": 0.0},
         "pandas",
         "gaps",
+        within=_GAPS_IN_TILES,
+    ),
+    Threshold(
+        "Gram matrices of few functions are taken over cells",
+        {"renyi.allpairs.masked_gram:_RANK_BY_CELLS": 1},
+        "pandas",
+        "labels_and_gaps",
+        within=_GAPS_IN_TILES,
+    ),
+    Threshold(
+        "Gram matrices of tied columns are taken over rows",
+        {"renyi.allpairs.masked_gram:_RANK_BY_CELLS": 10**6},
+        "pandas",
+        "ties_and_gaps",
+        alone=True,
         within=_GAPS_IN_TILES,
     ),
     Threshold(
@@ -304,6 +331,16 @@ THRESHOLDS = (
         seen_in="renyi.allpairs.streaming.rank_sketch",
     ),
     Threshold("values are counted as they come", _AS_THEY_COME, "list of pandas", "ties"),
+    Threshold(
+        "places of values are looked for in parts",
+        {
+            "renyi.allpairs.streaming.rank_sketch:_WAITING": 0,
+            "renyi.allpairs.streaming.rank_sketch:_FIRST_WAITING": 0,
+            "renyi.allpairs.streaming.rank_sketch:_AT_ONCE": 3,
+        },
+        "list of pandas",
+        "ties",
+    ),
     Threshold(
         "counters give way to others",
         _AS_THEY_COME | {"renyi.allpairs.streaming.rank_sketch:_NEW_SHARE": 2**40},

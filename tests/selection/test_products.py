@@ -15,7 +15,13 @@ N = 200
 def candidates(rng):
     gaps = rng.random(N) < 0.2
     numbers = [Column(f"x{k}", "number", rng.standard_normal(N), gaps if k == 2 else None) for k in range(5)]
-    return as_candidates([*numbers, Column("c", "category", rng.integers(0, 3, N), None, ("a", "b", "c"))])
+    rare = [Column(name, "category", (np.arange(N) < 3).astype(int), gone, ("a", "b")) for name, gone in _gone(rng)]
+    levels = Column("c", "category", rng.integers(0, 3, N), None, ("a", "b", "c"))
+    return as_candidates([*numbers, levels, *rare])
+
+
+def _gone(rng):
+    return ("complete", None), ("gappy", (np.arange(N) > 2) & (rng.random(N) < 0.03))
 
 
 @pytest.fixture(params=["in memory", "in batches", "on a device", "on a device in blocks"])
@@ -45,6 +51,27 @@ def test_products_are_sums_over_the_rows(selection_products, candidates, members
     found = selection_products.products(members, selection_products.placed(others))
     for one, k in zip(found, members, strict=True):
         np.testing.assert_allclose(one / sizes, candidates[k].functions() @ others.T / sizes, atol=1e-9)
+
+
+@pytest.mark.parametrize("ratio", [0, 16, np.inf])
+@pytest.mark.parametrize("members", [[0, 1, 2, 3, 4], [5], [6, 7]])
+def test_permuted_products_are_those_of_rows_that_moved(selection_products, candidates, members, ratio, monkeypatch):
+    # All rows, or those outside of the most frequent cell alone: of a rare level and of gaps here.
+    monkeypatch.setattr(products, "_TIMES_AS_LONG", ratio)
+    rng = np.random.default_rng(0)
+    others, orders = rng.standard_normal((3, N)) + 1.0, np.stack([rng.permutation(N) for _ in range(4)])
+    found = selection_products.permuted(members, selection_products.placed(others))(orders)
+    for one, order in zip(found, orders, strict=True):
+        own = np.concatenate([candidates[k].functions() for k in members])
+        np.testing.assert_allclose(one, own @ others[:, order].T, atol=1e-9)
+
+
+def test_rare_levels_are_followed_by_the_few_rows_that_have_them(candidates, rng, monkeypatch):
+    monkeypatch.delattr(products, "_permuted")
+    products_in_memory, others = ProductsInMemory(candidates, N), rng.standard_normal((3, N))
+    assert products_in_memory.permuted([6], others)(np.arange(N)[np.newaxis]).shape == (1, 1, 3)
+    with pytest.raises(NameError):
+        products_in_memory.permuted([0], others)
 
 
 def test_pairs_are_scored_by_the_products_of_their_functions(selection_products, candidates, rng):

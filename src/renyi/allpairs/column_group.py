@@ -22,8 +22,6 @@ from renyi.inference.multiscale import CORNER
 from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare
 from renyi.pair.settings import Settings
 
-__all__ = ["ColumnGroup", "Variable", "ready"]
-
 
 @dataclass(frozen=True, eq=False)
 class Variable:
@@ -311,9 +309,12 @@ class ColumnGroup:
             None if self.gaps is None else self.gaps.part(columns),
         )
 
-    def averaged(self) -> "ColumnGroup":
-        """The same, with means over the rows of one another at hand, where cells are missing and these serve."""
-        if self.is_complete or self.moments is None:
+    def averaged(self, masks: tuple[Mask, Index] | None, /) -> "ColumnGroup":
+        """The same, with means over the rows of all columns of the table at hand, where these serve.
+
+        Given are the distinct masks (rows, masks) of the table and which one a column has; None if no cell is missing.
+        """
+        if masks is None or self.moments is None:
             return self
         missing = [variable.column.missing for variable in self.variables]
-        return replace(self, gaps=MaskedMoments.of(self.moments, self.smooth, self.codes, missing, self.n_rows))
+        return replace(self, gaps=MaskedMoments.of(self.moments, self.smooth, self.codes, missing, masks))

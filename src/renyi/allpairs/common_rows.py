@@ -39,11 +39,10 @@ from renyi.compute.arrays import (
     log_factorials,
     namespace,
 )
+from renyi.compute.eigenvalues import largest_root
 from renyi.compute.threads import keep_going
 from renyi.inference import multiscale
-from renyi.inference.multiscale import Block, NestedProducts, largest_root
-
-__all__ = ["CommonPairs", "CountedSide", "MaskedSide", "Side", "by_column"]
+from renyi.inference.multiscale import Block, NestedProducts
 
 # Of both sides (pairs, 2).
 Ranks: TypeAlias = NDArray[np.integer[Any]]
@@ -340,9 +339,9 @@ def by_column(columns: Index, pairs: Index, /) -> Iterator[tuple[int, Index]]:
 
 def _kept_means(side: ColumnGroup, other: ColumnGroup, which: Index) -> Array | None:
     """Means of the moments of a side over the rows of the masks of the other, where they were taken beforehand."""
-    if side.gaps is None or other.gaps is None:
+    if side.gaps is None:
         return None
-    return cast("Array | None", side.gaps.over(other.gaps, np.unique(which, return_index=True)[1]))
+    return cast(Array, side.gaps.over(other.positions[np.unique(which, return_index=True)[1]]))
 
 
 class CountedSide(Side):

@@ -25,23 +25,6 @@ from renyi.pair.independence import Crosses, Shuffles, on_every_scale
 from renyi.pair.prepare import Prepared, Restricted, together
 from renyi.pair.result import TestResult
 
-__all__ = [
-    "FIELDS",
-    "SHUFFLES",
-    "Found",
-    "FoundPairs",
-    "InMemory",
-    "Pair",
-    "Rows",
-    "Summed",
-    "by_itself",
-    "compare",
-    "left_of_cells",
-    "pair_of_rows",
-    "pair_of_sums",
-    "pairs_of",
-]
-
 Ranks: TypeAlias = NDArray[np.integer[Any]]
 Pair: TypeAlias = tuple[Prepared, Prepared, Crosses | None]
 

@@ -10,13 +10,11 @@ from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.sums import Sums
 from renyi.basis.nested import Scales, have_few_ties
 from renyi.compute.arrays import Array, Index, Mask, as_floats, at_least, flat_places, gathered, like, namespace
-from renyi.compute.eigenvalues import most_of_root
+from renyi.compute.eigenvalues import largest_root, most_of_root
 from renyi.inference import multiscale
 from renyi.inference.many_pairs import log_pvalues
-from renyi.inference.multiscale import Block, NestedProducts, largest_root
+from renyi.inference.multiscale import Block, NestedProducts
 from renyi.inference.roy import are_many
-
-__all__ = ["CompletePairs", "log_pvalues_of_pairs"]
 
 # Of both sides (pairs, 2).
 Ranks: TypeAlias = NDArray[np.integer[Any]]

@@ -33,8 +33,6 @@ from renyi.pair.independence import Crosses
 from renyi.pair.prepare import Prepared, together
 from renyi.pair.result import remark_on
 
-__all__ = ["LARGEST_PVALUE", "MISSED", "MOST_LOOKED_AT", "SMALLEST_PVALUE", "Edges", "Looked"]
-
 # Positions of two columns.
 Pair: TypeAlias = tuple[int, int]
 

@@ -26,8 +26,6 @@ from renyi.inference.many_pairs import log_pvalues_of_ranks
 from renyi.inference.multiscale import CORNER, OF_NUMBERS, NestedProducts, share_of_levels
 from renyi.pair.independence import Shuffles
 
-__all__ = ["MOST_ROWS", "FewRows"]
-
 Ranks: TypeAlias = NDArray[np.integer]
 
 # Up to here a pair takes less time by its rows than by masked Gram matrices; functions at all rows are kept, if they

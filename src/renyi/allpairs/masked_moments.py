@@ -17,8 +17,6 @@ from renyi.basis.product_moments import Moments
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.threads import keep_going, stream
 
-__all__ = ["MaskedMoments", "distinct_masks", "means_of_moments", "observed_rows"]
-
 # Observed rows (rows, masks).
 Masks: TypeAlias = Mask
 
@@ -29,9 +27,9 @@ _COLUMNS_AT_ONCE = 16
 
 @dataclass(frozen=True, eq=False)
 class MaskedMoments:
-    """Means of moments (1 + moments, columns, masks) of all columns of a group over the rows of all of their masks.
+    """Means of moments (1 + moments, columns, masks) of all columns of a group over the rows of all masks of the table.
 
-    `columns` are the places of some columns among all of them, `masks` those of their masks.
+    `columns` are the places of some columns among those of the group, `masks` those of the masks of the whole table.
     """
 
     moments: Moments
@@ -46,12 +44,12 @@ class MaskedMoments:
         smooth: Sequence[Smooth],
         codes: Sequence[NDArray[Any]],
         missing: Sequence[Mask | None],
-        n_rows: int,
+        table: tuple[Masks, Index],
         /,
     ) -> "MaskedMoments | None":
-        """Of all columns, in threads; None where that would take too much memory."""
-        masks, which = distinct_masks(missing, n_rows)
-        shape = 1 + moments.n_moments, len(smooth), masks.shape[1]
+        """Of all columns, in threads, given the distinct masks of the table; None where that takes too much memory."""
+        masks, which = table
+        n_rows, shape = len(masks), (1 + moments.n_moments, len(smooth), masks.shape[1])
         if 8 * np.prod(shape, dtype=np.float64) > _MOST_BYTES:
             return None
         observed, means = observed_rows(missing, n_rows), np.empty(shape)
@@ -69,13 +67,11 @@ class MaskedMoments:
 
     def part(self, columns: slice, /) -> "MaskedMoments":
         """Those of some of the columns."""
-        return replace(self, columns=self.columns[columns], masks=self.masks[columns])
+        return replace(self, columns=self.columns[columns])
 
-    def over(self, other: "MaskedMoments", first: Index, /) -> Array | None:
-        """Means over the rows of the masks that columns `first` of the other have; None if it is of another group."""
-        if other.means is not self.means:
-            return None
-        return self.means[:, self.columns[:, np.newaxis], other.masks[first]]
+    def over(self, positions: Index, /) -> Array:
+        """Means over the rows that columns at some positions of the table have."""
+        return self.means[:, self.columns[:, np.newaxis], self.masks[positions]]
 
 
 def observed_rows(missing: Sequence[Mask | None], n_rows: int, /) -> Mask:
@@ -86,8 +82,10 @@ def observed_rows(missing: Sequence[Mask | None], n_rows: int, /) -> Mask:
 def distinct_masks(missing: Sequence[Mask | None], n_rows: int, /) -> tuple[Masks, Index]:
     """Rows that are observed (rows, masks), every mask once, and which one a column has."""
     observed = observed_rows(missing, n_rows)
-    _, first, which = np.unique(np.packbits(observed, axis=1), axis=0, return_index=True, return_inverse=True)
-    return observed[first].T, which.ravel()
+    # Not by sorting them, for which NumPy makes a type of as many fields as a mask has bytes.
+    numbers: dict[bytes, int] = {}
+    which = np.array([numbers.setdefault(mask.tobytes(), len(numbers)) for mask in np.packbits(observed, axis=1)])
+    return observed[np.unique(which, return_index=True)[1]].T, which
 
 
 def means_of_moments(

@@ -10,9 +10,6 @@ from renyi.basis.orthonormal import standardised as unit_length
 from renyi.compute.arrays import Array, Index
 from renyi.data.column import Column, as_floats
 
-__all__ = ["pearson_of", "standardised"]
-
-
 # Numbers of one side that are looked at together, and columns of it.
 _NUMBERS_AT_ONCE, _MOST_COLUMNS = 2**24, 512
 

@@ -15,9 +15,6 @@ from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Column
 from renyi.errors import InputError, brief, is_integer
 
-__all__ = ["SAMPLE", "RowSample", "check_sample", "drawn_rows", "sampled_rows"]
-
-
 # Enough for pictures of 40 x 40 cells, boxes and smooth functions.
 SAMPLE = 10_000
 _SEED = 0

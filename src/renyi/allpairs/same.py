@@ -9,9 +9,6 @@ from renyi.allpairs.column_group import Variable
 from renyi.basis.basis import Basis
 from renyi.compute.arrays import Array
 
-__all__ = ["SAME", "are_same_levels", "are_same_numbers", "share_a_level"]
-
-
 # Numbers are the same from this size of Spearman's correlation on; levels where the square of it is explained. Read off
 # the pairs of 41 real tables (benchmarks/studies/same_columns.py): above lie radius and area of a cell nucleus
 # (0.9996), a time and its hour (0.998), length and width of a diamond (0.998); below its weight and its length (0.996),

@@ -18,9 +18,6 @@ from renyi.compute.arrays import Array, Index, at_least, gathered, in_memory, jo
 from renyi.inference.multiscale import family
 from renyi.pair.independence import Crosses
 
-__all__ = ["Sums", "correlation", "reaches_beyond_corner"]
-
-
 # Of values with variance 1 over their own rows; what rounding leaves of a constant is below.
 _LEAST_VARIANCE = 1e-20
 

@@ -14,8 +14,6 @@ from renyi.allpairs.stack import CellStack
 from renyi.allpairs.sums import reaches_beyond_corner
 from renyi.compute.threads import available_cores
 
-__all__ = ["groups", "shared_tiles", "tiles_of"]
-
 # Products of a tile, and columns of one side: enough for BLAS, little enough to run several at once, and for the
 # allocator to hand out the same memory again, which is much faster than fresh pages.
 _TILE_PRODUCTS, _MOST_COLUMNS = 2**22, 160

@@ -7,23 +7,6 @@ from typing import Any, TypeAlias, TypeVar
 from renyi.compute.arrays import has_floats, is_tensor
 from renyi.errors import InputError, load
 
-__all__ = [
-    "EXTRA",
-    "Operand",
-    "as_numbers",
-    "as_operand",
-    "as_torch",
-    "device_of",
-    "free_bytes",
-    "halves",
-    "home_of",
-    "in_digits",
-    "multiplied",
-    "paired",
-    "relieved",
-    "within_room",
-]
-
 EXTRA = "gpu"
 # What DLPack calls a GPU of NVIDIA.
 _CUDA = 2

@@ -16,8 +16,6 @@ from renyi.compute.linalg import is_large, largest_square
 from renyi.compute.memory import workspace
 from renyi.compute.threads import available_cores
 
-__all__ = ["largest_eigenvalue", "largest_root", "most_of_root", "products_of_rows"]
-
 _STEPS_OF_ALL, _STEPS_OF_OTHERS, _MOST_ROUNDS = 4, 3, 20
 # By the bytes of a number: relative steps at which the iteration rests, and pivots, of matrices of trace 1, that are 0.
 _REST = {4: 1e-6, 8: 1e-13}

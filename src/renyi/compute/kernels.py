@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 from renyi.compute.devices import EXTRA
 from renyi.errors import load
 
-__all__ = ["gather", "largest_roots", "share_cells", "spread"]
-
 Tensor: TypeAlias = Any
 
 # Less work does not pay for compiling.

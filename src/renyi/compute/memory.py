@@ -1,6 +1,7 @@
 """Memory that is used again: workspaces of a thread, and free memory that is kept while tasks work."""
 
 import ctypes
+import math
 import os
 import sys
 import threading
@@ -29,7 +30,7 @@ _workspaces = _Workspaces()
 
 def workspace(place: str, shape: tuple[int, ...], dtype: Any = np.float64, /) -> NDArray[Any]:
     """An array of this shape with anything in it, at the same place as the last one of this name in this thread."""
-    size = int(np.prod(shape))
+    size = math.prod(shape)
     memory = _workspaces.places.get((place, np.dtype(dtype)))
     if memory is None or memory.size < size:
         memory = _workspaces.places[place, np.dtype(dtype)] = np.empty(size, dtype=dtype)

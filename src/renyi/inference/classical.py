@@ -7,8 +7,6 @@ from renyi.basis.basis import Basis
 from renyi.compute.arrays import Array
 from renyi.compute.roots import root_between
 
-__all__ = ["bartlett", "log_gamma_sf", "log_weighted_chi_square_sf", "spectral"]
-
 
 def bartlett(correlations: Array, ranks: tuple[int, int], n_samples: int, /) -> tuple[float, float]:
     """Statistic and log p-value of −(n − 1 − (a + b + 1)/2) Σ log(1 − ρ²) ~ χ²(ab) (paper, section 3.4).

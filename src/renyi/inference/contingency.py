@@ -15,8 +15,6 @@ from renyi.basis.nested import MANY_LEVELS, frequent
 from renyi.compute.arrays import Array, Counts
 from renyi.inference.classical import log_gamma_sf
 
-__all__ = ["largest_step", "log_pvalue", "widest_block"]
-
 Block: TypeAlias = tuple[int, int]
 
 # The distribution is trusted while two rows that meet in the rarest cell move χ² by at most so many standard

@@ -13,8 +13,6 @@ from scipy.special import betaln, gammainc, ndtri_exp
 from renyi.compute.arrays import Array, at_least, namespace
 from renyi.inference.classical import log_gamma_sf
 
-__all__ = ["Shape", "log_heavier", "log_of_overlap", "log_skewed", "shape_of_correlation"]
-
 # Below, skewness changes p-values of 10⁻⁶ by less than a fifth, and the symmetric law is left as it is.
 _SYMMETRIC = 0.03
 _TINY = 1e-12

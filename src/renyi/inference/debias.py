@@ -15,23 +15,6 @@ from renyi.compute.roots import root_between
 from renyi.inference import contingency
 from renyi.inference.roy import log_sf, null_median
 
-__all__ = [
-    "FEW_ROWS",
-    "LIGHT",
-    "debias",
-    "debias_all",
-    "effective_rows",
-    "interval",
-    "largest_leverage",
-    "lower_end",
-    "most_of_categories",
-    "null_level",
-    "plain_rows",
-    "strengths",
-    "too_few_rows",
-    "without_heaviest",
-]
-
 # Roy's law is trusted while the product of the largest leverages stays below this. Smooth functions of a number spread
 # what single rows weigh: it may be larger with one number, and larger still with two. See
 # docs/internals/decisions.md, "Leverage".

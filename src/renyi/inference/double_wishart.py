@@ -17,8 +17,6 @@ from scipy.special import betaln, gammaln
 
 from renyi.compute.arrays import Array
 
-__all__ = ["LARGEST_BELOW_ONE", "DoubleWishart", "LargestRoot", "log_beta", "log_tail"]
-
 LARGEST_BELOW_ONE = 1.0 - 2.0**-53
 # log p where the tail takes over: two roots up there have less than 1e-9 of p, and the Pfaffians still give 9 digits.
 _LOG_P_JOIN = -17.0

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from renyi.errors import InputError, check_choice
 
-__all__ = ["Correction", "adjust"]
-
 Correction = Literal["bh", "by", "holm", "bonferroni"]
 
 

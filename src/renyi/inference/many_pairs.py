@@ -21,8 +21,6 @@ from renyi.inference.multiscale import (
 )
 from renyi.inference.roy import are_many, log_sf, log_sf_by_rows, log_sf_of_blocks, log_sf_of_many
 
-__all__ = ["log_pvalues", "log_pvalues_of_ranks", "within_critical"]
-
 
 def log_pvalues(
     roots: Array,

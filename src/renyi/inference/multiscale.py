@@ -20,41 +20,6 @@ from renyi.compute.eigenvalues import largest_root
 from renyi.inference.correlation_null import log_heavier
 from renyi.inference.roy import LARGEST_RANK, log_sf, root_of_many
 
-__all__ = [
-    "CORNER",
-    "FEW_ROWS",
-    "LARGEST_ROOT",
-    "LEVEL",
-    "MOST_FITTED",
-    "OF_NUMBERS",
-    "TRUSTED_SHARE",
-    "WEIGHT_FALL",
-    "Block",
-    "Law",
-    "NestedProducts",
-    "bearable",
-    "block_roots",
-    "effective_number",
-    "family",
-    "is_trusted",
-    "largest_leverages",
-    "largest_root",
-    "least_roots",
-    "leverages_on_few_rows",
-    "light",
-    "log_evidence",
-    "log_harmonic_mean",
-    "log_pvalue",
-    "log_pvalue_of_many_rows",
-    "log_pvalue_of_pair",
-    "log_weights",
-    "products",
-    "share_of",
-    "share_of_levels",
-    "trusted",
-    "within_reach",
-]
-
 Block: TypeAlias = tuple[int, int]
 # Roots, ranks and rows to logarithms of p-values.
 Law: TypeAlias = Callable[[Array, int, int, int], Array]

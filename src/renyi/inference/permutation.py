@@ -22,22 +22,6 @@ from renyi.compute.devices import free_bytes, within_room
 from renyi.compute.threads import ahead
 from renyi.errors import InputError
 
-__all__ = [
-    "ROUNDING",
-    "ROUNDING_OF_LOGARITHMS",
-    "Entropy",
-    "Exchange",
-    "Groups",
-    "Shuffled",
-    "Statistic",
-    "orders_on_device",
-    "random_orders",
-    "reaches",
-    "shuffled_pvalue",
-    "until_above",
-    "until_resolved",
-]
-
 Exchange = Literal["within", "whole"]
 # What random numbers are made from.
 Entropy: TypeAlias = tuple[int, ...]

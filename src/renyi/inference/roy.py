@@ -24,19 +24,6 @@ from renyi.compute.roots import root_between
 from renyi.errors import InputError
 from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_beta, log_tail
 
-__all__ = [
-    "LARGEST_RANK",
-    "MANY_ROOTS",
-    "are_many",
-    "critical_root",
-    "log_sf",
-    "log_sf_by_rows",
-    "log_sf_of_blocks",
-    "log_sf_of_many",
-    "null_median",
-    "root_of_many",
-]
-
 # The table of the law takes 0.6 s at this smaller rank, and the cube of it beyond.
 LARGEST_RANK = 200
 # Medians are exact up to this rank, and beyond it close to saturation, where the Tracy-Widom limit fails.

@@ -9,13 +9,11 @@ import numpy as np
 from renyi.allpairs.device.ranking import ranked
 from renyi.allpairs.device.reading import of_columns
 from renyi.basis.nested import Scales
-from renyi.compute.arrays import Array, Mask, has_floats, in_memory, in_parts
+from renyi.compute.arrays import Array, Index, has_floats, in_memory, in_parts
 from renyi.compute.devices import free_bytes
 from renyi.compute.threads import map_in_threads
 from renyi.data.column import Column
 from renyi.pair.prepare import DEFAULT_SETTINGS, prepare
-
-__all__ = ["Candidate", "as_candidates", "scales_of"]
 
 # Leading functions of a number, and the sizes of the blocks that are looked at.
 _SIZES = (1, 3, 6)
@@ -27,9 +25,9 @@ _SHARE_AT_ONCE, _SHARE_KEPT = 0.2, 0.2
 class Candidate:
     """Functions of a column, smooth to rough: the value of function a at row i is `table[codes[i], a]`.
 
-    Codes are an array, or a tensor where the column was ranked on a device. Rows where the column is missing have a
-    cell of zeros, the mean of every function. `leverages` has the largest share of one row in the leading 1, 2, …
-    functions, `log_arrangements` the logarithm of how many orders of its rows differ.
+    Codes are an array, or a tensor where the column was ranked on a device. Rows where the column is missing, `gaps`,
+    have a cell of zeros, the mean of every function. `leverages` has the largest share of one row in the leading
+    1, 2, … functions, `log_arrangements` the logarithm of how many orders of its rows differ.
     """
 
     table: Array
@@ -38,7 +36,7 @@ class Candidate:
     leverages: Array
     has_levels: bool
     log_arrangements: float
-    observed: Mask | None = None
+    gaps: Index | None = None
 
     @property
     def width(self) -> int:
@@ -53,7 +51,12 @@ class Candidate:
     @property
     def n_observed(self) -> int:
         """Rows that have a value, which is the squared length of every function."""
-        return len(self.codes) if self.observed is None else int(np.count_nonzero(self.observed))
+        return len(self.codes) - (0 if self.gaps is None else len(self.gaps))
+
+    @property
+    def at_frequent_cell(self) -> Array:
+        """The functions at the cell that most rows are in."""
+        return np.asarray(self.table[np.bincount(in_memory(self.codes)).argmax()])
 
     def functions(self, size: int | None = None, /) -> Array:
         """The functions, or the leading ones, at the data rows (functions, rows), if codes are in memory."""
@@ -75,7 +78,7 @@ class _Making:
         codes = np.full(len(column), len(found.table), dtype=np.intp)
         codes[~column.missing] = found.codes
         table = np.concatenate((found.table, np.zeros((1, found.width))))
-        return replace(found, table=table, codes=codes, observed=~column.missing)
+        return replace(found, table=table, codes=codes, gaps=np.flatnonzero(column.missing))
 
     def of_scales(self, scales: Scales, codes: Any, /) -> Candidate:
         """A complete number or category, and the cell of every row."""

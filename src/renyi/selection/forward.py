@@ -10,8 +10,6 @@ from renyi.compute.arrays import Array
 from renyi.compute.progress import watched
 from renyi.selection.gain import Gains
 
-__all__ = ["ByGain", "Criterion", "Proposal", "Step", "forward"]
-
 
 @dataclass(frozen=True)
 class Step:

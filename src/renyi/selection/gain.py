@@ -28,8 +28,6 @@ from renyi.inference.roy import log_sf, log_sf_of_many
 from renyi.selection.candidates import Candidate, scales_of
 from renyi.selection.products import Products, ProductsInMemory, ProductsOnDevice, Rows
 
-__all__ = ["Gains"]
-
 # Sizes of the blocks of functions of a target that is a number.
 _TARGET_SIZES = (1, 2, 6)
 # Functions of a column that are multiplied with those of another one, and the chosen columns whose functions are.
@@ -110,8 +108,9 @@ class Gains:
             return log_p
         for places in self._grouped(which):
             members = [which[place] for place in places]
-            observed = [self._candidates[j].observed for j in members]
-            log_p[places], is_clear = self._by_parts(members, *self._whitened(members), observed, trusts_all=False)
+            cross, kept = self._whitened(members)
+            self._on_own_rows(cross[np.newaxis], members)
+            log_p[places], is_clear = self._by_parts(members, cross, kept, trusts_all=False)
             self.doubtful += [j for j, clear in zip(members, is_clear.tolist(), strict=True) if not clear]
         self._n_projected = len(self._span)
         return log_p
@@ -123,14 +122,13 @@ class Gains:
             group.setdefault(self._candidates[j].signature, []).append(place)
         return list(group.values())
 
-    def _by_parts(
-        self, members: list[int], cross: Array, kept: Mask, observed: Sequence[Mask | None], *, trusts_all: bool
-    ) -> tuple[Array, Mask]:
+    def _by_parts(self, members: list[int], cross: Array, kept: Mask, *, trusts_all: bool) -> tuple[Array, Mask]:
         """Logarithms of p-values of candidates that are alike, and whether all blocks were trusted."""
         first = self._candidates[members[0]]
         leverages = np.stack([self._candidates[j].leverages for j in members])
         parts = [(slice(size), leverages[:, size - 1]) for size in first.sizes]
-        return self._log_pvalues(cross, kept, parts, observed, first.has_levels, trusts_all=trusts_all)
+        n_rows = np.array([self._candidates[j].n_observed for j in members])
+        return self._log_pvalues(cross, kept, parts, n_rows, first.has_levels, trusts_all=trusts_all)
 
     def by_shuffles(self, which: Sequence[int], /, *, alpha: float) -> tuple[int, float] | None:
         """The best of doubtful candidates, and the logarithm of the p-value of being so good as the best of them.
@@ -141,23 +139,22 @@ class Gains:
         n_functions, n_others = sum(self._candidates[j].width for j in which), len(self._span) + len(self._residual)
         if self.is_explained or 2.0 * n_functions * n_others * self._n * _N_SHUFFLES > _MOST_WORK:
             return None
-        looks = [(places, [which[place] for place in places]) for places in self._grouped(which)]
-        functions = [_joined(*map(self._functions.functions, members)) for _, members in looks]
         others = _joined(self._span, self._residual, self._products)
+        looks = [(places, [which[place] for place in places]) for places in self._grouped(which)]
+        products = [self._functions.permuted(members, others) for _, members in looks]
 
         def evidence(orders: Index) -> Array:
             """Of all candidates in every order of the rows (orders, candidates)."""
-            moved = others[:, like(orders, others)].reshape(-1, self._n)
             log_p = np.empty((len(orders), len(which)))
-            for (places, members), values in zip(looks, functions, strict=True):
-                found = in_memory(values @ moved.T).reshape(len(members), -1, len(others), len(orders))
-                log_p[:, places] = self._as_if_lawful(members, np.moveaxis(found, -1, 0), orders)
+            for (places, members), of_orders in zip(looks, products, strict=True):
+                found = of_orders(orders).reshape(len(orders), len(members), -1, len(others))
+                log_p[:, places] = self._as_if_lawful(members, found, orders)
             return log_p
 
         (found,) = evidence(np.arange(self._n)[np.newaxis])
         best = int(np.argmin(found))
         rng = np.random.default_rng([len(self._span), self._n])
-        at_once = max(1, min(_SHUFFLES_AT_ONCE, _NUMBERS_AT_ONCE // (len(others) * (self._n + n_functions))))
+        at_once = max(1, min(_SHUFFLES_AT_ONCE, _NUMBERS_AT_ONCE // (n_functions * (len(others) + self._n))))
         sizes = (min(at_once, _N_SHUFFLES - start) for start in range(0, _N_SHUFFLES, at_once))
         drawn = (np.stack([rng.permutation(self._n) for _ in range(size)]) for size in sizes)
         pvalue = until_above(
@@ -179,11 +176,9 @@ class Gains:
         lengths = np.tile([float(self._candidates[j].n_observed) for j in members], len(orders))
         grams = lengths[:, np.newaxis, np.newaxis] * np.eye(found.shape[1]) - inner @ inner.swapaxes(1, 2)
         kept = _eliminate(grams, cross, np.broadcast_to(_CUT * lengths[:, np.newaxis], grams.shape[:2]))
-        own = [self._candidates[j].observed for j in members]
-        backwards = np.argsort(orders, axis=1) if any(rows is not None for rows in own) else orders
-        moved = [None if rows is None else rows[order] for order in backwards for rows in own]
+        self._on_own_rows(cross.reshape(*shape, *cross.shape[1:]), members, orders)
         every = [j for _ in orders for j in members]
-        return self._by_parts(every, cross, kept, moved, trusts_all=True)[0].reshape(shape)
+        return self._by_parts(every, cross, kept, trusts_all=True)[0].reshape(shape)
 
     def least_log_pvalue(self, *which: int) -> float:
         """What the p-value of a candidate or a pair is at least: no p-value of shuffled rows could be smaller."""
@@ -231,13 +226,14 @@ class Gains:
     def _pair(self, i: int, j: int) -> float:
         """Logarithm of the p-value of the products of two candidates' functions, beyond those of either."""
         first, second = self._candidates[i], self._candidates[j]
-        width, rows = first.width + second.width, _common(first.observed, second.observed)
+        width, gaps = first.width + second.width, _either(first.gaps, second.gaps)
+        n_rows = self._n - (0 if gaps is None else len(gaps))
         own = _joined(self._functions.functions(i), self._functions.functions(j))
         factors = own[:_FACTORS][: first.width], own[first.width :][:_FACTORS]
         products = (factors[0][:, np.newaxis] * factors[1]).reshape(-1, self._n)
-        if rows is not None:
-            there = like(rows, products)
-            products[:, there] -= products[:, there].mean(axis=1, keepdims=True)
+        if gaps is not None:
+            products -= products.sum(axis=1)[:, None] / n_rows
+            products[:, like(gaps, products)] = 0.0
         own = _joined(own, products)
         inner, cross, gram = (in_memory(own @ others.T) for others in (self._span, self._residual, own))
         lengths = np.diagonal(gram).copy()
@@ -247,7 +243,9 @@ class Gains:
         leverage = np.array([_height(products)])
         has_levels = first.has_levels or second.has_levels
         part = slice(width, len(own)), leverage
-        return float(self._log_pvalues(cross, kept, [part], [rows], has_levels, trusts_all=False)[0][0])
+        if gaps is not None:
+            self._whiten_without(gaps[np.newaxis], cross)
+        return float(self._log_pvalues(cross, kept, [part], np.array([n_rows]), has_levels, trusts_all=False)[0][0])
 
     def _promising(self, which: Sequence[int]) -> list[tuple[int, int]]:
         """The pairs whose products of functions correlate most with the residual, as if these were orthonormal."""
@@ -263,7 +261,7 @@ class Gains:
         cross: Array,
         kept: Mask,
         parts: Sequence[tuple[slice, Array]],
-        observed: Sequence[Mask | None],
+        n_rows: Index,
         has_levels: bool,
         *,
         trusts_all: bool,
@@ -275,8 +273,6 @@ class Gains:
         `cross` (candidates, functions, residuals) are products of functions that are orthonormal in their order, those
         that were not kept being 0.
         """
-        n_rows = np.array([self._n if rows is None else np.count_nonzero(rows) for rows in observed])
-        self._on_own_rows(cross, observed)
         residuals, products = np.split(cross, [len(self._residual)], axis=2)
         sizes = dict.fromkeys(min(size, len(self._residual)) for size in self._sizes)
         freedom = n_rows - len(self._span) + 1
@@ -304,30 +300,40 @@ class Gains:
         )
         return np.asarray(np.minimum(found, 0.0)), np.asarray((log_p < 0.0).all(axis=-1))
 
-    def _on_own_rows(self, cross: Array, observed: Sequence[Mask | None]) -> None:
-        """Where a candidate is missing its functions are 0: residuals are then whitened on the rows it has."""
-        for found, rows in zip(cross, observed, strict=True):
-            if rows is None:
-                continue
-            start = 0
-            for residuals in (self._residual, self._products)[: 1 + (found.shape[1] > len(self._residual))]:
-                stop = start + len(residuals)
-                spread = _spread(residuals[:, like(rows, residuals)])
-                found[:, start:stop] = np.linalg.solve(spread, found[:, start:stop].T).T
-                start = stop
+    def _on_own_rows(self, cross: Array, members: list[int], orders: Index | None = None) -> None:
+        """Where a candidate is missing its functions are 0: residuals are then whitened on the rows it has, in place.
+
+        `cross` is (orders of the rows, candidates, functions, residuals), in the order that the rows have by default.
+        """
+        for place, j in enumerate(members):
+            gaps = self._candidates[j].gaps
+            if gaps is not None:
+                self._whiten_without(gaps[np.newaxis] if orders is None else orders[:, gaps], cross[:, place])
+
+    def _whiten_without(self, gaps: Index, cross: Array) -> None:
+        """Whiten residuals on all rows but some (orders, rows), given products (orders, functions, residuals)."""
+        start = 0
+        for residuals in (self._residual, self._products)[: 1 + (cross.shape[2] > len(self._residual))]:
+            found = cross[:, :, start : start + len(residuals)]
+            found[:] = np.linalg.solve(_spread(residuals, gaps), found.swapaxes(1, 2)).swapaxes(1, 2)
+            start += len(residuals)
 
 
-def _common(first: Mask | None, second: Mask | None) -> Mask | None:
-    """Rows that both have."""
+def _either(first: Index | None, second: Index | None) -> Index | None:
+    """Rows that one of two lacks."""
     if first is None or second is None:
         return second if first is None else first
-    return np.asarray(first & second)
+    return np.union1d(first, second)
 
 
-def _spread(residuals: Rows) -> Array:
-    """Triangular factor of how residuals vary on some rows, the identity on all."""
-    part = residuals - residuals.mean(axis=1, keepdims=True)
-    return np.asarray(np.linalg.cholesky(in_memory(part @ part.T) + 1e-9 * np.eye(len(part))))
+def _spread(residuals: Rows, gaps: Index) -> Array:
+    """Triangular factors of how residuals vary on all rows but some (orders, rows); on all rows it is the identity."""
+    n_rows = residuals.shape[1] - gaps.shape[1]
+    part = residuals[:, like(gaps, residuals)].swapaxes(0, 1)
+    # Over all rows they are orthonormal and add up to 0.
+    sums = in_memory(part.sum(axis=2))
+    outer = sums[:, :, np.newaxis] * sums[:, np.newaxis] / n_rows
+    return np.linalg.cholesky((1.0 + 1e-9) * np.eye(len(residuals)) - in_memory(part @ part.swapaxes(1, 2)) - outer)
 
 
 def _eliminate(gram: Array, cross: Array, least: Array) -> Mask:
@@ -381,7 +387,8 @@ def _orthonormal(functions: Rows, span: Rows, *, cut: float) -> Rows:
     """What functions (functions, rows) add to an orthonormal span, in their order."""
     found = functions[:0]
     lengths = (functions**2).sum(axis=1).tolist()
-    for _ in range(2):  # once more removes what rounding left
+    # Once more removes what rounding left of functions that are nearly explained.
+    for _ in range(2 if cut < _CUT else 1):
         functions = functions - (functions @ span.T) @ span
     for function, length in zip(functions, lengths, strict=True):
         rest = function

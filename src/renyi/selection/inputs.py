@@ -14,8 +14,6 @@ from renyi.data.table import as_table, names_of
 from renyi.data.types import Cause, Override, SkipError, pool
 from renyi.errors import InputError, check_choice, count
 
-__all__ = ["Categorical", "TargetKind", "is_frame", "read_features", "read_target", "with_labels"]
-
 TargetKind = Literal["auto", "number", "category"]
 Categorical: TypeAlias = Literal["from_dtype"] | Sequence[Any] | None
 

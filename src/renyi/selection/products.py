@@ -5,19 +5,18 @@ in threads, or on a device of torch, which has the cells of all columns and gath
 What others there are, and all that is done with the products, is the same for both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.device.stack import DeviceRows, DeviceStack, Weighted
-from renyi.compute.arrays import Array, in_memory, in_parts, namespace
+from renyi.compute.arrays import Array, Index, in_memory, in_parts, like, namespace
 from renyi.compute.devices import free_bytes, within_room
 from renyi.compute.threads import map_in_threads
 from renyi.selection.candidates import Candidate
-
-__all__ = ["Products", "ProductsInMemory", "ProductsOnDevice", "Rows"]
 
 # Functions (functions, rows) in float64, where a search keeps them.
 Rows: TypeAlias = Any
@@ -26,6 +25,8 @@ Rows: TypeAlias = Any
 _MANY_ROWS = 4096
 # Numbers worked on by a thread at once, and bytes of functions that are kept between steps.
 _BATCH, _MOST_BYTES = 2**21, 2**30
+# A product with one number of a row takes this many times as long where rows are gathered as where they are in order.
+_TIMES_AS_LONG = 16
 # Parts of a device's free memory: for the cells of columns at a time, and for those that stay there.
 _SHARE_AT_ONCE, _SHARE_KEPT = 0.1, 0.25
 
@@ -43,6 +44,13 @@ class Products(Protocol):
 
     def products(self, members: Sequence[int], others: Rows, /) -> Array:
         """Of candidates of one signature with others (candidates, functions, others), in memory."""
+        ...
+
+    def permuted(self, members: Sequence[int], others: Rows, /) -> Callable[[Index], Array]:
+        """Of some orders of the rows of candidates their products with others (orders, functions, others), in memory.
+
+        Row i of a candidate is moved to where the order has it.
+        """
         ...
 
     def pair_scores(self, which: Sequence[int], residuals: Rows, n_factors: int, /) -> Array:
@@ -90,6 +98,17 @@ class ProductsInMemory:
         if self._has_room:
             self._kept[j] = found
         return found
+
+    def permuted(self, members: Sequence[int], others: Array, /) -> Callable[[Index], Array]:
+        functions = np.concatenate([self.functions(j) for j in members])
+        frequent = np.concatenate([self._candidates[j].at_frequent_cell for j in members])
+        away = functions - frequent[:, np.newaxis]
+        if np.count_nonzero(away) * _TIMES_AS_LONG > away.size:
+            return partial(_permuted, functions, others)
+        from scipy.sparse import csr_array
+
+        at_frequent_cells = np.outer(frequent, others.sum(axis=1))
+        return partial(_permuted_exceptions, csr_array(away), at_frequent_cells, np.ascontiguousarray(others.T))
 
     def pair_scores(self, which: Sequence[int], residuals: Array, n_factors: int, /) -> Array:
         values = np.zeros((len(which), n_factors, self._n), dtype=np.float32)
@@ -155,6 +174,9 @@ class ProductsOnDevice:
 
         return within_room(multiplied, self._at_once, self._device, f"one column of {self._n:,} rows")
 
+    def permuted(self, members: Sequence[int], others: Rows, /) -> Callable[[Index], Array]:
+        return partial(_permuted, namespace(others).concatenate([self.functions(j) for j in members]), others)
+
     def pair_scores(self, which: Sequence[int], residuals: Rows, n_factors: int, /) -> Array:
         def stack(block: Sequence[int]) -> DeviceStack:
             # Few functions are not filled up with zeros: all pairs of them are multiplied.
@@ -210,3 +232,26 @@ class ProductsOnDevice:
                 tables.append(np.pad(table[:, :width], ((0, 0), (0, max(0, width - table.shape[1])))))
             places[:, column] = self._cells(j) + starts[id(table)]
         return DeviceStack.of(tables, places, dtype=self._dtype)
+
+
+def _permuted(functions: Rows, others: Rows, orders: Index) -> Array:
+    """Products of functions in some orders of their rows with others (orders, functions, others)."""
+    moved = namespace(functions).empty((len(orders), *functions.shape), dtype=functions.dtype, device=functions.device)
+    for out, order in zip(moved, like(orders, functions), strict=True):
+        out[:, order] = functions
+    found: Array = in_memory(moved.reshape(-1, functions.shape[1]) @ others.T)
+    return found.reshape(*moved.shape[:2], -1)
+
+
+def _permuted_exceptions(away: Any, at_frequent_cells: Array, others: Array, orders: Index) -> Array:
+    """The same by the few rows at which functions differ from what they are at their most frequent cells.
+
+    Rare levels leave few such rows; the products of functions that were the same at all rows are the same in any order.
+    `others` are (rows, others) here.
+    """
+    ends = away.nnz * np.arange(len(orders))[:, np.newaxis] + away.indptr[1:]
+    moved = type(away)(
+        (np.tile(away.data, len(orders)), orders[:, away.indices].ravel(), np.concatenate(([0], ends.ravel()))),
+        shape=(ends.size, len(others)),
+    )
+    return np.asarray(moved @ others).reshape(*ends.shape, -1) + at_frequent_cells

@@ -14,8 +14,6 @@ from renyi.errors import InputError
 from renyi.inference.permutation import until_above
 from renyi.selection.forward import Proposal
 
-__all__ = ["Setwise"]
-
 # With fewer the smallest p-value would be above the default error rate.
 _N_RESAMPLES = 199
 

@@ -11,6 +11,7 @@ from renyi.allpairs.column_group import Variable, ready
 from renyi.allpairs.compare import SHUFFLES, FoundPairs, InMemory, compare
 from renyi.allpairs.edges import Edges
 from renyi.allpairs.few_rows import FewRows
+from renyi.allpairs.masked_moments import distinct_masks
 from renyi.allpairs.tiles import groups, shared_tiles
 from renyi.coefficients.rdc import Rdc
 from renyi.compute.progress import watched
@@ -136,7 +137,11 @@ class TableInMemory:
         few = FewRows.of(x, x if y is None else y)
         own = groups(x, by_gaps=few is not None)
         others = None if y is None else groups(y, by_gaps=few is not None)
-        tiles = shared_tiles([group if y or few else group.averaged() for group in own], others)
+        missing = [variable.column.missing for variable in x]
+        masks = None
+        if y is None and few is None and any(gaps is not None for gaps in missing):
+            masks = distinct_masks(missing, x[0].n_rows)
+        tiles = shared_tiles([group.averaged(masks) for group in own], others)
         work: list[Callable[[], FoundPairs]] = []
         if few is not None:
             work = [partial(few.compare, *some, SHUFFLES) for some in few.batches(tiles)]

@@ -6,9 +6,6 @@ from renyi.allpairs.edges import MOST_LOOKED_AT, Edges
 from renyi.compute.arrays import Array, Index
 from renyi.inference.false_discovery import Correction
 
-__all__ = ["TopPairs"]
-
-
 # Cells of log p: a q-value from their upper edges is too large by 0.2 % at most, never too small.
 _WIDTH, _LOWEST = 0.002, -750.0
 _N_CELLS = round(-_LOWEST / _WIDTH)

@@ -186,3 +186,21 @@ def test_numbers_between_floats_are_standardised_without_rounding(rng):
 def test_one_value_between_floats_is_constant():
     assert counted(np.full(9, 2**62 + 1), []).is_constant
     assert not counted(np.array([2**62, 2**62 + 1]), []).is_constant
+
+
+def test_few_values_that_a_counter_does_not_know_wait_for_more(rng):
+    sketch = RankSketch.beginning(LEAST_CAPACITY, None)
+    values = rng.uniform(1.0, 2.0, (2, 8 * LEAST_CAPACITY))
+    sketch.update(values[0])
+    sketch.update(np.append(values[1], [1e6, -3.0]))
+    ((waiting, _),) = sketch._waiting
+    assert waiting.tolist() == [1e6, -3.0]
+    whole = RankSketch.beginning(LEAST_CAPACITY, None)
+    whole.update(np.append(values, [1e6, -3.0]))
+    for name in ("parts", "counts", "is_mixed", "shift"):
+        assert np.array_equal(getattr(sketch.settle(), name), getattr(whole.settle(), name))
+    # All of which are known leave nothing that waits.
+    sketch.update(np.full(8 * LEAST_CAPACITY, 1.5))
+    sketch.update(np.full(8 * LEAST_CAPACITY, 1.5))
+    assert sketch._waiting == []
+    assert sketch.n_values == whole.n_values + 16 * LEAST_CAPACITY

@@ -25,8 +25,6 @@ from renyi.errors import load
 from renyi.inference.debias import LIGHT, largest_leverage
 from renyi.pair.independence import Crosses
 
-__all__ = ["FoundMatrix", "compared", "compared_in_tiles"]
-
 Tensor: TypeAlias = Any
 
 # Columns of a tile at most: products are as fast as they get, and finished rows come back while others are worked on.

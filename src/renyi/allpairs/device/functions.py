@@ -23,8 +23,6 @@ from renyi.compute.devices import free_bytes
 from renyi.pair.prepare import Prepared
 from renyi.pair.settings import Settings
 
-__all__ = ["Batch", "prepared_cells", "tie_free"]
-
 Tensor: TypeAlias = Any
 
 # Fewer numbers of rows are made one by one.

@@ -16,8 +16,6 @@ from renyi.basis.product_moments import Moments, recipes_of_many
 from renyi.inference.multiscale import CORNER
 from renyi.pair.prepare import Prepared
 
-__all__ = ["Gaps", "groups_on_device"]
-
 Tensor: TypeAlias = Any
 
 

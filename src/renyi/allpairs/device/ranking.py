@@ -36,8 +36,6 @@ from renyi.pair.bases import check_basis
 from renyi.pair.prepare import Prepared, prepare
 from renyi.pair.settings import Settings
 
-__all__ = ["DeviceVariable", "Ranked", "ranked"]
-
 Tensor: TypeAlias = Any
 
 # What sorting takes for every number: sorted values, their order, and as much beside them.

@@ -21,17 +21,6 @@ from renyi.data.table import Table, as_dict, as_table, checked_overrides, names_
 from renyi.data.types import MAX_LEVELS, SkipError, check_varies, read
 from renyi.errors import InputError, check_choice, count
 
-__all__ = [
-    "OnDevice",
-    "has_tensors",
-    "of_columns",
-    "read_table",
-    "reason_against",
-    "tensors_of",
-    "uploaded",
-    "without_rows",
-]
-
 Tensor: TypeAlias = Any
 
 

@@ -17,8 +17,6 @@ from renyi.compute.arrays import Array, Index, in_memory, like, log_factorials
 from renyi.data.column import Column
 from renyi.pair.prepare import Prepared, together
 
-__all__ = ["DeviceSide", "RowsOnDevice"]
-
 Tensor: TypeAlias = Any
 
 

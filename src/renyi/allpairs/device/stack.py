@@ -12,14 +12,6 @@ from renyi.compute import kernels
 from renyi.compute.arrays import Array
 from renyi.compute.devices import Operand, as_operand, free_bytes, multiplied, paired
 
-__all__ = [
-    "DeviceFunctions",
-    "DeviceRows",
-    "DeviceStack",
-    "Observed",
-    "Weighted",
-]
-
 Tensor: TypeAlias = Any
 
 # Sums of products over more rows than this are added up in float64.

@@ -8,8 +8,6 @@ import numpy as np
 from renyi.allpairs.device.stack import DeviceFunctions
 from renyi.compute.devices import Operand, free_bytes
 
-__all__ = ["DeviceValues", "less_smallest"]
-
 Tensor: TypeAlias = Any
 
 # The part of the free memory that columns take whose means and deviations are found at once.

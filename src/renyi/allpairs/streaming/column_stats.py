@@ -35,8 +35,6 @@ from renyi.data.types import (
 )
 from renyi.errors import InputError
 
-__all__ = ["ColumnStats", "Counted", "part_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -54,12 +52,16 @@ class Part:
     n_infinite: int = 0
     tails: Tails | None = None
     unit: str = ""
-    has_large_floats: bool = False
     # Some value, as messages show it.
     example: str = ""
     words: Mapping[str, int] = field(default_factory=dict)
     # The type of numbers before they became floats.
     dtype: np.dtype[Any] | None = None
+
+    @property
+    def has_large_floats(self) -> bool:
+        """Whether these are floats of which some may have been whole numbers of more digits."""
+        return self.dtype is not None and self.dtype.kind == "f" and self.tails is None and is_wide(self.values)
 
     @property
     def observed(self) -> NDArray[Any]:
@@ -107,7 +109,6 @@ def part_of(data: Any, name: str, override: Override | Spelling | None, /) -> Pa
         example=_example(column),
         words=words,
         unit=dtype.str[4:-1] if dtype.kind in "Mm" else "",
-        has_large_floats=dtype.kind == "f" and tails is None and is_wide(values),
         dtype=dtype,
     )
 
@@ -131,6 +132,9 @@ def _without_infinities(data: Any) -> tuple[Any, int]:
         array = data.to_numpy()
     if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or array.ndim != 1:
         return data, 0
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(array.sum()):
+            return data, 0
     infinite = np.isinf(array)
     n_infinite = int(np.count_nonzero(infinite))
     return (np.where(infinite, np.nan, array), n_infinite) if n_infinite else (data, 0)

@@ -26,8 +26,6 @@ from renyi.errors import InputError
 from renyi.pair.independence import Shuffles
 from renyi.pair.settings import Settings
 
-__all__ = ["BatchSums", "Plan"]
-
 # Tables are made anew in every process, which takes less than to send them, and kept for the plans used last.
 _MOST_PLANS = 4
 # Rows of vectors that are worked on together at least, whatever the budget.

@@ -18,10 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis.ranks import Cells, cells_of_groups
-from renyi.compute.arrays import Array, Index, Mask
+from renyi.compute.arrays import Array, Index, Mask, in_parts
 from renyi.data.exact import SMALLEST_TAIL, TAIL_BITS, Tails, beyond, remainders, with_tails
-
-__all__ = ["LEAST_CAPACITY", "Coder", "Layout", "RankSketch"]
 
 Bits: TypeAlias = NDArray[np.uint64]
 
@@ -35,6 +33,8 @@ _BINS = 2**16
 _OUTSIDE = 0.005
 # A counter finds the place of a part by so many upper bits, and has room for so many times the parts of a summary.
 _RUN_BITS, _ROOM = 18, 4
+# Values of which the places are looked for together, so that what is in between stays in the cache.
+_AT_ONCE = 2**13
 # A counter that does not know values of a share 1/8 of the capacity gives way to one that does.
 _NEW_SHARE = 8
 
@@ -146,7 +146,7 @@ class RankSketch:
     def settle(self) -> "RankSketch":
         """Count what waits, and leave everything in order."""
         if self._waiting:
-            self._count()
+            self._count(is_last=True)
         self._collect()
         return self
 
@@ -157,7 +157,7 @@ class RankSketch:
             self.capacity, self.shift, self.parts, self.counts, self.first, self.is_mixed, self.tails, self.fine
         )
 
-    def _count(self) -> None:
+    def _count(self, *, is_last: bool = False) -> None:
         waiting, self._waiting = self._waiting, []
         values = np.concatenate([some for some, _ in waiting])
         if self.tails is not None or any(tails is not None for _, tails in waiting):
@@ -169,7 +169,12 @@ class RankSketch:
             self._counter = None if layout is None else _Counter(layout)
         if self._counter is not None:
             values = self._counter.update(values)
-            if len(values) > self.capacity // _NEW_SHARE:
+            are_few = len(values) <= self.capacity // _NEW_SHARE
+            if are_few and not is_last:
+                # To sort in a few takes as long as many, for which they wait.
+                self._waiting = [(values, None)] if len(values) else []
+                return
+            if not are_few:
                 # There is much that it does not know: the next one will.
                 self._collect()
         self._sort_in(values)
@@ -339,35 +344,41 @@ class _Counter:
     def __init__(self, layout: Layout, /) -> None:
         runs, self.shift, self._low_bits = layout.runs, layout.shift, np.uint64(layout.low_bits)
         self._runs = runs
-        places = np.full(int(runs[-1] - runs[0]) + 3, -1, dtype=np.int32)
+        places = np.full(int(runs[-1] - runs[0]) + 3, np.iinfo(np.int32).min, dtype=np.int32)
         places[(runs - runs[0]).astype(np.intp) + 1] = np.arange(len(runs), dtype=np.int32) << layout.low_bits
         self._places = places
-        room = len(runs) << layout.low_bits
+        # The last place is of values that have none: to leave them out would copy all others.
+        room = (len(runs) << layout.low_bits) + 1
         self._counts = np.zeros(room, dtype=np.int64)
         self._first = np.zeros(room, dtype=np.uint64)  # no finite number has these bits
-        self._is_mixed = np.zeros(room, dtype=bool)
+        self._is_mixed = np.arange(room) == room - 1
 
     def update(self, values: Array, /) -> Array:
         """Count what is known, and give back the rest."""
-        bits = _bits(values)
-        parts = bits >> np.uint64(self.shift)
-        # Parts below the first run, or beyond the last, have no place.
-        run = ((parts >> self._low_bits) - self._runs[0]).view(np.int64) + 1
-        places = np.take(self._places, np.clip(run, 0, len(self._places) - 1, out=run))
-        if places.min() < 0:
-            known = places >= 0
-            values, bits, parts, places = values[~known], bits[known], parts[known], places[known]
-        else:
-            values = values[:0]
-        places += (parts & ((np.uint64(1) << self._low_bits) - np.uint64(1))).astype(np.int32)
+        places = np.concatenate([self._find(some) for some in in_parts(values, _AT_ONCE)])
+        unknown = np.flatnonzero(places < 0)
+        places[unknown] = len(self._counts) - 1
         self._counts += np.bincount(places, minlength=len(self._counts))
+        self._counts[-1] = 0
         plain = np.flatnonzero(~np.take(self._is_mixed, places))
         if len(plain):
-            places, bits = places[plain], bits[plain]
+            places, bits = places[plain], _bits(values[plain])
             new = self._first[places] == 0
             self._first[places[new]] = bits[new]
             self._is_mixed[places[self._first[places] != bits]] = True
-        return values
+        return values[unknown]
+
+    def _find(self, values: Array) -> NDArray[np.int32]:
+        """The places of values, below 0 where they have none, as parts before the first run or beyond the last do."""
+        parts = _bits(values)
+        parts >>= np.uint64(self.shift)
+        run = parts >> self._low_bits
+        run -= self._runs[0]
+        run += np.uint64(1)
+        # Before the first run the difference is beyond all others, or 0.
+        np.minimum(run, np.uint64(len(self._places) - 1), out=run)
+        parts &= (np.uint64(1) << self._low_bits) - np.uint64(1)
+        return np.asarray(np.take(self._places, run.view(np.int64)) + parts.astype(np.int32))
 
     def found(self) -> tuple[Bits, NDArray[np.int64], Bits, Mask]:
         """The parts in their order, their counts, a value of each, and whether others are among them."""

@@ -27,9 +27,6 @@ from renyi.data.spelled import (
 )
 from renyi.data.types import SkipError
 
-__all__ = ["MOST_LEVELS", "TextCounts"]
-
-
 # Cells that are counted one by one: with more, text names its rows, or spells dates or numbers.
 MOST_LEVELS = 2**17
 _ROWS_AT_ONCE = 2**20

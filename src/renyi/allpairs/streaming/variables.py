@@ -22,8 +22,6 @@ from renyi.pair.bases import check_basis
 from renyi.pair.prepare import Prepared
 from renyi.pair.settings import Settings
 
-__all__ = ["BatchVariable", "CellVariable", "VectorVariable", "heaviest_of"]
-
 Codes: TypeAlias = NDArray[Any]
 # What times are counted in where rows of batches are shown.
 _TIMES = {"date": "M8[us]", "duration": "m8[us]"}

@@ -30,8 +30,6 @@ from renyi.pair.bases import check_basis
 from renyi.pair.prepare import Prepared
 from renyi.pair.settings import Settings
 
-__all__ = ["CountedVector", "VectorPlan", "VectorRows", "VectorStats", "coder_of", "values_changed"]
-
 Codes: TypeAlias = NDArray[Any]
 
 

@@ -258,8 +258,11 @@ class _Column:
         if kind == "text":
             return None, kind
         # One spelling: a blank between date and time, seconds everywhere, zones as an offset without blank.
-        text = text.str.replace("T", " ", literal=True).str.replace(r"\s?Z$", "+00:00")
-        text = text.str.replace(r"\s([+-])", "${1}").str.replace(r"(^|\s)(\d{1,2}:\d{2})($|[+-])", "${1}${2}:00${3}")
+        if kind == "dates with times and zones":
+            text = text.str.replace(r"\s?Z$", "+00:00").str.replace(r"\s([+-])", "${1}")
+        if kind != "dates":
+            text = text.str.replace("T", " ", literal=True)
+            text = text.str.replace(r"(^|\s)(\d{1,2}:\d{2})($|[+-])", "${1}${2}:00${3}")
         if kind == "dates":
             column = text.str.to_date("%Y-%m-%d", strict=False)
         elif kind == "times":
