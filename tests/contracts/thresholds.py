@@ -114,16 +114,10 @@ THRESHOLDS = (
     Threshold("tiles of few products", {"renyi.allpairs.tiles:_TILE_PRODUCTS": 2**10}, "pandas", "dozen_with_gaps"),
     Threshold(
         "one tile is shared",
-        {
-            "renyi.allpairs.tiles:_LEAST_WORK": 0,
-            "renyi.allpairs.stack:_ROWS_TO_SHARE": 8,
-            "renyi.allpairs.stack:_FEWEST_OF_BLOCK": 2,
-        },
+        {"renyi.allpairs.tiles:_FEWEST_TO_SHARE": 2, "renyi.allpairs.tiles:_ROWS_TO_SHARE": 8},
         "pandas",
         "complete",
     ),
-    Threshold("products are taken in blocks", {"renyi.allpairs.stack:_MOST_OF_BLOCK": 3}, "pandas", "dozen"),
-    Threshold("eigenvalues are left to LAPACK", {"renyi.compute.eigenvalues:_CORES_BY_PLANES": 0}, "pandas", "dozen"),
     Threshold("rows are multiplied in chunks", {"renyi.allpairs.stack:_CHUNK_ROWS": 17}, "pandas", "dozen"),
     Threshold(
         "products are taken in float32",

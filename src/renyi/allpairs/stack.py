@@ -22,9 +22,6 @@ ROWS_FOR_FLOAT32, COLUMNS_FOR_FLOAT32 = 4096, 256
 _CELLS_FOR_FLOAT32 = 512
 # A constant, so that sums are taken in one order everywhere.
 _CHUNK_ROWS = 4096
-# Columns whose products are taken together. Rounding depends on the shapes that BLAS sees, so these follow from the
-# table alone, not from how it is shared among cores. Few columns of many rows are cut finer, to be shared at all.
-_MOST_OF_BLOCK, _FEWEST_OF_BLOCK, _ROWS_TO_SHARE = 40, 10, 4096
 # One function of few columns is added up over the cells of others where those have more functions than this, so many
 # rows at a time: of 20 columns on 8,000 cells that takes 7 ns a row and column, to gather 12 functions and multiply 26.
 _FEW_COLUMNS, _MORE_FUNCTIONS, _ROWS_OF_CELLS = 32, 9, 2**17
@@ -103,7 +100,6 @@ class CellStack(_Multiplied):
     places: NDArray[Any] | None = None
     # Of vectors every row is a cell.
     has_rows_for_cells: bool = False
-    block: int = _MOST_OF_BLOCK
 
     @classmethod
     def of(
@@ -136,7 +132,6 @@ class CellStack(_Multiplied):
             tuple(len(basis.table) + 1 for basis in bases),
             n_rows,
             has_rows_for_cells=any(basis.has_rows and basis.codes is None for basis in bases),
-            block=_block(len(bases), n_rows),
         )
         if beside is not None and beside.starts == stack.starts:
             return replace(stack, codes=beside.codes, places=beside.places)
@@ -247,7 +242,6 @@ class Values(_Multiplied):
 
     numbers: NDArray[Any]
     rank: int = 1
-    block: int = _MOST_OF_BLOCK
 
     def __len__(self) -> int:
         return len(self.numbers) // self.rank
@@ -260,7 +254,7 @@ class Values(_Multiplied):
     def part(self, columns: slice, /) -> "Values":
         """Some of the columns."""
         first, last, _ = columns.indices(len(self))
-        return Values(self.numbers[first * self.rank : last * self.rank], self.rank, self.block)
+        return Values(self.numbers[first * self.rank : last * self.rank], self.rank)
 
     def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
         """All columns at some rows."""
@@ -286,11 +280,6 @@ class Joined(_Multiplied):
     def n_rows(self) -> int:
         """Rows of the table."""
         return self.leading.n_rows
-
-    @property
-    def block(self) -> int:
-        """Columns whose products are taken together."""
-        return self.leading.block
 
     @property
     def codes(self) -> tuple[NDArray[Any], ...]:
@@ -342,7 +331,7 @@ def _products(x: Stacked, y: Stacked, /) -> Array:
         return _products_of_cells(x, y)
     if isinstance(y, CellStack) and y.is_wide:
         return _products(y, x).transpose(1, 0, 3, 2)
-    if x.rank > y.rank:
+    if len(x) * x.rank > len(y) * y.rank:
         # BLAS takes a tenth less time where the narrower factor comes first.
         return _products(y, x).transpose(1, 0, 3, 2)
     if x.rank == 1 and len(x) <= _FEW_COLUMNS and isinstance(y, CellStack) and y.rank >= _MORE_FUNCTIONS:
@@ -353,43 +342,23 @@ def _products(x: Stacked, y: Stacked, /) -> Array:
 
 
 def _products_of_rows(x: Stacked, y: Stacked) -> Array:
-    """The same by products of matrices, a block of columns and a chunk of rows at a time."""
-    is_square = y is x
-    blocks = [(a, b) for a in _blocks(x) for b in _blocks(y) if not is_square or a.start <= b.start]
+    """The same by products of matrices, a chunk of rows at a time."""
+    shape = len(x) * x.rank, len(y) * y.rank
     total: Array | None = None
     for rows in _chunks(x.n_rows):
         left = x.rows(rows, place="left")
-        right = left if is_square else y.rows(rows, place="right")
-        if total is None:
-            # Sums of several chunks are taken in float64, and of few products too.
-            is_rough = rows.stop == x.n_rows and len(left) * len(right) > _FEW_PRODUCTS
-            total = np.zeros((len(left), len(right)), dtype=np.result_type(left, right) if is_rough else np.float64)
-        for a, b in blocks:
-            # The same array twice is recognised by BLAS as half the work.
-            some, others = left[a], left[a] if is_square and a == b else right[b]
-            if len(some) * len(others) <= _FEW_PRODUCTS:
-                some, others = some.astype(np.float64), others.astype(np.float64)
-            total[a, b] += np.matmul(some, others.T)
+        # The same array twice is recognised by BLAS as half the work.
+        right = left if y is x else y.rows(rows, place="right")
+        if shape[0] * shape[1] <= _FEW_PRODUCTS:
+            left, right = left.astype(np.float64), right.astype(np.float64)
+        if rows.stop == x.n_rows and total is None:  # the only chunk
+            total = left @ right.T
+            break
+        product = np.matmul(left, right.T, out=workspace("product", shape, np.result_type(left, right)))
+        total = product.astype(np.float64) if total is None else np.add(total, product, out=total)
     if total is None:
-        total = np.zeros((len(x) * x.rank, len(y) * y.rank))
-    if is_square:
-        for a, b in blocks:
-            if a != b:
-                total[b, a] = total[a, b].T
+        total = np.zeros(shape)
     return total.reshape(len(x), x.rank, len(y), y.rank).swapaxes(1, 2)
-
-
-def _block(n_columns: int, n_rows: int) -> int:
-    """Columns of a table of this size whose products are taken together."""
-    if n_rows < _ROWS_TO_SHARE:
-        return _MOST_OF_BLOCK
-    return min(max(-(-n_columns // 4), _FEWEST_OF_BLOCK), _MOST_OF_BLOCK)
-
-
-def _blocks(stack: Stacked) -> list[slice]:
-    """The functions of the columns whose products are taken together."""
-    width, step = len(stack) * stack.rank, stack.block * stack.rank
-    return [slice(start, min(start + step, width)) for start in range(0, width, step)]
 
 
 def _products_of_light_cells(x: Stacked, y: CellStack) -> Array | None:

@@ -221,7 +221,7 @@ class Lookup:
     def at(self, rows: Any, /) -> Any:
         """Every column at these rows."""
         if not is_tensor(rows):
-            return np.moveaxis(self._table[rows], -1, 0)
+            return self._table[rows].T
         kept = self._on_devices.get(rows.device)
         if kept is None:
             kept = [column.contiguous() for column in like(self._table, rows).T]

@@ -14,16 +14,14 @@ from renyi.compute.arrays import Array, is_tensor, namespace, sum_of_products, s
 from renyi.compute.kernels import largest_roots
 from renyi.compute.linalg import is_large, largest_square
 from renyi.compute.memory import workspace
-from renyi.compute.threads import available_cores
 
 _STEPS_OF_ALL, _STEPS_OF_OTHERS, _MOST_ROUNDS = 4, 3, 20
 # By the bytes of a number: relative steps at which the iteration rests, and pivots, of matrices of trace 1, that are 0.
 _REST = {4: 1e-6, 8: 1e-13}
+# (of float32 what is smaller is rounding, and its inverse overflows after a few steps)
 _NOTHING = {4: 1e-7, 8: 1e-18}
-# From so many matrices on planes of their entries take a third of the time of LAPACK, while these stay in the cache.
-# But they are worked on in hundreds of short calls, for which threads wait for the interpreter: on more cores than this
-# LAPACK is ahead, whose one call needs it not at all (2,000 × 1,000 on 16 cores: 11 s by planes).
-_PAIRS_BY_PLANES, _MOST_BY_PLANES, _CORES_BY_PLANES = 1024, 8192, 4
+# From so many matrices on planes of their entries take half the time of LAPACK, while these stay in the cache.
+_PAIRS_BY_PLANES, _MOST_BY_PLANES = 1024, 8192
 
 
 def most_of_root(block: Any, /) -> Any:
@@ -53,7 +51,7 @@ def largest_root(block: Any, /) -> Any:
     if is_large(block.shape[-2:]):
         found = [largest_square(matrix) for matrix in block.reshape(-1, *block.shape[-2:])]
         return np.array(found).reshape(block.shape[:-2])
-    if block.ndim == 3 and block.shape[1] > 2 and len(block) >= _PAIRS_BY_PLANES and _has_few_cores():
+    if block.ndim == 3 and block.shape[1] > 2 and len(block) >= _PAIRS_BY_PLANES:
         parts = np.array_split(block, -(-len(block) // _MOST_BY_PLANES))
         return np.concatenate([_largest_root_of(products_of_rows(_planes(part))) for part in parts])
     if block.shape[-2] <= 2:
@@ -62,10 +60,6 @@ def largest_root(block: Any, /) -> Any:
         return first if block.shape[-2] == 1 else _root_of_two(first, beside, second)
     block = np.ascontiguousarray(block)
     return np.asarray(np.linalg.eigvalsh(block @ block.swapaxes(-1, -2))[..., -1])
-
-
-def _has_few_cores() -> bool:
-    return available_cores() <= _CORES_BY_PLANES
 
 
 def _planes(matrices: Array) -> Array:

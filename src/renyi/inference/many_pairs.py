@@ -19,7 +19,7 @@ from renyi.inference.multiscale import (
     log_pvalue,
     log_weights,
 )
-from renyi.inference.roy import are_many, log_sf, log_sf_by_rows, log_sf_of_blocks, log_sf_of_many
+from renyi.inference.roy import are_many, log_sf, log_sf_by_rows, log_sf_of_many
 
 
 def log_pvalues(
@@ -47,15 +47,9 @@ def log_pvalues(
         return like(np.full(len(roots), np.nan), roots), like(np.ones(len(roots), dtype=bool), roots)
     log_p, is_trusted = [], []
     of_x, of_y = (_on_few_rows(side, n) for side in leverages)
-    at_once = _all_at_once(roots, blocks, n) if tabulated else {}
     for i, block in enumerate(blocks):
         products = of_x[block[0] - 1] * of_y[block[1] - 1]
-        bounds = products / share**2
-        law, holds = (
-            (at_once[i], within_critical(bounds, block, n))
-            if i in at_once
-            else _within_reach(roots[:, i], bounds, block, n, tabulated)
-        )
+        law, holds = _within_reach(roots[:, i], products / share**2, block, n, tabulated)
         log_p.append(law)
         is_trusted.append(holds & (products <= largest))
     found = namespace(roots).full_like(roots[:, 0], np.nan)
@@ -71,16 +65,6 @@ def log_pvalues(
                 are_numbers=are_numbers,
             )
     return found, _all_within_reach(is_trusted, blocks, n)
-
-
-def _all_at_once(roots: Array, blocks: Sequence[Block], n: Counts | int) -> dict[int, Array]:
-    """Null distributions of all blocks within reach, where pairs in memory have as many rows."""
-    if namespace(roots) is not np or not isinstance(n, int):
-        return {}
-    near = [i for i, block in enumerate(blocks) if not _is_far(block, n)]
-    if not near:
-        return {}
-    return dict(zip(near, log_sf_of_blocks(roots[:, near], [blocks[i] for i in near], n).T, strict=True))
 
 
 def log_pvalues_of_ranks(

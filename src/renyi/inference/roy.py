@@ -1,8 +1,6 @@
 """The law of the largest canonical correlation of independent data: Roy's largest root."""
 
-from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -115,24 +113,6 @@ def log_sf_of_many(roots: Array, rank_x: int, rank_y: int, n_samples: int | Coun
         here = nodes == first
         log_p[here] = _between(roots[here], a, b, n_samples[here], first)
     return log_p
-
-
-def log_sf_of_blocks(roots: Array, blocks: Sequence[tuple[int, int]], n_samples: int, /) -> Array:
-    """`log_sf_of_many` of roots (m, blocks), each of a block of its own, on as many rows: in a few operations on all.
-
-    Threads wait for the interpreter between operations, and for one another.
-    """
-    if max(max(block) for block in blocks) > _LARGEST_INTERPOLATED:
-        return np.stack([log_sf_of_many(roots[:, k], *block, n_samples) for k, block in enumerate(blocks)], axis=1)
-    tables = [_interpolated(*_checked_ranks(*block, n_samples), n_samples) for block in blocks]
-    return tables[0].of_blocks(roots, _joined(tuple(blocks), n_samples), np.array([table.power for table in tables]))
-
-
-@lru_cache(maxsize=64)
-def _joined(blocks: tuple[tuple[int, int], ...], n_samples: int) -> Lookup:
-    """The tables of several blocks, one after the other."""
-    tables = [_interpolated(*_checked_ranks(*block, n_samples), n_samples) for block in blocks]
-    return Lookup(np.concatenate([table.coefficients for table in tables]))
 
 
 def log_sf_by_rows(roots: Array, rank_x: int, rank_y: int, n_samples: Counts, /) -> Array:
@@ -276,30 +256,21 @@ class _Interpolated:
     def __init__(self, a: int, b: int, n_samples: int, /) -> None:
         from scipy.interpolate import CubicSpline  # here, since it takes long to import and tables alone need it
 
-        self._n, self.power = n_samples, (n_samples - a - b) / 2
+        self._n, self._power = n_samples, (n_samples - a - b) / 2
         end = float(self._variable(np.array(_LARGEST_KNOT / (1.0 - _LARGEST_KNOT))))
         knots = np.linspace(0.0, end, _KNOTS)
         odds = np.sinh(knots) ** 2 / n_samples
         log_p = log_sf(np.minimum(odds / (1.0 + odds), LARGEST_BELOW_ONE), a, b, n_samples)
-        spline = CubicSpline(knots, log_p + self.power * np.log1p(odds))
+        spline = CubicSpline(knots, log_p + self._power * np.log1p(odds))
         self._odds, self._log_p = odds, log_p
         self._steps_per_unit = (_KNOTS - 1) / end
-        self.coefficients = spline.c.T
-        self._lookup = Lookup(self.coefficients)
+        self._coefficients = Lookup(spline.c.T)
 
     def __call__(self, roots: Array, /) -> Array:
         odds = roots / (1.0 - roots)
         xp = namespace(odds)
-        found: Array = xp.clip(self.at(self._variable(odds)) - self.power * xp.log1p(odds), None, 0.0)
+        found: Array = xp.clip(self.at(self._variable(odds)) - self._power * xp.log1p(odds), None, 0.0)
         return found
-
-    def of_blocks(self, roots: Array, tables: Lookup, powers: Array, /) -> Array:
-        """The same for roots (m, blocks), by the tables of all blocks on as many rows."""
-        odds = roots / (1.0 - roots)
-        first = np.arange(len(powers)) * (_KNOTS - 1)
-        found = self._read(self._variable(odds), tables, first)
-        found -= powers * np.log1p(odds)
-        return np.minimum(found, 0.0, out=found)
 
     def root_at(self, log_p: float, /) -> float:
         """Where the null distribution has this value, between two knots that do."""
@@ -309,14 +280,10 @@ class _Interpolated:
 
     def at(self, variable: Array, /) -> Array:
         """What is tabulated, the law without its last power."""
-        return self._read(variable, self._lookup, 0)
-
-    def _read(self, variable: Array, lookup: Lookup, first: Any) -> Array:
-        """By tables of which that of every value begins at `first`."""
         position = variable * self._steps_per_unit
         step = namespace(position).clip(as_places(position), None, _KNOTS - 2)
         beyond = (position - step) / self._steps_per_unit
-        cubic, square, slope, value = lookup.at(step + first)
+        cubic, square, slope, value = self._coefficients.at(step)
         found: Array = ((cubic * beyond + square) * beyond + slope) * beyond + value
         return found
 
