@@ -124,14 +124,15 @@ class Rounding:
     """How far two answers may lie apart.
 
     `root` is what a squared correlation ρ² may be off by where products are taken in float32: the logarithm of a
-    p-value magnifies it by n/(1 − ρ²). `permuted` is for doors that draw their own permutations: p-values by these are
-    good to a tenth.
+    p-value magnifies it by n/(1 − ρ²). `in_halves` is for products of half precision, in which copies are not quite
+    such. `permuted` is for doors that draw their own permutations: p-values by these are good to a tenth.
     """
 
     coefficient: float = 1e-9
     log_p: float = 1e-6
     root: float = 0.0
     permuted: float = 0.0
+    in_halves: bool = False
 
 
 # Roots beyond are taken as this far from 1.
@@ -140,7 +141,7 @@ EXACT = Rounding()
 SINGLE = Rounding(coefficient=5e-7, log_p=1e-5, root=5e-7)
 # On a card numbers of single precision are multiplied as two halves, and few ties by chance are taken as none: 3e-6 was
 # seen there (docs/internals/decisions.md).
-HALVES = Rounding(coefficient=1e-5, log_p=1e-4, root=1e-5)
+HALVES = Rounding(coefficient=1e-5, log_p=1e-4, root=1e-5, in_halves=True)
 
 
 def _turned(pair: Pair, said: Said) -> tuple[Pair, Said]:
@@ -205,6 +206,8 @@ def _allowed(name: str, said: Said, rounding: Rounding, has_permuted: bool) -> f
         # Of a correlation of 1 the rest to 1 is all rounding: log p goes with its logarithm, n/2 times.
         rest = max(1.0 - said["coefficient"] ** 2, LEAST_REST)
         magnified = 0.5 * said["n"] * log1p(rounding.root / rest)
+        if not rounding.in_halves:
+            magnified = min(magnified, said["n"] * rounding.root / (rest + rounding.root))
         drawn = rounding.permuted if said.get("is permuted") else 0.0
         return max(rounding.log_p * max(1.0, abs(said["log p"])) + magnified, drawn)
     if name == "q":

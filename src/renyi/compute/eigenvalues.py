@@ -20,8 +20,9 @@ _STEPS_OF_ALL, _STEPS_OF_OTHERS, _MOST_ROUNDS = 4, 3, 20
 _REST = {4: 1e-6, 8: 1e-13}
 # (of float32 what is smaller is rounding, and its inverse overflows after a few steps)
 _NOTHING = {4: 1e-7, 8: 1e-18}
-# From so many matrices on planes of their entries take half the time of LAPACK, while these stay in the cache.
-_PAIRS_BY_PLANES, _MOST_BY_PLANES = 1024, 8192
+# From so many matrices on planes of their entries take half the time of LAPACK, while these stay in the cache, as so
+# many of float32 do and half as many of float64.
+_PAIRS_BY_PLANES, _MOST_BY_PLANES = 1024, 16384
 
 
 def most_of_root(block: Any, /) -> Any:
@@ -32,7 +33,7 @@ def most_of_root(block: Any, /) -> Any:
     if is_tensor(block) or size <= 2 or block.ndim != 3:
         return largest_root(block)
     bounds = []
-    for part in np.array_split(block, max(1, -(-len(block) // _MOST_BY_PLANES))):
+    for part in _parts(block):
         gram = products_of_rows(_planes(part))
         mean = np.einsum("iip->p", gram) / size
         # By the mean and the variance of all roots.
@@ -52,14 +53,19 @@ def largest_root(block: Any, /) -> Any:
         found = [largest_square(matrix) for matrix in block.reshape(-1, *block.shape[-2:])]
         return np.array(found).reshape(block.shape[:-2])
     if block.ndim == 3 and block.shape[1] > 2 and len(block) >= _PAIRS_BY_PLANES:
-        parts = np.array_split(block, -(-len(block) // _MOST_BY_PLANES))
-        return np.concatenate([_largest_root_of(products_of_rows(_planes(part))) for part in parts])
+        return np.concatenate([_largest_root_of(products_of_rows(_planes(part))) for part in _parts(block)])
     if block.shape[-2] <= 2:
         rows = block[..., 0, :], block[..., -1, :]
         first, beside, second = (np.einsum("...k,...k->...", rows[i], rows[j]) for i, j in ((0, 0), (0, 1), (1, 1)))
         return first if block.shape[-2] == 1 else _root_of_two(first, beside, second)
     block = np.ascontiguousarray(block)
     return np.asarray(np.linalg.eigvalsh(block @ block.swapaxes(-1, -2))[..., -1])
+
+
+def _parts(matrices: Array) -> list[Array]:
+    """As many matrices at a time as stay in the cache."""
+    most = max(1, _MOST_BY_PLANES * 4 // matrices.itemsize)
+    return np.array_split(matrices, max(1, -(-len(matrices) // most)))
 
 
 def _planes(matrices: Array) -> Array:
