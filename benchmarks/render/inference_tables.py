@@ -1,7 +1,7 @@
 """Turn the results on inference into the tables of docs/inference.md, docs/conditional.md and docs/studies.md."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -343,7 +343,30 @@ def studies() -> str:
 
 def few_rows_tables() -> str:
     """Sizes on few rows over their levels: of all lengths together, and by length."""
-    cells = {(row["data"], row["n"]): row for row in results("few_rows")["sizes"]}
+    return (
+        "Pairs of numbers, one of them shuffled, on 12 to 49 rows. *Often* and *even levels* have as many ties as the "
+        "rule lets pass, 0.06 of all pairs of rows; a *part* has n of so many rows, random ones or those with the "
+        "lowest values of x. *By law* is the share of pairs that have a trusted block, and only they are counted: "
+        "others are shuffled. Share of p-values at or below a level, over the level, with the Monte Carlo error of "
+        "the shuffles, all lengths together:\n\n"
+        + _sizes_by_length("sizes", (0.05, 0.01, 1e-3))
+        + "\nZeros in half of the rows that a column has, and in most of those in common:\n\n"
+        + table(
+            ["both columns", "n", "by law", *(f"{level:g}" for level in FEW_ROWS_LEVELS)],
+            (
+                [row["data"], f"{row['n']:,}", f"{row['pairs by law'] / 100:.0%}"]
+                + [_ratio([row], level) for level in FEW_ROWS_LEVELS]
+                for row in results("few_rows")["chosen"]
+            ),
+        )
+        + "\nAs many ties in one column as the rule lets pass beside one with few, 0.25 of all pairs of rows (the "
+        "tables above were drawn while both had to have few):\n\n" + _sizes_by_length("one tied", (0.01, 1e-3))
+    )
+
+
+def _sizes_by_length(part: str, levels: Sequence[float]) -> str:
+    """Sizes of some pairs on few rows, of all lengths together, and by length at some levels."""
+    cells = {(row["data"], row["n"]): row for row in results("few_rows")[part]}
     kinds, lengths = list(dict.fromkeys(kind for kind, _ in cells)), list(dict.fromkeys(n for _, n in cells))
     pooled = (
         [kind, f"{sum(row['pairs by law'] for row in rows) / (100 * len(rows)):.0%}", f"{_draws(rows):,}"]
@@ -357,27 +380,10 @@ def few_rows_tables() -> str:
             ["both columns", *(f"n = {n}" for n in lengths)],
             ([kind, *(_ratio([cells[kind, n]], level) for n in lengths)] for kind in kinds),
         )
-        for level in (0.05, 0.01, 1e-3)
+        for level in levels
     )
-    return (
-        "Pairs of numbers, one of them shuffled, on 12 to 49 rows. *Often* and *even levels* have as many ties as the "
-        "rule lets pass, 0.06 of all pairs of rows; a *part* has n of so many rows, random ones or those with the "
-        "lowest values of x. *By law* is the share of pairs that have a trusted block, and only they are counted: "
-        "others are shuffled. Share of p-values at or below a level, over the level, with the Monte Carlo error of "
-        "the shuffles, all lengths together:\n\n"
-        + table(["both columns", "by law", "draws", *(f"{level:g}" for level in FEW_ROWS_LEVELS)], pooled)
-        + "\n"
-        + "\n".join(by_length)
-        + "\nZeros in half of the rows that a column has, and in most of those in common:\n\n"
-        + table(
-            ["both columns", "n", "by law", *(f"{level:g}" for level in FEW_ROWS_LEVELS)],
-            (
-                [row["data"], f"{row['n']:,}", f"{row['pairs by law'] / 100:.0%}"]
-                + [_ratio([row], level) for level in FEW_ROWS_LEVELS]
-                for row in results("few_rows")["chosen"]
-            ),
-        )
-    )
+    columns = ["both columns", "by law", "draws", *(f"{level:g}" for level in FEW_ROWS_LEVELS)]
+    return table(columns, pooled) + "\n" + "\n".join(by_length)
 
 
 def levels_tables() -> str:

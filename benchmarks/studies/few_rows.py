@@ -9,6 +9,7 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,8 +28,8 @@ LENGTHS = (12, 15, 18, 23, 30, 40, 49)
 N_PAIRS = 100
 # More where 10⁻⁵ is to be seen.
 N_SHUFFLES, N_SHUFFLES_FOR_TAILS = 2_000, {23: 5_000}
-# The most ties with which p-values come from the law.
-MOST_TIES = 0.06
+# The most ties with which p-values come from the null distribution: of both columns, and of one beside such a one.
+MOST_TIES, MOST_BESIDE_FEW = 0.06, 0.25
 
 
 def number(values: NDArray[Any]) -> Scales:
@@ -48,23 +49,23 @@ def pairs(n: int, rng: Rng) -> Scales:
     return number(np.arange(n) // 2.0)
 
 
-def even_levels(n: int, rng: Rng) -> Scales:
+def even_levels(n: int, rng: Rng, most: float = MOST_TIES) -> Scales:
     """As few values of about equal frequency as the rule admits."""
     columns = (number(np.arange(n) * n_levels // n) for n_levels in range(2, n))
-    return next(column for column in columns if column.ties <= MOST_TIES)
+    return next(column for column in columns if column.ties <= most)
 
 
-def one_group(n: int, start: float) -> Scales:
+def one_group(n: int, start: float, most: float = MOST_TIES) -> Scales:
     """One value as often as the rule admits, a share of the others below it."""
-    size = next(m for m in range(n, 0, -1) if m * (m - 1) <= MOST_TIES * n * (n - 1))
+    size = next(m for m in range(n, 0, -1) if m * (m - 1) <= most * n * (n - 1))
     values = np.arange(float(n))
     first = round(start * (n - size))
     values[first : first + size] = first
     return number(values)
 
 
-def floor_and_ceiling(n: int, rng: Rng) -> Scales:
-    size = next(m for m in range(n, 0, -1) if m * (m - 1) <= MOST_TIES / 2 * n * (n - 1))
+def floor_and_ceiling(n: int, rng: Rng, most: float = MOST_TIES) -> Scales:
+    size = next(m for m in range(n, 0, -1) if m * (m - 1) <= most / 2 * n * (n - 1))
     return number(np.clip(np.arange(float(n)), size - 1, n - size))
 
 
@@ -117,9 +118,26 @@ CHOSEN: dict[str, tuple[Kind, Kind]] = {
 }
 
 
+# As many ties in one column as the rule admits beside one with few.
+MANY_IN_ONE: dict[str, Kind] = {
+    "even levels": partial(even_levels, most=MOST_BESIDE_FEW),
+    "lowest often": lambda n, rng: one_group(n, 0.0, MOST_BESIDE_FEW),
+    "median often": lambda n, rng: one_group(n, 0.5, MOST_BESIDE_FEW),
+    "lowest and highest often": partial(floor_and_ceiling, most=MOST_BESIDE_FEW),
+}
+ONE_TIED: dict[str, tuple[Kind, Kind]] = {
+    f"{name} to 0.25; {beside}": (kind, other)
+    for name, kind in MANY_IN_ONE.items()
+    for beside, other in {"no ties": without_ties, "even levels to 0.06": even_levels}.items()
+} | {
+    "even levels to 0.25; no ties, parts of 2 n": (part(MANY_IN_ONE["even levels"], 2), part(without_ties, 2)),
+    "lowest often to 0.25; no ties, parts of 2 n": (part(MANY_IN_ONE["lowest often"], 2), part(without_ties, 2)),
+}
+
+
 def size(kind: str, n: int) -> dict[str, Any]:
     """Counts of p-values at or below the levels, and of the pairs that have a law at all."""
-    kinds = KINDS | CHOSEN
+    kinds = KINDS | CHOSEN | ONE_TIED
     rng = np.random.default_rng([list(kinds).index(kind), n, 2])
     counts, n_drawn, n_blocks, worst = np.zeros(len(TAIL_LEVELS), dtype=int), 0, 0, 0.0
     of_percent, n_shuffles = list(TAIL_LEVELS).index(0.01), N_SHUFFLES_FOR_TAILS.get(n, N_SHUFFLES)
@@ -153,6 +171,7 @@ if __name__ == "__main__":
         {
             "sizes": [size(kind, n) for n in LENGTHS for kind in KINDS],
             "chosen": [size(kind, n) for n in CHOSEN_LENGTHS for kind in CHOSEN],
+            "one tied": [size(kind, n) for n in LENGTHS for kind in ONE_TIED],
         },
         "numpy",
         "scipy",

@@ -104,19 +104,19 @@ def test_new_values_get_the_rank_of_the_sample():
 
 
 def test_few_ties_by_chance_share_the_cells_of_columns_without(rng):
-    values = np.arange(6000.0)
+    values = np.arange(12_000.0)
     values[[10, 11, 500]] = values[[9, 9, 501]]
     rng.shuffle(values)
     shared, own = quantise(values, may_share=True), quantise(values)
     assert own.has_ties
     assert not shared.has_ties
-    assert shared.n_samples == 6000
+    assert shared.n_samples == 12_000
     # Equal values have one rank, that of the last of them, as without.
     assert np.array_equal(shared.ranks[shared.codes], own.ranks[own.codes])
 
 
 @pytest.mark.parametrize(
-    ("n", "n_equal", "shares"), [(4095, 2, False), (4096, 2, True), (20_000, 5, True), (20_000, 6, False)]
+    ("n", "n_equal", "shares"), [(4095, 2, False), (4096, 1, True), (4500, 2, True), (20_000, 5, True), (20_000, 6, False)]
 )
 def test_ties_of_few_rows_or_long_runs_are_ties(n, n_equal, shares):
     values = np.arange(float(n))

@@ -94,7 +94,7 @@ Screening.edge_qvalues = property(lambda self: adjust(np.append(self.edges.pvalu
     "products are taken in float32 on few rows": (
         "allpairs.stack",
         """
-def is_exact(bases, n_rows, /):
+def is_exact(bases, n_rows, /, **_):
     return False
 """,
     ),

@@ -4,7 +4,8 @@ Rows are taken a chunk at a time: products of a chunk are taken in the precision
 float64. Stacks are float32 from `ROWS_FOR_FLOAT32` rows or `COLUMNS_FOR_FLOAT32` columns on, which halves the time of
 products and of what follows; smaller tables take no time. It moves the mean product of two columns by 10⁻⁷. Columns of
 few values stay float64: what is rounded there repeats and does not average out, up to 4·10⁻⁵ for a category and its
-copy. So do few rows with gaps, since whitening on common rows magnifies what was rounded.
+copy. So do few rows with gaps, since whitening on common rows magnifies what was rounded, and few rows on a device,
+which would multiply halves of the digits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -121,8 +122,8 @@ class CellStack(_Multiplied):
         ends = np.cumsum([len(table) + 1 for table in tables.values()]).tolist()
         starts = dict(zip(tables, [0, *ends], strict=False))
         width = len(range(*columns.indices(bases[0].rank)))
-        has_gaps = any(gaps is not None for gaps in missing)
-        kind = np.float64 if is_exact(bases, n_rows, has_gaps=has_gaps) else np.float32
+        are_many = len(bases) >= COLUMNS_FOR_FLOAT32 and all(gaps is None for gaps in missing)
+        kind = np.float64 if is_exact(bases, n_rows, are_many=are_many) else np.float32
         packed = np.zeros((ends[-1], width), dtype=kind)
         for key, table in tables.items():
             packed[starts[key] : starts[key] + len(table)] = table[:, columns]
@@ -211,10 +212,9 @@ class CellStack(_Multiplied):
         return found.T
 
 
-def is_exact(bases: Sequence[Basis], n_rows: int, /, *, has_gaps: bool) -> bool:
-    """Whether products of these over so many rows are taken in float64."""
-    are_few = precision(n_rows) == np.float64 and (has_gaps or len(bases) < COLUMNS_FOR_FLOAT32)
-    if are_few or bases[0].order is not None:
+def is_exact(bases: Sequence[Basis], n_rows: int, /, *, are_many: bool = False) -> bool:
+    """Whether products of these over so many rows, or of so many columns that it is worth it, are taken in float64."""
+    if (precision(n_rows) == np.float64 and not are_many) or bases[0].order is not None:
         return True
     return min(basis.n_cells for basis in bases) < min(_CELLS_FOR_FLOAT32, n_rows // 2)
 

@@ -11,10 +11,10 @@ from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.sorting import order_and_ties
 
 _TURNED = 16
-# On many rows equal values that are there by chance, as in float32, move ranks by less than products are rounded: up to
-# so many in a row, and up to this share of all pairs of rows, a column is taken as one without ties, and shares their
-# functions. Its equal values still have one cell, that of the last of them.
-ROWS_OF_CHANCE_TIES, LONGEST_RUN, MOST_MOVED = 4096, 5, 3e-7
+# On many rows equal values that are there by chance, as in float32, move coefficients by 10⁻⁶ at most: up to so many in
+# a row, and up to this share of all pairs of rows, a column is taken as one without ties, and shares their functions.
+# Its equal values still have one cell, that of the last of them. Normal numbers in float32 have 7·10⁻⁹.
+ROWS_OF_CHANCE_TIES, LONGEST_RUN, MOST_MOVED = 4096, 5, 5e-8
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,9 +93,7 @@ class _Group:
         places = (codes + starts[:, None] if self._starts.any() else codes).T.contiguous()
         scales, n_rows = self._variables[0].scales, int(codes.shape[1])
         kinds = [
-            torch.float64
-            if is_exact([side(v.prepared) for v in self._variables], n_rows, has_gaps=has_gaps)
-            else torch.float32
+            torch.float64 if is_exact([side(v.prepared) for v in self._variables], n_rows) else torch.float32
             for side in (_basis, _nested)
         ]
         edge = CORNER if scales.kind == "number" else scales.basis.rank
