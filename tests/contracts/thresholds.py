@@ -488,6 +488,7 @@ THRESHOLDS = (
         "pair by pair on cpu",
         "rare_numbers",
         moves=True,
+        within={"renyi.pair.independence:_LEAST_DRAWN_THERE": 0},
     ),
     Threshold(
         "products of a table with many functions by cells",
