@@ -75,10 +75,10 @@ def test_results_of_tensors_show_and_rank_themselves(rng):
 
 
 def test_few_equal_values_on_many_rows_change_hardly_anything(rng):
-    values = rng.standard_normal((6000, 5))
+    values = rng.standard_normal((12_000, 5))
     values[:, 1] = values[:, 0] ** 2 + values[:, 1]
     for column in values.T:
-        first, *others = rng.choice(6000, 3, replace=False)
+        first, *others = rng.choice(12_000, 3, replace=False)
         column[others] = column[first]
     expected, found = renyi.matrix(values), renyi.matrix(torch.tensor(values))
     assert all(variable.scales.equal_pairs == 0 for variable in found.edges.x)
