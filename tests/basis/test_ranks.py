@@ -116,7 +116,8 @@ def test_few_ties_by_chance_share_the_cells_of_columns_without(rng):
 
 
 @pytest.mark.parametrize(
-    ("n", "n_equal", "shares"), [(4095, 2, False), (4096, 1, True), (4500, 2, True), (20_000, 5, True), (20_000, 6, False)]
+    ("n", "n_equal", "shares"),
+    [(4095, 2, False), (4096, 1, True), (4500, 2, True), (20_000, 5, True), (20_000, 6, False)],
 )
 def test_ties_of_few_rows_or_long_runs_are_ties(n, n_equal, shares):
     values = np.arange(float(n))
