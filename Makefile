@@ -44,8 +44,7 @@ test: $(VENV)/.test
 	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -k "not spark" tests
 	@cd $(ROOT) && $(BIN)/python -m pytest --doctest-modules src/renyi
 
-test-devices: $(VENV)/.test
-	@$(PIP) -e "$(ROOT)[all,test,gpu]"
+test-devices: $(VENV)/.gpu
 	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -k "cpu or cuda or tensor or device or not contracts" tests/contracts $$(grep -rl 'importorskip("torch")' tests)
 
 # In one process, since every process would start a cluster of its own.
@@ -86,6 +85,7 @@ $(VENV)/.created:
 
 $(VENV)/.demo: EXTRAS = all
 $(VENV)/.test: EXTRAS = all,test
+$(VENV)/.gpu: EXTRAS = all,test,gpu
 $(VENV)/.spark: EXTRAS = all,test,spark
 $(VENV)/.lint: EXTRAS = all,test,lint
 $(VENV)/.docs: EXTRAS = all,docs
