@@ -96,7 +96,7 @@ def gpu() -> str:
         f"{rates['product of float64, TFLOPS']:.0f}, and torch's sort; "
         "[where the rest goes](internals/speed.md#on-one-gpu). The first table of a process takes "
         f"{max(part['first'][0] - min(part['seconds']) for part in firsts):.0f} s more at most, in which kernels are "
-        f"compiled. {orders['drawn']:,} shuffles of one pair at n = 10,000 take "
+        f"compiled. {orders['drawn']:,} permutations of one pair at n = 10,000 take "
         f"{min(orders['seconds']):.2f} s, of which the random orders alone are "
         f"{min(orders['random orders alone']):.2f} s; NumPy would take {orders['by NumPy, from fewer']:.0f} s. "
         "Coefficients differ from NumPy's by at most "

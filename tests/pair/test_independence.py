@@ -10,6 +10,7 @@ from scipy import stats
 
 import renyi
 from renyi.experiments.patterns import PATTERNS
+from renyi.inference import multiscale
 
 METHODS = ["auto", "roy", "bartlett", "spectral", "permutation"]
 
@@ -440,3 +441,22 @@ def test_power_on_the_patterns_of_the_paper(rng):
     assert powers["circle"] > 0.95
     assert powers["two waves"] > 0.8
     assert powers["linear"] > 0.78
+
+
+@pytest.mark.parametrize("effect", [0.0, 0.4, 0.8])
+def test_bounds_of_permuted_rows_change_no_p_value(effect, rng, monkeypatch):
+    x = np.round(rng.standard_normal(40))
+    y = np.round(effect * x + rng.standard_normal(40))
+    found = renyi.independence_test(x, y)
+    assert found.calibration == "shuffles"
+    monkeypatch.setattr(multiscale, "least_roots", lambda _, blocks, __: np.zeros(len(blocks)))
+    expected = renyi.independence_test(x, y)
+    assert (found.pvalue, found.n_resamples) == (expected.pvalue, expected.n_resamples)
+
+
+def test_bounds_that_are_too_high_would_show(rng, monkeypatch):
+    x = np.round(rng.standard_normal(40))
+    y = np.round(0.4 * x + rng.standard_normal(40))
+    expected = renyi.independence_test(x, y)
+    monkeypatch.setattr(multiscale, "least_roots", lambda _, blocks, __: np.ones(len(blocks)))
+    assert renyi.independence_test(x, y).pvalue < expected.pvalue

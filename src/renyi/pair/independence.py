@@ -1,7 +1,9 @@
 """The tests of one pair: `independence_test`."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -253,31 +255,39 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
 
     if not all(side.basis.is_kept for side in scales):
         return replace(result, pvalue=np.nan, log_pvalue=np.nan)  # there are no rows to permute
-    n_drawn, least = 0, None
+    statistic = _Permuted(blocks, n, -log_mean, shuffles)
+    return shuffles.test(result, scales[0].basis, scales[1].basis, statistic, rounding=ROUNDING_OF_LOGARITHMS)
 
-    def statistic(cross: Array) -> Array:
-        # Many answers are clear after a few shuffles; for the others a table of the law pays.
-        nonlocal n_drawn, least
-        n_drawn += len(cross)
-        if shuffles.device is not None:
-            return _statistic(cross, log_sf_of_many)
-        if not (shuffles.are_many or n_drawn > _DRAWS_WITHOUT_TABLE):
-            return _statistic(cross, log_sf)
-        if least is None:
-            least = multiscale.least_roots(-log_mean, blocks, n)
-        if not least.all():
-            return _statistic(cross, log_sf_of_many)
-        # Where the p-value is small most fall short of the observed statistic by far, which bounds tell.
+
+class _Permuted:
+    """The statistic of permuted rows; −∞ where it is far below the observed one, which alone is asked of it."""
+
+    def __init__(self, blocks: Sequence[Block], n: int, observed: float, shuffles: Shuffles, /) -> None:
+        self._blocks, self._n, self._observed, self._shuffles = blocks, n, observed, shuffles
+        self._n_drawn = 0
+
+    def __call__(self, cross: Array, /) -> Array:
+        # Many answers are clear after a few permutations; for the others tables of the null distribution pay.
+        self._n_drawn += len(cross)
+        if self._shuffles.device is not None:
+            return self._statistic(cross, log_sf_of_many)
+        if not (self._shuffles.are_many or self._n_drawn > _DRAWS_WITHOUT_TABLE):
+            return self._statistic(cross, log_sf)
+        if not self._least.all():
+            return self._statistic(cross, log_sf_of_many)
+        # Where the p-value is small most fall short by far, which bounds tell.
         found = np.full(len(cross), -np.inf)
-        may_reach = (multiscale.block_roots(cross, blocks, root=most_of_root) >= least).any(axis=-1)
-        found[may_reach] = _statistic(cross[may_reach], log_sf_of_many)
+        may_reach = (multiscale.block_roots(cross, self._blocks, root=most_of_root) >= self._least).any(axis=-1)
+        found[may_reach] = self._statistic(cross[may_reach], log_sf_of_many)
         return found
 
-    def _statistic(cross: Array, law: Law) -> Array:
-        evidence = multiscale.log_evidence(multiscale.block_roots(cross, blocks), blocks, n, law=law)
-        return -multiscale.log_harmonic_mean(evidence)
+    @cached_property
+    def _least(self) -> Array:
+        return multiscale.least_roots(self._observed, self._blocks, self._n)
 
-    return shuffles.test(result, scales[0].basis, scales[1].basis, statistic, rounding=ROUNDING_OF_LOGARITHMS)
+    def _statistic(self, cross: Array, law: Law) -> Array:
+        roots = multiscale.block_roots(cross, self._blocks)
+        return -multiscale.log_harmonic_mean(multiscale.log_evidence(roots, self._blocks, self._n, law=law))
 
 
 def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shuffles, /) -> TestResult:
