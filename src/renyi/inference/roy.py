@@ -107,12 +107,7 @@ def log_sf_of_many(roots: Array, rank_x: int, rank_y: int, n_samples: int | Coun
         return found
     if smallest == largest or isinstance(n_samples, int):
         return _interpolated(a, b, smallest)(roots)
-    log_p: Array = namespace(roots).empty_like(roots)
-    nodes = _nodes_at(n_samples)
-    for first in namespace(nodes).unique(nodes).tolist():
-        here = nodes == first
-        log_p[here] = _between(roots[here], a, b, n_samples[here], first)
-    return log_p
+    return _at_many_lengths(roots, a, b, n_samples)
 
 
 def log_sf_by_rows(roots: Array, rank_x: int, rank_y: int, n_samples: Counts, /) -> Array:
@@ -151,22 +146,23 @@ def _node(place: int) -> int:
     return place if place < _FEW_ROWS else round(_FEW_ROWS * np.exp(_NODE_STEP * (place - _FEW_ROWS)))
 
 
-def _between(roots: Array, a: int, b: int, n: Counts, place: int) -> Array:
-    """The law at numbers of rows between two nodes, by the cubic through four of them in log n."""
-    if place < _FEW_ROWS:
-        return _interpolated(a, b, place)(roots)
-    xp, lengths = namespace(roots), np.array([_node(place + k) for k in (-1, 0, 1, 2)])
-    n = as_floats(n)
-    x, at = np.log(lengths), xp.log(n)
+def _at_many_lengths(roots: Array, a: int, b: int, n: Counts) -> Array:
+    """`log_sf` at numbers of rows of each root: its own table, or the cubic in log n through the four around it."""
+    xp, places, lengths = namespace(roots), _nodes_at(n), as_floats(n)
+    distinct = xp.unique(places).tolist()
+    around = (place + k for place in distinct for k in ((0,) if place < _FEW_ROWS else (-1, 0, 1, 2)))
+    tables = _tables(a, b, tuple(sorted(set(around))))
     odds = roots / (1.0 - roots)
-    variable = xp.arcsinh(xp.sqrt(n * odds))
-    total = xp.zeros_like(roots)
-    for k in range(4):
-        weight = xp.ones_like(roots)
-        for other in np.delete(x, k).tolist():
-            weight *= (at - other) / (x[k] - other)
-        total += weight * _interpolated(a, b, int(lengths[k])).at(variable)
-    found: Array = xp.clip(total - (n - a - b) / 2 * xp.log1p(odds), None, 0.0)
+    variable = xp.arcsinh(xp.sqrt(lengths * odds))
+    if distinct[-1] < _FEW_ROWS:
+        total = tables.at(places, variable)
+    elif distinct[0] >= _FEW_ROWS:
+        total = tables.between(places, variable, xp.log(lengths))
+    else:
+        total, few = xp.empty_like(variable), places < _FEW_ROWS
+        total[few] = tables.at(places[few], variable[few])
+        total[~few] = tables.between(places[~few], variable[~few], xp.log(lengths[~few]))
+    found: Array = xp.clip(total - (lengths - (a + b)) / 2 * xp.log1p(odds), None, 0.0)
     return found
 
 
@@ -263,8 +259,9 @@ class _Interpolated:
         log_p = log_sf(np.minimum(odds / (1.0 + odds), LARGEST_BELOW_ONE), a, b, n_samples)
         spline = CubicSpline(knots, log_p + self._power * np.log1p(odds))
         self._odds, self._log_p = odds, log_p
-        self._steps_per_unit = (_KNOTS - 1) / end
-        self._coefficients = Lookup(spline.c.T)
+        self.steps_per_unit = (_KNOTS - 1) / end
+        self.coefficients = spline.c.T
+        self._coefficients = Lookup(self.coefficients)
 
     def __call__(self, roots: Array, /) -> Array:
         odds = roots / (1.0 - roots)
@@ -279,13 +276,8 @@ class _Interpolated:
         return odds / (1.0 + odds)
 
     def at(self, variable: Array, /) -> Array:
-        """What is tabulated, the law without its last power."""
-        position = variable * self._steps_per_unit
-        step = namespace(position).clip(as_places(position), None, _KNOTS - 2)
-        beyond = (position - step) / self._steps_per_unit
-        cubic, square, slope, value = self._coefficients.at(step)
-        found: Array = ((cubic * beyond + square) * beyond + slope) * beyond + value
-        return found
+        """What is tabulated, the null distribution without its last power."""
+        return _cubic(self._coefficients, variable, self.steps_per_unit)
 
     def _variable(self, odds: Array) -> Array:
         xp = namespace(odds)
@@ -296,6 +288,53 @@ class _Interpolated:
 @lru_cache(maxsize=1024)
 def _interpolated(a: int, b: int, n_samples: int) -> _Interpolated:
     return _Interpolated(a, b, n_samples)
+
+
+def _cubic(coefficients: Lookup, variable: Array, steps_per_unit: Array | float, start: Counts | int = 0) -> Array:
+    """A spline at values of its variable, whose steps begin at this row of the coefficients."""
+    position = variable * steps_per_unit
+    step = namespace(position).clip(as_places(position), None, _KNOTS - 2)
+    beyond = (position - step) / steps_per_unit
+    cubic, square, slope, value = coefficients.at(start + step)
+    found: Array = ((cubic * beyond + square) * beyond + slope) * beyond + value
+    return found
+
+
+class _Tables:
+    """Null distributions at several numbers of rows, by their places among the nodes, one below the other."""
+
+    def __init__(self, a: int, b: int, places: tuple[int, ...], /) -> None:
+        tables = [_interpolated(a, b, _node(place)) for place in places]
+        self._coefficients = Lookup(np.concatenate([table.coefficients for table in tables]))
+        # Of every place, as far as it has a table: steps, log n, and which table it is.
+        known = np.zeros((places[-1] + 1, 3))
+        known[list(places)] = [
+            (table.steps_per_unit, np.log(_node(place)), k)
+            for k, (place, table) in enumerate(zip(places, tables, strict=True))
+        ]
+        self._known = Lookup(known)
+
+    def at(self, places: Counts, variable: Array, /) -> Array:
+        """At nodes."""
+        steps, _, table = self._known.at(places)
+        return _cubic(self._coefficients, variable, steps, as_places(table) * (_KNOTS - 1))
+
+    def between(self, places: Counts, variable: Array, log_n: Array, /) -> Array:
+        """Between a node and the next, by the cubic in log n through these and their neighbours."""
+        nodes = [self._known.at(places + k) for k in (-1, 0, 1, 2)]
+        total = namespace(variable).zeros_like(variable)
+        for k, (steps, own, table) in enumerate(nodes):
+            weight = 1.0
+            for other in (at for i, (_, at, _) in enumerate(nodes) if i != k):
+                weight = weight * ((log_n - other) / (own - other))
+            total += weight * _cubic(self._coefficients, variable, steps, as_places(table) * (_KNOTS - 1))
+        return total
+
+
+# A set of tables of 30 numbers of rows takes 2 MB.
+@lru_cache(maxsize=64)
+def _tables(a: int, b: int, places: tuple[int, ...]) -> _Tables:
+    return _Tables(a, b, places)
 
 
 def _expit(logit: float) -> float:
