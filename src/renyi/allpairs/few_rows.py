@@ -24,6 +24,7 @@ from renyi.compute.eigenvalues import largest_root
 from renyi.compute.threads import keep_going
 from renyi.inference.many_pairs import log_pvalues_of_ranks
 from renyi.inference.multiscale import CORNER, OF_NUMBERS, NestedProducts, share_of_levels
+from renyi.inference.roy import are_many
 from renyi.pair.independence import Shuffles
 
 Ranks: TypeAlias = NDArray[np.integer]
@@ -88,6 +89,7 @@ class _Known(NamedTuple):
                     few_ties=have_few_ties(*self.ties[some].T),
                     log_arrangements=self.log_arrangements[some],
                     share=share_of_levels(has_levels),
+                    tabulated=are_many(len(self.n)),
                 )
         return found
 
