@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from renyi.compute.arrays import Array, Counts, Mask, by_value, flat_places, like, namespace, stacked
+from renyi.compute.arrays import Array, Counts, Index, Mask, by_value, flat_places, like, namespace, stacked
 from renyi.inference.multiscale import (
     FEW_ROWS,
     LARGEST_ROOT,
@@ -105,6 +105,22 @@ def log_pvalues_of_ranks(
             some = np.arange(len(roots))[rows]
             family = [(int(a), int(b)) for a, b in sizes[some[0], kept]]
             found[some] = _combined(log_p[some][:, kept], family, n[some], log_arrangements[some], are_numbers=True)
+    return found
+
+
+def bearable_blocks(
+    blocks: Sequence[Block], leverages: tuple[Array, Array], n: int, /
+) -> list[tuple[Index, tuple[Block, ...]]]:
+    """`multiscale.bearable` of pairs on n rows that have these blocks: places of pairs by what is left to permute."""
+    bears = [
+        within_critical(of_pairs, block, n, tabulated=True) & (of_pairs < 1.0)
+        for block in blocks
+        for of_pairs in [leverages[0][block[0] - 1] * leverages[1][block[1] - 1]]
+    ]
+    found = []
+    for rows, pattern in by_value(np.sum([holds * 2**i for i, holds in enumerate(bears)], axis=0)):
+        kept = tuple(block for i, block in enumerate(blocks) if pattern >> i & 1)
+        found.append((np.arange(len(bears[0]))[rows], kept or tuple(blocks)))
     return found
 
 

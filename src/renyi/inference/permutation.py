@@ -222,9 +222,7 @@ class _Tally:
 
     @property
     def found(self) -> list[Shuffled]:
-        return [
-            Shuffled(*counts) for counts in zip(self._n_drawn.tolist(), self._n_reached.tolist(), strict=True)
-        ]
+        return [Shuffled(*counts) for counts in zip(self._n_drawn.tolist(), self._n_reached.tolist(), strict=True)]
 
 
 def until_above(
