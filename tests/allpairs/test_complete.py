@@ -37,6 +37,18 @@ def test_all_pairs_have_what_one_pair_has(kinds, rng):
     assert (found.heavier == 1).all()
 
 
+def test_whether_null_distributions_are_tabulated_follows_from_the_table_and_not_from_its_tiles(rng, monkeypatch):
+    (group,) = groups([number(rng.standard_normal(60)) for _ in range(6)])
+    whole, i, j = complete_pairs(group, group, *every_pair(group, group)), np.array([0]), np.array([1])
+    alone = complete_pairs(group.part(slice(2)), group.part(slice(2)), i, j)
+    assert alone.log_pvalue == whole.log_pvalue[1]
+    monkeypatch.setattr("renyi.inference.roy.MANY_ROOTS", 36)
+    tabulated = complete_pairs(group, group, *every_pair(group, group))
+    of_part = complete_pairs(group.part(slice(3)).part(slice(1)), group.part(slice(1, 2)), i, i)
+    assert 0 < np.abs(tabulated.log_pvalue - whole.log_pvalue).max() < 1e-6
+    assert of_part.log_pvalue == tabulated.log_pvalue[1]
+
+
 def test_sums_that_are_there_are_not_added_up_again(rng):
     (group,) = groups([number(rng.standard_normal(100)) for _ in range(3)])
     i, j = np.triu_indices(3, 1)

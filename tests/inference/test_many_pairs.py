@@ -3,7 +3,7 @@ import pytest
 
 from renyi.inference import multiscale
 from renyi.inference.many_pairs import log_pvalues, within_critical
-from renyi.inference.roy import MANY_ROOTS
+from renyi.inference.roy import MANY_ROOTS, are_many
 from sample_tables import category, number
 
 
@@ -37,6 +37,7 @@ def in_a_batch(pairs, family):
         are_numbers=x.kind == y.kind == "number",
         share=multiscale.share_of(x, y),
         largest=multiscale.largest_leverages(x, y, np.array([pair[0].basis.n_samples for pair in pairs])),
+        tabulated=False,
     )
 
 
@@ -97,6 +98,7 @@ def test_very_many_pairs_are_looked_up_in_a_table_of_the_law(rng):
             are_numbers=True,
             share=0.4,
             largest=np.inf,
+            tabulated=are_many(len(roots[which])),
         )[0]
 
     assert some(slice(None))[:20] == pytest.approx(some(slice(20)), rel=1e-6)
@@ -112,6 +114,7 @@ def test_there_may_be_no_pair_at_all():
         are_numbers=True,
         share=0.4,
         largest=np.inf,
+        tabulated=False,
     )
     assert len(found) == len(are_all) == 0
 
@@ -119,7 +122,7 @@ def test_there_may_be_no_pair_at_all():
 def test_trust_of_many_is_that_of_each(rng):
     leverages, n = rng.uniform(0.0, 0.004, 200), rng.integers(60, 400, 200)
     for block in ((1, 1), (3, 2)):
-        found = within_critical(leverages / 0.25**2, block, n)
+        found = within_critical(leverages / 0.25**2, block, n, tabulated=False)
         expected = [multiscale.is_trusted(a, block, int(m), share=0.25) for a, m in zip(leverages, n, strict=True)]
         assert found.tolist() == expected
         assert 0 < np.count_nonzero(found) < 200

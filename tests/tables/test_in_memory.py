@@ -28,7 +28,7 @@ def test_an_error_of_one_pair_is_no_missing_answer(monkeypatch, rng):
     def fail(*_, **__):
         raise ArithmeticError("of one pair")
 
-    monkeypatch.setattr(compare, "on_every_scale", fail)
+    monkeypatch.setattr(compare, "as_observed", fail)
     with pytest.raises(ArithmeticError, match="of one pair"):
         renyi.matrix(mixed(23, rng, gaps=0.2))
 

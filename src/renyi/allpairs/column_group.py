@@ -158,6 +158,7 @@ class ColumnGroup:
 
     `values` are standardised ones, where Pearson's correlation has to be found together with the rest since the rows
     will be gone, or are on a device. `gaps` are what pairwise deletion takes of the rows, where it is found beforehand.
+    `whole` is how many columns a group has of which this is a part, None where it is no part.
     """
 
     positions: Index
@@ -168,6 +169,7 @@ class ColumnGroup:
     codes: tuple[NDArray[Any], ...]
     values: Any = None
     gaps: Any = None
+    whole: int | None = None
 
     @classmethod
     def of(cls, positions: Sequence[int], variables: Sequence[Variable], /) -> "ColumnGroup":
@@ -260,6 +262,11 @@ class ColumnGroup:
         """Rows of the table."""
         return self.variables[0].n_rows
 
+    @property
+    def n_alike(self) -> int:
+        """Columns of the whole group: what pays for all of its pairs is asked of these, however tiles are cut."""
+        return len(self.positions) if self.whole is None else self.whole
+
     @cached_property
     def smooth(self) -> tuple[Smooth, ...]:
         """How the nested bases are made of smooth functions, where those of all columns are plainly so; else empty."""
@@ -307,6 +314,7 @@ class ColumnGroup:
             self.codes[columns],
             None if self.values is None else self.values.part(columns),
             None if self.gaps is None else self.gaps.part(columns),
+            self.n_alike,
         )
 
     def averaged(self, masks: tuple[Mask, Index] | None, /) -> "ColumnGroup":

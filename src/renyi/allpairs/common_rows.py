@@ -43,6 +43,7 @@ from renyi.compute.eigenvalues import largest_root
 from renyi.compute.threads import keep_going
 from renyi.inference import multiscale
 from renyi.inference.multiscale import Block, NestedProducts
+from renyi.inference.roy import are_many
 
 # Of both sides (pairs, 2).
 Ranks: TypeAlias = NDArray[np.integer[Any]]
@@ -129,19 +130,20 @@ class CommonPairs:
         self, roots: Array, family: Sequence[Block], leverages: Sequence[Array], rows: Index
     ) -> tuple[Array, Mask]:
         """P-values of some pairs, and whether every block within reach was trusted with these leverages."""
-        x, y = (side.group.scales for side in self._sides)
+        x, y = (side.group for side in self._sides)
         found = like(np.full(len(roots), np.nan), roots)
         is_clear = like(np.zeros(len(roots), dtype=bool), roots)
         if len(rows) == 0:
             return found, is_clear
         found[rows], is_clear[rows] = log_pvalues_of_pairs(
-            x,
-            y,
+            x.scales,
+            y.scales,
             roots[rows],
             family,
             n=self.n[rows],
             leverages=(leverages[0][:, rows], leverages[1][:, rows]),
             log_arrangements=like(np.full(len(rows), np.inf), roots),
+            tabulated=are_many(x.n_alike * y.n_alike),
         )
         return found, is_clear
 

@@ -4,9 +4,10 @@ What a batch of pairs cannot answer, because a function has dropped out on the c
 goes the way of a single pair.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import islice
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -21,7 +22,7 @@ from renyi.compute.arrays import Array, Index, Mask, flat_places, in_memory, lik
 from renyi.compute.threads import keep_going
 from renyi.errors import InputError
 from renyi.pair.bases import check_ranks
-from renyi.pair.independence import Crosses, Shuffles, on_every_scale
+from renyi.pair.independence import Crosses, Shuffles, Waiting, as_observed, permuted
 from renyi.pair.prepare import Prepared, Restricted, together
 from renyi.pair.result import TestResult
 
@@ -30,6 +31,8 @@ Pair: TypeAlias = tuple[Prepared, Prepared, Crosses | None]
 
 # Gram matrices of more levels on the common rows of pairs would take more time and room than a pair by itself.
 _MOST_LEVELS = 40
+# Pairs whose rows are permuted together where they are alike: enough to spare calls, few enough to share among cores.
+_PERMUTED_TOGETHER = 64
 # How pairs without a law are shuffled.
 SHUFFLES = Shuffles(9999, random_features.seeds(None, n_draws=1)[0], None, are_many=True)
 
@@ -194,9 +197,9 @@ def compare(x: ColumnGroup, y: ColumnGroup, rows: Rows, shuffles: Shuffles, /, *
     is_there = ~xp.isnan(coefficient)
     log_pvalue = xp.where(is_there, pairs.log_pvalue, np.nan)
     is_shuffled = xp.zeros_like(is_there)
-    for k in flat_places(is_there & xp.isnan(log_pvalue)).tolist():
-        keep_going()
-        result = by_itself(partial(rows.pair, x, y, int(i[k]), int(j[k])), shuffles)
+    left = flat_places(is_there & xp.isnan(log_pvalue)).tolist()
+    results = by_themselves((partial(rows.pair, x, y, int(i[k]), int(j[k])) for k in left), shuffles)
+    for k, result in zip(left, results, strict=True):
         if result is not None:
             log_pvalue[k], is_shuffled[k] = result.log_pvalue, result.calibration == "shuffles"
             coefficient[k] = result.coefficient
@@ -235,9 +238,9 @@ def _one_by_one(x: ColumnGroup, y: ColumnGroup, rows: Rows, shuffles: Shuffles) 
     coefficient, log_pvalue = unknown.copy(), unknown.copy()
     ranks, is_shuffled = np.zeros((len(i), 2), dtype=np.int32), np.zeros(len(i), dtype=bool)
     heavier = np.ones(len(i))
-    for k, (a, b) in enumerate(zip(i.tolist(), j.tolist(), strict=True)):
-        keep_going()
-        result = by_itself(partial(rows.pair, x, y, a, b), shuffles)
+    index = list(zip(i.tolist(), j.tolist(), strict=True))
+    results = by_themselves((partial(rows.pair, x, y, a, b) for a, b in index), shuffles)
+    for k, ((a, b), result) in enumerate(zip(index, results, strict=True)):
         if result is not None:
             coefficient[k], log_pvalue[k], ranks[k] = result.coefficient, result.log_pvalue, result.ranks or 0
             is_shuffled[k] = result.calibration == "shuffles"
@@ -266,13 +269,24 @@ def _heavier(result: TestResult, x: Variable, y: Variable) -> float:
     return float(here / np.prod([v.prepared.basis.largest_leverage * v.prepared.basis.n_samples for v in (x, y)]))
 
 
-def by_itself(pair: Callable[[], Pair], shuffles: Shuffles, /) -> TestResult | None:
-    """What the way of a single pair finds, None where there is no answer."""
+def by_themselves(pairs: Iterable[Callable[[], Pair]], shuffles: Shuffles, /) -> Iterator[TestResult | None]:
+    """What the way of a single pair finds of each, None where there is no answer; alike ones are permuted together."""
+    left = iter(pairs)
+    while some := list(islice(left, _PERMUTED_TOGETHER)):
+        observed = [_as_observed(pair, shuffles) for pair in some]
+        waiting = [pair for _, pair in observed if pair is not None]
+        found = iter(permuted(waiting, shuffles))
+        for result, pair in observed:
+            yield result if result is None or pair is None else shuffles.tested(result, next(found))
+
+
+def _as_observed(pair: Callable[[], Pair], shuffles: Shuffles) -> tuple[TestResult | None, Waiting | None]:
+    keep_going()
     try:
         x, y, crosses = pair()
-        return on_every_scale(x, y, shuffles, crosses=crosses)
+        return as_observed(x, y, shuffles, crosses=crosses)
     except InputError:
-        return None
+        return None, None
 
 
 def pair_of_rows(x: Variable, y: Variable, /) -> Pair:

@@ -75,7 +75,7 @@ class CompletePairs:
             n=self._n,
             leverages=_of_pairs((x.leverages, y.leverages), index, nested.of_x),
             log_arrangements=-at_least(*fewest),
-            tabulated=are_many(self._n_pairs),
+            tabulated=are_many(x.n_alike * y.n_alike),
         )
         if self._n < multiscale.FEW_ROWS:
             ties = [np.array([_ties(variable.scales) for variable in side.variables]) for side in (x, y)]
@@ -136,7 +136,7 @@ def log_pvalues_of_pairs(
     n: Index | int,
     leverages: tuple[Array, Array],
     log_arrangements: Array,
-    tabulated: bool | None = None,
+    tabulated: bool,
 ) -> tuple[Array, Mask]:
     """By the law; NaN where it does not hold, and whether all blocks were trusted."""
     return log_pvalues(

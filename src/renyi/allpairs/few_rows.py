@@ -7,6 +7,7 @@ orthonormal there, by the rules of a single pair.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -15,16 +16,26 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from renyi.allpairs.column_group import ColumnGroup, Variable
-from renyi.allpairs.compare import FoundPairs, by_itself, pair_of_rows, pairs_of
+from renyi.allpairs.compare import FoundPairs, by_themselves, pair_of_rows, pairs_of
 from renyi.allpairs.sums import correlation
 from renyi.basis.basis import RESTRICTED_CUT, Basis, most_functions
 from renyi.basis.nested import TIES_OF_LEVELS, have_few_ties
-from renyi.compute.arrays import Array, Index, Mask
+from renyi.compute.arrays import Array, Index, Mask, by_value, in_parts
 from renyi.compute.eigenvalues import largest_root
 from renyi.compute.threads import keep_going
-from renyi.inference.many_pairs import log_pvalues_of_ranks
-from renyi.inference.multiscale import CORNER, OF_NUMBERS, NestedProducts, share_of_levels
-from renyi.pair.independence import Shuffles
+from renyi.inference.many_pairs import bearable_blocks, log_pvalues_of_ranks
+from renyi.inference.multiscale import (
+    CORNER,
+    OF_NUMBERS,
+    NestedProducts,
+    block_roots,
+    log_evidence,
+    log_harmonic_mean,
+    share_of_levels,
+    within_reach,
+)
+from renyi.inference.roy import are_many, log_sf_of_many
+from renyi.pair.independence import Shuffles, Waiting, permuted
 
 Ranks: TypeAlias = NDArray[np.integer]
 
@@ -36,6 +47,8 @@ _LEAST_ACCURATE = 1e-9
 # Pairs that have their null distributions looked up at once, and numbers of one array while their functions are made,
 # which stays in the cache.
 _PAIRS_AT_ONCE, _NUMBERS_AT_ONCE = 2**11, 2**18
+# Pairs with as many rows that are permuted together: enough to spare calls, few enough to share among cores.
+_PERMUTED_TOGETHER = 64
 
 
 class _Side(NamedTuple):
@@ -88,6 +101,7 @@ class _Known(NamedTuple):
                     few_ties=have_few_ties(*self.ties[some].T),
                     log_arrangements=self.log_arrangements[some],
                     share=share_of_levels(has_levels),
+                    tabulated=are_many(len(self.n)),
                 )
         return found
 
@@ -138,16 +152,10 @@ class FewRows:
             for start in range(0, len(i), _PAIRS_AT_ONCE):
                 yield i[start : start + _PAIRS_AT_ONCE], j[start : start + _PAIRS_AT_ONCE]
 
-    def compare(self, i: Index, j: Index, shuffles: Shuffles, /) -> FoundPairs:
-        """Pairs of columns by their positions."""
+    def compare(self, i: Index, j: Index, /) -> FoundPairs:
+        """Pairs of columns by their positions; those without a null distribution have no p-value yet."""
         a, b = self._places[0][i], self._places[-1][j]
         known = self._known(a, b)
-        log_pvalue, is_shuffled = known.log_pvalue, np.zeros(len(i), dtype=bool)
-        for k in np.flatnonzero(np.isnan(log_pvalue) & ~np.isnan(known.coefficient)).tolist():
-            keep_going()
-            result = by_itself(partial(pair_of_rows, self._variables[a[k]], self._variables[b[k]]), shuffles)
-            if result is not None:
-                log_pvalue[k], is_shuffled[k] = result.log_pvalue, result.calibration == "shuffles"
         trends = np.array([variable.trend for variable in self._variables])
         return FoundPairs(
             i=i,
@@ -155,12 +163,70 @@ class FewRows:
             n=known.n,
             ranks=known.ranks,
             coefficient=known.coefficient,
-            log_pvalue=log_pvalue,
+            log_pvalue=known.log_pvalue,
             pearson=None,
             spearman=trends[a] * trends[b] * known.first,
-            is_shuffled=is_shuffled,
+            is_shuffled=np.zeros(len(i), dtype=bool),
             heavier=known.heavier,
         )
+
+    @staticmethod
+    def waiting(found: FoundPairs, /) -> Mask:
+        """Which pairs are to be permuted: those of which a test is possible, but has no null distribution."""
+        return np.isnan(found.log_pvalue) & ~np.isnan(found.coefficient)
+
+    @staticmethod
+    def alike(found: FoundPairs, /) -> Iterator[FoundPairs]:
+        """Pairs to be permuted, those with as many rows together, some at a time."""
+        order = np.lexsort((found.ranks[:, 1], found.ranks[:, 0], found.n))
+        starts = np.flatnonzero(np.diff(found.n[order], prepend=-1))
+        for places in np.split(order, starts[1:]):
+            for some in in_parts(places, _PERMUTED_TOGETHER):
+                yield FoundPairs.of(found, some)
+
+    def permute(self, found: FoundPairs, shuffles: Shuffles, /) -> FoundPairs:
+        """The same pairs, all on as many rows, with their p-values by permutation."""
+        i, j, n = self._places[0][found.i], self._places[-1][found.j], int(found.n[0])
+        log_pvalue, is_shuffled = found.log_pvalue.copy(), found.is_shuffled.copy()
+        if shuffles.takes_one_by_one(n):
+            pairs = (partial(pair_of_rows, self._variables[a], self._variables[b]) for a, b in zip(i, j, strict=True))
+            for k, alone in enumerate(by_themselves(pairs, shuffles)):
+                if alone is not None:
+                    log_pvalue[k], is_shuffled[k] = alone.log_pvalue, alone.calibration == "shuffles"
+            return replace(found, log_pvalue=log_pvalue, is_shuffled=is_shuffled)
+        waiting = self._waiting(i, j, found.n)
+        for k, result in zip(waiting, permuted(list(waiting.values()), shuffles), strict=True):
+            log_pvalue[k], is_shuffled[k] = np.log(result.pvalue), True
+        return replace(found, log_pvalue=log_pvalue, is_shuffled=is_shuffled)
+
+    def _waiting(self, i: Index, j: Index, lengths: Index) -> dict[int, Waiting]:
+        """What is to be permuted of pairs on as many rows, by their places."""
+        keep_going()
+        rows, n = self._common(i, j, lengths), int(lengths[0])
+        x, y, cross = self._tested(i, j, rows)
+        leverages = x.leverages(rows.n).T, y.leverages(rows.n).T
+        ordered = [self._in_order(side, columns, rows) for side, columns in ((x, i), (y, j))]
+        waiting: dict[int, Waiting] = {}
+        for places, ranks in by_value(x.rank * 64 + y.rank):
+            pairs, (a, b) = np.arange(len(i))[places], divmod(ranks, 64)
+            family = within_reach(((min(size, a), min(other, b)) for size, other in OF_NUMBERS), n) if a * b else ()
+            if not family:
+                continue
+            for some, blocks in bearable_blocks(family, (leverages[0][:, pairs], leverages[1][:, pairs]), n):
+                own = pairs[some]
+                evidence = log_evidence(block_roots(cross[own, :a, :b], blocks), blocks, n, law=log_sf_of_many)
+                for pair, log_mean in zip(own.tolist(), log_harmonic_mean(evidence).tolist(), strict=True):
+                    bases = (
+                        Basis(side[pair, :, :rank], None, None) for side, rank in zip(ordered, (a, b), strict=True)
+                    )
+                    waiting[pair] = Waiting(*bases, blocks, -log_mean)
+        return waiting
+
+    def _in_order(self, side: _Side, columns: Index, rows: "_Rows") -> Array:
+        """Functions (pairs, rows, functions) of a side, rows in the order of their values, those that count first."""
+        codes = self._codes[columns[:, np.newaxis], rows.places]
+        order = np.argsort(codes, axis=1, kind="stable")[:, :, np.newaxis]
+        return _packed(np.take_along_axis(side.rows, order, axis=1), side.keeps)
 
     def _at_rows(self, bases: Sequence[Basis]) -> Array:
         """Functions (columns, rows, functions), 0 where a cell is missing, and where a column has no more of them."""
@@ -196,13 +262,21 @@ class FewRows:
         back = np.argsort(order)
         return _Known(*(np.concatenate(part)[back] for part in zip(*parts, strict=True)))
 
-    def _found(self, i: Index, j: Index, n: Index) -> _Known:
+    def _common(self, i: Index, j: Index, n: Index) -> "_Rows":
+        """The rows that both columns of every pair have."""
         common = self._observed[i] & self._observed[j]
         places = np.argsort(~common, axis=1, kind="stable")[:, : max(1, n.max())]
-        rows = _Rows(places, np.arange(places.shape[1]) < n[:, np.newaxis], np.maximum(n, 1))
+        return _Rows(places, np.arange(places.shape[1]) < n[:, np.newaxis], np.maximum(n, 1))
+
+    def _tested(self, i: Index, j: Index, rows: "_Rows") -> tuple[_Side, _Side, Array]:
+        """Both sides of pairs as the test sees them, and products of their functions, those that count first."""
         x, y = (self._side(columns, rows) for columns in (i, j))
         cross = _packed(rows.mean(x.rows, y.rows), y.keeps)
-        cross = _packed(cross.swapaxes(1, 2), x.keeps).swapaxes(1, 2)
+        return x, y, _packed(cross.swapaxes(1, 2), x.keeps).swapaxes(1, 2)
+
+    def _found(self, i: Index, j: Index, n: Index) -> _Known:
+        rows = self._common(i, j, n)
+        x, y, cross = self._tested(i, j, rows)
         coefficient, ranks, heavier = self._coefficients(i, j, rows)
         return _Known(
             n,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from renyi.compute.arrays import Array, Counts, Mask, by_value, flat_places, like, namespace, stacked
+from renyi.compute.arrays import Array, Counts, Index, Mask, by_value, flat_places, like, namespace, stacked
 from renyi.inference.multiscale import (
     FEW_ROWS,
     LARGEST_ROOT,
@@ -19,7 +19,7 @@ from renyi.inference.multiscale import (
     log_pvalue,
     log_weights,
 )
-from renyi.inference.roy import are_many, log_sf, log_sf_by_rows, log_sf_of_many
+from renyi.inference.roy import log_sf, log_sf_by_rows, log_sf_of_many
 
 
 def log_pvalues(
@@ -33,16 +33,15 @@ def log_pvalues(
     are_numbers: bool,
     share: float,
     largest: Array | float,
-    tabulated: bool | None = None,
+    tabulated: bool,
 ) -> tuple[Array, Mask]:
     """Logarithms of p-values, NaN where no block can be trusted, and whether all within reach can.
 
     `roots` (pairs, blocks) are those of each pair, `leverages` (rank, pairs) the largest ones of both sides, `n` the
     rows of each pair, `share` and `largest` what the product of two leverages is held against. What is the same for all
     pairs may be there once. Roots may be tensors, and then whatever is of each pair is as well. Null distributions are
-    `tabulated` where there are many roots, or where these are some of many.
+    `tabulated` where these are some of many (`are_many`).
     """
-    tabulated = are_many(len(roots)) if tabulated is None else tabulated
     if not blocks:  # too few rows for any
         return like(np.full(len(roots), np.nan), roots), like(np.ones(len(roots), dtype=bool), roots)
     log_p, is_trusted = [], []
@@ -78,6 +77,7 @@ def log_pvalues_of_ranks(
     few_ties: Mask,
     log_arrangements: Array,
     share: float,
+    tabulated: bool,
 ) -> Array:
     """The same for pairs of numbers of which every one has its own ranks (pairs, 2), and ends its blocks there.
 
@@ -85,7 +85,6 @@ def log_pvalues_of_ranks(
     """
     sizes = np.minimum(np.array(blocks), ranks[:, np.newaxis])
     keys = sizes[..., 0] * 2**16 + sizes[..., 1]
-    tabulated = are_many(len(roots))
     of_x, of_y = (_on_few_rows(side, n) for side in leverages)
     log_p, is_trusted = np.full(roots.shape, np.nan), np.zeros(roots.shape, dtype=bool)
     may_be = few_ties | (n >= FEW_ROWS)
@@ -106,6 +105,22 @@ def log_pvalues_of_ranks(
             some = np.arange(len(roots))[rows]
             family = [(int(a), int(b)) for a, b in sizes[some[0], kept]]
             found[some] = _combined(log_p[some][:, kept], family, n[some], log_arrangements[some], are_numbers=True)
+    return found
+
+
+def bearable_blocks(
+    blocks: Sequence[Block], leverages: tuple[Array, Array], n: int, /
+) -> list[tuple[Index, tuple[Block, ...]]]:
+    """`multiscale.bearable` of pairs on n rows that have these blocks: places of pairs by what is left to permute."""
+    bears = [
+        within_critical(of_pairs, block, n, tabulated=True) & (of_pairs < 1.0)
+        for block in blocks
+        for of_pairs in [leverages[0][block[0] - 1] * leverages[1][block[1] - 1]]
+    ]
+    found = []
+    for rows, pattern in by_value(np.sum([holds * 2**i for i, holds in enumerate(bears)], axis=0)):
+        kept = tuple(block for i, block in enumerate(blocks) if pattern >> i & 1)
+        found.append((np.arange(len(bears[0]))[rows], kept or tuple(blocks)))
     return found
 
 
@@ -168,17 +183,17 @@ def _within_reach(roots: Array, bounds: Array, block: Block, n: Counts | int, ta
 
 def _law_and_trust(roots: Array, bounds: Array, block: Block, n: Counts | int, tabulated: bool) -> tuple[Array, Mask]:
     """Logarithm of the p-value of a block, and whether its leverages are within Roy's critical correlation."""
-    return _log_sf(roots, block, n, tabulated), within_critical(bounds, block, n)
+    return _log_sf(roots, block, n, tabulated), within_critical(bounds, block, n, tabulated=tabulated)
 
 
-def within_critical(bounds: Array, block: Block, n: Counts | int, /) -> Mask:
+def within_critical(bounds: Array, block: Block, n: Counts | int, /, *, tabulated: bool) -> Mask:
     """`multiscale.is_trusted` over arrays; bounds are products of leverages over the squared share."""
     # The critical root is above the mean of a beta law with as many degrees of freedom as the longer side has.
     is_trusted = bounds <= max(block) / (n - 1)
     near = ~is_trusted & (bounds < 1.0)
     if bool(near.any()):
         highest = namespace(bounds).clip(bounds[near], None, LARGEST_ROOT)
-        is_trusted[near] = _log_sf(highest, block, _some(n, near), are_many(len(highest))) >= np.log(LEVEL)
+        is_trusted[near] = _log_sf(highest, block, _some(n, near), tabulated) >= np.log(LEVEL)
     return is_trusted
 
 

@@ -208,13 +208,13 @@ def block_roots(cross: Array, blocks: Sequence[Block], /, *, root: Callable[[Arr
     return NestedProducts(cross, cross[..., :, 0], cross[..., 0, :]).roots(blocks, root=root)
 
 
-def least_roots(log_evidence: float, blocks: Sequence[Block], n: int, /) -> Array:
-    """Roots of which at least one block has its own where the evidence of all together is so large.
+def least_roots(log_evidence: Array, blocks: Sequence[Block], n: int, /) -> Array:
+    """Roots (…, blocks) of which at least one block has its own where the evidence of all together is so large.
 
     It is no larger than that of the block with most, times their number. Rather too small than too large.
     """
-    levels = log_weights(blocks) - log_evidence + np.log(len(blocks)) + _MARGIN
-    return np.array([root_of_many(level, *block, n) for level, block in zip(levels.tolist(), blocks, strict=True)])
+    levels = log_weights(blocks) - log_evidence[..., np.newaxis] + np.log(len(blocks)) + _MARGIN
+    return np.stack([root_of_many(levels[..., i], *block, n) for i, block in enumerate(blocks)], axis=-1)
 
 
 def log_evidence(roots: Array, blocks: Sequence[Block], n: int, /, *, law: Law = log_sf) -> Array:

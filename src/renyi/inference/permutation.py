@@ -7,10 +7,10 @@ which is as valid. Where the question is whether the best of many is beyond chan
 the answer is clearly no (`until_above`).
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from scipy.special import gammaln
@@ -25,8 +25,12 @@ from renyi.errors import InputError
 Exchange = Literal["within", "whole"]
 # What random numbers are made from.
 Entropy: TypeAlias = tuple[int, ...]
+# Orders or products.
+Drawn = TypeVar("Drawn", Index, Array)
 # A batch of products (m, a, b) to as many statistics, large where there is dependence.
 Statistic: TypeAlias = Callable[[Array], Array]
+# The same for products of several pairs, of which those of each are told by its place (m,).
+StatisticOfPairs: TypeAlias = Callable[[Array, Index], Array]
 
 # Shuffles that must reach the observed statistic before drawing stops: the p-value is then good to a tenth.
 _ENOUGH = 100
@@ -51,6 +55,8 @@ _FEW_ROWS = 100
 # The first batch on a device; each of the next ones is eight times as large, as far as there is room.
 _FIRST_ON_DEVICE = 1024
 _KEPT_DRAWS = 10_000
+# Decimals of functions by which two columns are told apart: rounding, which depends on where they were made, has none.
+_DECIMALS, _ROWS_COMPARED = 6, 2**12
 
 
 @dataclass(frozen=True)
@@ -127,9 +133,17 @@ def shuffled_pvalue(
     """
     is_turned = False
     if groups is None:
-        x, y = x.in_order(), y.in_order()
-        is_turned = _content(y) < _content(x)
-        x, y = (y, x) if is_turned else (x, y)
+        if device is None and are_permuted_together(x.n_samples):
+            of_one = shuffled_pvalues(
+                [(x, y)],
+                lambda cross, _: statistic(cross),
+                observed=np.array([observed]),
+                rounding=rounding,
+                n_resamples=n_resamples,
+                seed=seed,
+            )
+            return of_one[0]
+        x, y, is_turned = _in_own_order(x, y)
 
     def values() -> Iterator[Array]:
         drawn = (
@@ -144,15 +158,71 @@ def shuffled_pvalue(
     return until_resolved(values(), observed, rounding=rounding)
 
 
+def are_permuted_together(n: int, /) -> bool:
+    """Whether pairs of so many rows are permuted together: they share their orders, which depend on n alone."""
+    return n <= _FEW_ROWS
+
+
+def shuffled_pvalues(
+    pairs: Sequence[tuple[Basis, Basis]],
+    statistic: StatisticOfPairs,
+    /,
+    *,
+    observed: Array,
+    rounding: float,
+    n_resamples: int,
+    seed: Entropy,
+) -> list[Shuffled]:
+    """`shuffled_pvalue` of several pairs of the same few rows and dimensions, each as it is by itself."""
+    tally = _Tally(observed, rounding)
+    sides = [_rows_of_both(*pair) for pair in pairs]
+    for orders in _together(random_orders(pairs[0][0].n_samples, n_resamples, seed), _numbers_of(pairs[0])):
+        unresolved = tally.unresolved
+        if len(unresolved) == 0:
+            break
+        at_once = max(1, _BYTES_TOGETHER // (8 * len(orders) * _numbers_of(pairs[0])))
+        for some in np.split(unresolved, range(at_once, len(unresolved), at_once)):
+            cross = np.concatenate([_products_of_orders(sides[k], orders) for k in some.tolist()])
+            tally.add(some, statistic(cross, np.repeat(some, len(orders))).reshape(len(some), -1))
+    return tally.found
+
+
 def until_resolved(batches: Iterable[Array], observed: float, /, *, rounding: float) -> Shuffled:
     """Count how many statistics of shuffled data reach the observed one, until the p-value is resolved."""
-    n_drawn = n_reached = 0
+    tally, only = _Tally(np.array([observed]), rounding), np.zeros(1, dtype=np.intp)
     for values in batches:
-        reached = np.cumsum(reaches(values, observed, rounding=rounding)) + n_reached
-        if reached[-1] >= _ENOUGH:
-            return Shuffled(n_drawn + int(np.argmax(reached >= _ENOUGH)) + 1, _ENOUGH)
-        n_drawn, n_reached = n_drawn + len(values), int(reached[-1])
-    return Shuffled(n_drawn, n_reached)
+        tally.add(only, values[np.newaxis])
+        if len(tally.unresolved) == 0:
+            break
+    return tally.found[0]
+
+
+class _Tally:
+    """How many statistics of permuted rows reach the observed ones, until every p-value is resolved."""
+
+    def __init__(self, observed: Array, rounding: float, /) -> None:
+        self._observed, self._rounding = observed, rounding
+        self._n_drawn, self._n_reached = (np.zeros(len(observed), dtype=np.intp) for _ in range(2))
+
+    def add(self, which: Index, values: Array, /) -> None:
+        """The next draws (pairs, draws) of some that are not resolved yet."""
+        observed = self._observed[which, np.newaxis]
+        reached = np.cumsum(reaches(values, observed, rounding=self._rounding), axis=1)
+        reached += self._n_reached[which, np.newaxis]
+        # No draw counts after the one by which enough have reached.
+        is_enough = reached >= _ENOUGH
+        drawn = np.where(is_enough[:, -1], np.argmax(is_enough, axis=1) + 1, values.shape[1])
+        self._n_drawn[which] += drawn
+        self._n_reached[which] = np.minimum(reached[:, -1], _ENOUGH)
+
+    @property
+    def unresolved(self) -> Index:
+        """Those that need more draws."""
+        return np.flatnonzero(self._n_reached < _ENOUGH)
+
+    @property
+    def found(self) -> list[Shuffled]:
+        return [Shuffled(*counts) for counts in zip(self._n_drawn.tolist(), self._n_reached.tolist(), strict=True)]
 
 
 def until_above(
@@ -171,18 +241,54 @@ def until_above(
     return (1 + n_reached) / (1 + n_drawn)
 
 
-def reaches(permuted: Array, observed: float, /, *, rounding: float) -> Mask:
+def reaches(permuted: Array, observed: Array | float, /, *, rounding: float) -> Mask:
     """Which statistics of permuted rows are at least the observed one, or below it by rounding alone.
 
     Every permutation test compares here. Rounding depends on the order of the rows: without a tolerance it would decide
     between equal statistics, and p-values would be far too small where most are equal, as on few or tied rows.
     """
-    return np.asarray(permuted >= observed - max(_TOLERANCE * abs(observed), rounding))
+    return np.asarray(permuted >= observed - np.maximum(_TOLERANCE * np.abs(observed), rounding))
 
 
-def _content(basis: Basis) -> tuple[int, bytes]:
-    """What a basis holds, as something that can be compared."""
-    return basis.rank, basis.rows(0, basis.n_samples).tobytes()
+def _in_own_order(x: Basis, y: Basis) -> tuple[Basis, Basis, bool]:
+    """Both with rows in an order that depends on what they hold, the sides too, and whether these are turned."""
+    x, y = x.in_order(), y.in_order()
+    is_turned = _comes_before(y, x)
+    return (y, x, True) if is_turned else (x, y, False)
+
+
+def _comes_before(x: Basis, y: Basis) -> bool:
+    """Whether x has fewer functions, or the first that differ by more than rounding are smaller."""
+    if x.rank != y.rank:
+        return x.rank < y.rank
+    n = x.n_samples
+    for start in range(0, n, _ROWS_COMPARED):
+        rows = slice(start, min(start + _ROWS_COMPARED, n))
+        of_x, of_y = (np.round(side.rows(rows.start, rows.stop), _DECIMALS).ravel() for side in (x, y))
+        if len(differ := np.flatnonzero(of_x != of_y)):
+            return bool(of_x[differ[0]] < of_y[differ[0]])
+    return False
+
+
+def _rows_of_both(x: Basis, y: Basis) -> tuple[Array, Array, bool]:
+    """Functions (functions, rows) of one side over n, those (rows, functions) of the other, and whether they turned."""
+    x, y, is_turned = _in_own_order(x, y)
+    n = x.n_samples
+    return np.ascontiguousarray(x.rows(0, n).T) / n, y.rows(0, n), is_turned
+
+
+def _numbers_of(pair: tuple[Basis, Basis]) -> int:
+    """Products of one permutation."""
+    return pair[0].rank * pair[1].rank
+
+
+def _products_of_orders(sides: tuple[Array, Array, bool], orders: Index) -> Array:
+    """Products (orders, functions of x, functions of y) with the rows of the second side in these orders."""
+    first, second, is_turned = sides
+    # One product of matrices for all orders of a batch takes half the time of one for each.
+    in_order = np.take(second, orders.T, axis=0).reshape(len(second), -1)
+    cross = (first @ in_order).reshape(len(first), len(orders), -1)
+    return cross.transpose(1, 2, 0) if is_turned else cross.swapaxes(0, 1)
 
 
 def _shuffled_products(x: Basis, y: Basis, n_resamples: int, seed: Entropy, groups: Groups | None) -> Iterator[Array]:
@@ -190,31 +296,30 @@ def _shuffled_products(x: Basis, y: Basis, n_resamples: int, seed: Entropy, grou
     rng = np.random.default_rng(seed)
     if groups is not None:
         return _products_of_rows(x, y, n_resamples, rng, groups)
-    if x.n_samples <= _FEW_ROWS:
-        return _together(_products_of_few_rows(x, y, n_resamples, seed))
+    n_numbers = x.rank * y.rank
     if _n_cells(x) * _n_cells(y) <= x.n_samples // _ROWS_PER_CELL:
-        return _together(_products_of_tables(x, y, n_resamples, rng))
+        return _together(_products_of_tables(x, y, n_resamples, rng), n_numbers)
     exceptions = [_exceptional_rows(basis) for basis in (x, y)]
     fewest = min(len(rows) for rows in exceptions)
     if fewest**2 > x.n_samples:
         return _products_of_rows(x, y, n_resamples, rng, groups)
     if len(exceptions[1]) == fewest:
-        return _together(_products_of_exceptions(x, y, exceptions[1], n_resamples, rng))
-    turned = _together(_products_of_exceptions(y, x, exceptions[0], n_resamples, rng))
+        return _together(_products_of_exceptions(x, y, exceptions[1], n_resamples, rng), n_numbers)
+    turned = _together(_products_of_exceptions(y, x, exceptions[0], n_resamples, rng), n_numbers)
     return (np.swapaxes(cross, 1, 2) for cross in turned)
 
 
-def _together(batches: Iterator[Array]) -> Iterator[Array]:
-    """The same products in fewer batches, which grow: most answers are clear after a few shuffles.
+def _together(batches: Iterator[Drawn], n_numbers: int) -> Iterator[Drawn]:
+    """The same draws in fewer batches, which grow: most answers are clear after a few shuffles.
 
     For products that are cheap beside their statistics; those of many rows are drawn meanwhile, one small batch ahead.
     """
     n_before = 0
-    waiting: list[Array] = []
+    waiting: list[Drawn] = []
     for batch in batches:
         waiting.append(batch)
         n_waiting = sum(map(len, waiting))
-        if n_waiting >= min(n_before, _MOST_TOGETHER) or n_waiting * batch[0].nbytes >= _BYTES_TOGETHER:
+        if n_waiting >= min(n_before, _MOST_TOGETHER) or 8 * n_waiting * n_numbers >= _BYTES_TOGETHER:
             yield np.concatenate(waiting)
             n_before += n_waiting
             waiting = []
@@ -293,11 +398,8 @@ def _products_of_rows(
 def _products_in(x: Basis, y: Basis, batches: Iterator[Index]) -> Iterator[Array]:
     """Products with the rows of y in orders that come in batches."""
     n = x.n_samples
-    rows_of_x, rows_of_y = np.ascontiguousarray(x.rows(0, n).T) / n, y.rows(0, n)
-    for orders in batches:
-        # One product of matrices for all orders of a batch takes half the time of one for each.
-        in_order = np.take(rows_of_y, orders.T, axis=0).reshape(n, -1)
-        yield (rows_of_x @ in_order).reshape(x.rank, len(orders), y.rank).swapaxes(0, 1)
+    sides = np.ascontiguousarray(x.rows(0, n).T) / n, y.rows(0, n), False
+    return (_products_of_orders(sides, orders) for orders in batches)
 
 
 def _products_on_device(x: Basis, y: Basis, n_resamples: int, seed: Entropy, device: Any) -> Iterator[Array]:
@@ -331,11 +433,6 @@ def orders_on_device(n: int, size: int, generator: Any, /) -> Any:
 
     keys = torch.randint(-(2**31), 2**31, (size, n), dtype=torch.int32, device=generator.device, generator=generator)
     return keys.argsort(dim=1)
-
-
-def _products_of_few_rows(x: Basis, y: Basis, n_resamples: int, seed: Entropy) -> Iterator[Array]:
-    """Short pairs are many where they come from a table with gaps, and their orders depend on n and the seed alone."""
-    return _products_in(x, y, random_orders(x.n_samples, n_resamples, seed))
 
 
 def random_orders(n: int, n_resamples: int, seed: Entropy, /) -> Iterator[Index]:

@@ -123,10 +123,10 @@ def log_sf_by_rows(roots: Array, rank_x: int, rank_y: int, n_samples: Counts, /)
     return _closed_form(np.clip(roots, 0.0, LARGEST_BELOW_ONE), a, b, n_samples)
 
 
-def root_of_many(log_p: float, rank_x: int, rank_y: int, n_samples: int, /) -> float:
-    """A root of which `log_sf_of_many` is about this, 0 where every one is smaller; nothing is known of large ranks."""
+def root_of_many(log_p: Array, rank_x: int, rank_y: int, n_samples: int, /) -> Array:
+    """Roots of which `log_sf_of_many` is about this, 0 where every one is smaller; nothing is known of large ranks."""
     a, b = _checked_ranks(rank_x, rank_y, n_samples)
-    return _interpolated(a, b, n_samples).root_at(log_p) if b <= _LARGEST_INTERPOLATED else 0.0
+    return _interpolated(a, b, n_samples).root_at(log_p) if b <= _LARGEST_INTERPOLATED else np.zeros_like(log_p)
 
 
 def are_many(n_roots: int, /) -> bool:
@@ -269,11 +269,11 @@ class _Interpolated:
         found: Array = xp.clip(self.at(self._variable(odds)) - self._power * xp.log1p(odds), None, 0.0)
         return found
 
-    def root_at(self, log_p: float, /) -> float:
+    def root_at(self, log_p: Array, /) -> Array:
         """Where the null distribution has this value, between two knots that do."""
         # From the smallest on; 0 where it is not below 0.
-        odds = float(np.interp(log_p, self._log_p[::-1], self._odds[::-1])) if log_p < 0.0 else 0.0
-        return odds / (1.0 + odds)
+        odds = np.where(log_p < 0.0, np.interp(log_p, self._log_p[::-1], self._odds[::-1]), 0.0)
+        return np.asarray(odds / (1.0 + odds))
 
     def at(self, variable: Array, /) -> Array:
         """What is tabulated, the null distribution without its last power."""

@@ -12,15 +12,25 @@ from renyi.basis import random_features
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products, largest_correlation
 from renyi.basis.random_features import Seed
-from renyi.compute.arrays import Array, namespace
+from renyi.compute.arrays import Array, Index, namespace
 from renyi.compute.devices import as_torch, device_of
-from renyi.compute.eigenvalues import most_of_root
+from renyi.compute.eigenvalues import most_of_root, sum_of_squares
 from renyi.data.align import Missing, as_blocks, as_pair, common_rows
 from renyi.errors import CalibrationWarning, InputError, check_choice, is_integer
 from renyi.inference import contingency, multiscale
 from renyi.inference.classical import bartlett, spectral
 from renyi.inference.multiscale import Block, Law
-from renyi.inference.permutation import ROUNDING, ROUNDING_OF_LOGARITHMS, Exchange, Groups, Statistic, shuffled_pvalue
+from renyi.inference.permutation import (
+    ROUNDING,
+    ROUNDING_OF_LOGARITHMS,
+    Exchange,
+    Groups,
+    Shuffled,
+    Statistic,
+    are_permuted_together,
+    shuffled_pvalue,
+    shuffled_pvalues,
+)
 from renyi.inference.roy import log_sf, log_sf_of_many
 from renyi.pair.bases import columns_on, for_both, pair_of_bases
 from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
@@ -161,19 +171,49 @@ class Shuffles:
     device: Any = None
 
     def test(self, result: TestResult, x: Basis, y: Basis, statistic: Statistic, /, *, rounding: float) -> TestResult:
-        """A result with its p-value; the draws depend on n and the seed alone, so that one pair and a table agree."""
+        """A result with its p-value."""
+        return self.tested(result, self._pvalue(x, y, statistic, result.statistic, rounding))
+
+    def takes_one_by_one(self, n: int, /) -> bool:
+        """Whether pairs of so many rows are permuted one after the other."""
+        return self.groups is not None or self.device is not None or not are_permuted_together(n)
+
+    def pvalues(self, pairs: "Sequence[Waiting]", statistic: "_Permuted", /) -> list[Shuffled]:
+        """Of pairs that are alike, or of one."""
+        first, rounding = pairs[0], ROUNDING_OF_LOGARITHMS
+        n = first.x.n_samples
+        if self.takes_one_by_one(n):
+
+            def of_one(cross: Array) -> Array:
+                return statistic(cross, np.zeros(len(cross), dtype=np.intp))
+
+            return [self._pvalue(first.x, first.y, of_one, first.observed, rounding)]
+        return shuffled_pvalues(
+            [(pair.x, pair.y) for pair in pairs],
+            statistic,
+            observed=statistic.observed,
+            rounding=rounding,
+            n_resamples=self.n_resamples,
+            seed=self.seed.for_rows(n),
+        )
+
+    def _pvalue(self, x: Basis, y: Basis, statistic: Statistic, observed: float, rounding: float) -> Shuffled:
+        """Of one pair; the draws depend on n and the seed alone, so that one pair and a table agree."""
         is_much = x.n_samples * self.n_resamples >= _LEAST_DRAWN_THERE
-        found = shuffled_pvalue(
+        return shuffled_pvalue(
             x,
             y,
             statistic,
-            observed=result.statistic,
+            observed=observed,
             rounding=rounding,
             n_resamples=self.n_resamples,
             seed=self.seed.for_rows(x.n_samples),
             groups=self.groups,
             device=self.device if is_much else None,
         )
+
+    def tested(self, result: TestResult, found: Shuffled, /) -> TestResult:
+        """A result with its p-value."""
         floor = 1.0 / (1 + self.n_resamples)
         if self.groups is not None:
             floor = max(floor, float(np.exp(-self.groups.log_arrangements)))
@@ -224,6 +264,16 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
 
     `crosses` are known already where the rows are read in batches.
     """
+    result, waiting = as_observed(x, y, shuffles, crosses=crosses)
+    if waiting is None:
+        return result
+    return shuffles.tested(result, permuted([waiting], shuffles)[0])
+
+
+def as_observed(
+    x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: Crosses | None = None
+) -> "tuple[TestResult, Waiting | None]":
+    """The same, but where rows are to be permuted for the p-value, what is needed for that beside the rest."""
     bases, scales, n = (x.basis, y.basis), (x.scales, y.scales), x.basis.n_samples
     family = multiscale.family(*scales)
     if not family:
@@ -251,39 +301,64 @@ def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: 
         scale=blocks[int(np.argmax(evidence))],
     )
     if trusted or table:
-        return result.by_law(float(multiscale.log_pvalue_of_pair(log_mean, blocks, *scales)))
-
+        return result.by_law(float(multiscale.log_pvalue_of_pair(log_mean, blocks, *scales))), None
     if not all(side.basis.is_kept for side in scales):
-        return replace(result, pvalue=np.nan, log_pvalue=np.nan)  # there are no rows to permute
-    statistic = _Permuted(blocks, n, -log_mean, shuffles)
-    return shuffles.test(result, scales[0].basis, scales[1].basis, statistic, rounding=ROUNDING_OF_LOGARITHMS)
+        return replace(result, pvalue=np.nan, log_pvalue=np.nan), None  # there are no rows to permute
+    return result, Waiting(scales[0].basis, scales[1].basis, blocks, -log_mean)
+
+
+class Waiting(NamedTuple):
+    """A pair whose rows are to be permuted: its nested bases, blocks, and the statistic as it was observed."""
+
+    x: Basis
+    y: Basis
+    blocks: tuple[Block, ...]
+    observed: float
+
+
+def permuted(pairs: Sequence[Waiting], shuffles: Shuffles, /) -> list[Shuffled]:
+    """P-values of pairs by permutation, those that are alike on few rows together, each as it is by itself."""
+    alike: dict[Any, list[int]] = {}
+    for k, pair in enumerate(pairs):
+        is_alone = shuffles.takes_one_by_one(pair.x.n_samples)
+        key = k if is_alone else (pair.x.n_samples, pair.x.rank, pair.y.rank, pair.blocks)
+        alike.setdefault(key, []).append(k)
+    found: dict[int, Shuffled] = {}
+    for places in alike.values():
+        some = [pairs[k] for k in places]
+        statistic = _Permuted(some[0].blocks, some[0].x.n_samples, np.array([p.observed for p in some]), shuffles)
+        found |= zip(places, shuffles.pvalues(some, statistic), strict=True)
+    return [found[k] for k in range(len(pairs))]
 
 
 class _Permuted:
-    """The statistic of permuted rows; −∞ where it is far below the observed one, which alone is asked of it."""
+    """Statistics of permuted rows of alike pairs; −∞ where far below the observed one, which alone is asked of them."""
 
-    def __init__(self, blocks: Sequence[Block], n: int, observed: float, shuffles: Shuffles, /) -> None:
-        self._blocks, self._n, self._observed, self._shuffles = blocks, n, observed, shuffles
+    def __init__(self, blocks: Sequence[Block], n: int, observed: Array, shuffles: Shuffles, /) -> None:
+        self._blocks, self._n, self.observed, self._shuffles = blocks, n, observed, shuffles
         self._n_drawn = 0
 
-    def __call__(self, cross: Array, /) -> Array:
+    def __call__(self, cross: Array, which: Index, /) -> Array:
+        """Of products (m, a, b), and of which pair each is."""
         # Many answers are clear after a few permutations; for the others tables of the null distribution pay.
         self._n_drawn += len(cross)
         if self._shuffles.device is not None:
             return self._statistic(cross, log_sf_of_many)
         if not (self._shuffles.are_many or self._n_drawn > _DRAWS_WITHOUT_TABLE):
             return self._statistic(cross, log_sf)
-        if not self._least.all():
-            return self._statistic(cross, log_sf_of_many)
-        # Where the p-value is small most fall short by far, which bounds tell.
-        found = np.full(len(cross), -np.inf)
-        may_reach = (multiscale.block_roots(cross, self._blocks, root=most_of_root) >= self._least).any(axis=-1)
-        found[may_reach] = self._statistic(cross[may_reach], log_sf_of_many)
+        # Where the p-value is small most fall short by far, which bounds tell, the cheapest first.
+        found, places = np.full(len(cross), -np.inf), np.arange(len(cross))
+        for bound in (sum_of_squares, most_of_root):
+            roots = multiscale.block_roots(cross, self._blocks, root=bound)
+            may_reach = np.flatnonzero((roots >= self._least[which[places]]).any(axis=-1))
+            if len(may_reach) < len(places):
+                places, cross = places[may_reach], cross[may_reach]
+        found[places] = self._statistic(cross, log_sf_of_many)
         return found
 
     @cached_property
     def _least(self) -> Array:
-        return multiscale.least_roots(self._observed, self._blocks, self._n)
+        return multiscale.least_roots(self.observed, self._blocks, self._n)
 
     def _statistic(self, cross: Array, law: Law) -> Array:
         roots = multiscale.block_roots(cross, self._blocks)

@@ -24,7 +24,7 @@ from renyi.inference import multiscale
 from renyi.inference.many_pairs import within_critical
 from renyi.inference.multiscale import Block
 from renyi.inference.permutation import ROUNDING_OF_LOGARITHMS, until_above
-from renyi.inference.roy import log_sf, log_sf_of_many
+from renyi.inference.roy import are_many, log_sf, log_sf_of_many
 from renyi.selection.candidates import Candidate, scales_of
 from renyi.selection.products import Products, ProductsInMemory, ProductsOnDevice, Rows
 
@@ -361,7 +361,8 @@ def _by_rank(cross: Array, kept: Mask, freedom: Index, leverages: Array, *, shar
     log_p = np.zeros(len(roots))
     for rank in np.unique(ranks[(ranks > 0) & (ranks + size < freedom - 1)]).tolist():
         those = np.flatnonzero((ranks == rank) & (rank + size < freedom - 1))
-        is_light = within_critical(leverages[those] / share**2, (rank, size), freedom[those])
+        bounds, tabulated = leverages[those] / share**2, are_many(len(those))
+        is_light = within_critical(bounds, (rank, size), freedom[those], tabulated=tabulated)
         trusted = those[is_light & (leverages[those] <= most)]
         log_p[trusted] = _log_sf(roots[trusted], rank, size, freedom[trusted])
     return log_p

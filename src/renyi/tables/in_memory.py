@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from renyi.allpairs.column_group import Variable, ready
+from renyi.allpairs.column_group import ColumnGroup, Variable, ready
 from renyi.allpairs.compare import SHUFFLES, FoundPairs, InMemory, compare
 from renyi.allpairs.edges import Edges
 from renyi.allpairs.few_rows import FewRows
@@ -142,12 +142,25 @@ class TableInMemory:
         if y is None and few is None and any(gaps is not None for gaps in missing):
             masks = distinct_masks(missing, x[0].n_rows)
         tiles = shared_tiles([group.averaged(masks) for group in own], others)
-        work: list[Callable[[], FoundPairs]] = []
         if few is not None:
-            work = [partial(few.compare, *some, SHUFFLES) for some in few.batches(tiles)]
+            yield from self._on_few_rows(few, tiles)
             tiles = [tile for tile in tiles if not few.has(*tile)]
-        work += [partial(compare, *tile, InMemory(), SHUFFLES, at_most=at_most) for tile in tiles]
-        return watched(stream(_done, work), len(work), "Comparing pairs", shown=self._asked.progress)
+        work = [partial(compare, *tile, InMemory(), SHUFFLES, at_most=at_most) for tile in tiles]
+        yield from self._watched(work, "Comparing pairs")
+
+    def _on_few_rows(self, few: FewRows, tiles: Sequence[tuple[ColumnGroup, ColumnGroup]]) -> Iterator[FoundPairs]:
+        """Pairs of numbers with gaps, those without a null distribution last: alike ones are permuted together."""
+        left = []
+        for found in self._watched([partial(few.compare, *some) for some in few.batches(tiles)], "Comparing pairs"):
+            is_waiting = few.waiting(found)
+            left.append(FoundPairs.of(found, is_waiting))
+            yield FoundPairs.of(found, ~is_waiting)
+        if left:
+            work = [partial(few.permute, some, SHUFFLES) for some in few.alike(FoundPairs.joined(left))]
+            yield from self._watched(work, "Permuting pairs")
+
+    def _watched(self, work: Sequence[Callable[[], FoundPairs]], title: str) -> Iterator[FoundPairs]:
+        return watched(stream(_done, work), len(work), title, shown=self._asked.progress)
 
 
 def _done(work: Callable[[], FoundPairs]) -> FoundPairs:
