@@ -216,10 +216,8 @@ class FewRows:
                 own = pairs[some]
                 evidence = log_evidence(block_roots(cross[own, :a, :b], blocks), blocks, n, law=log_sf_of_many)
                 for pair, log_mean in zip(own.tolist(), log_harmonic_mean(evidence).tolist(), strict=True):
-                    bases = (
-                        Basis(side[pair, :, :rank], None, None) for side, rank in zip(ordered, (a, b), strict=True)
-                    )
-                    waiting[pair] = Waiting(*bases, blocks, -log_mean)
+                    of_x, of_y = (Basis(side[pair, :, :r], None, None) for side, r in zip(ordered, (a, b), strict=True))
+                    waiting[pair] = Waiting(of_x, of_y, blocks, -log_mean)
         return waiting
 
     def _in_order(self, side: _Side, columns: Index, rows: "_Rows") -> Array:

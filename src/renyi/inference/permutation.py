@@ -207,8 +207,8 @@ class _Tally:
     def add(self, which: Index, values: Array, /) -> None:
         """The next draws (pairs, draws) of some that are not resolved yet."""
         observed = self._observed[which, np.newaxis]
-        reached = np.cumsum(reaches(values, observed, rounding=self._rounding), axis=1)
-        reached += self._n_reached[which, np.newaxis]
+        reached = np.cumsum(reaches(values, observed, rounding=self._rounding), axis=1, dtype=np.intp)
+        reached = reached + self._n_reached[which, np.newaxis]
         # No draw counts after the one by which enough have reached.
         is_enough = reached >= _ENOUGH
         drawn = np.where(is_enough[:, -1], np.argmax(is_enough, axis=1) + 1, values.shape[1])
