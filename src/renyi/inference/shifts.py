@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import minimum_filter1d
-from scipy.special import betainc, betaln
+from scipy.special import betainc, betaln, gammaincc, gammaln
 
 from renyi.compute.arrays import Array
 from renyi.inference import multiscale
@@ -32,8 +32,11 @@ MOST_FUNCTIONS = 6
 _BLOCKS: tuple[Block, ...] = ((1, 1), (2, 1), (1, 2), (3, 1), (1, 3), (6, 1), (1, 6), (2, 2), (4, 4))
 # A block of k products is looked at if the series are worth so many rows: with fewer its size at 1 % is above 0.016;
 # benchmarks/studies/time_sizes.py. The first block is always looked at.
-_ROWS_FOR_BLOCK, _ROWS_FOR_PRODUCT = 4.0, 4.0
+_ROWS_FOR_BLOCK, _ROWS_FOR_PRODUCT = 8.0, 8.0
 _LARGEST_SHARE = 1.0 - 1e-9
+# A window of lags is worth more where p-values are small than on average, since peaks are narrower the higher they are:
+# this share of the way, on a scale of logarithms, from what it is worth on average to its number of lags.
+_NARROWER = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +168,10 @@ class _Block:
 
     def _log_sf(self, lengths: Array) -> Array:
         nu = max(self.n_effective, self.k + 1.0)
-        return log_beta_sf(np.minimum(lengths / nu, _LARGEST_SHARE), self.k / 2, (nu - self.k) / 2)
+        by_phases = log_beta_sf(np.minimum(lengths / nu, _LARGEST_SHARE), self.k / 2, (nu - self.k) / 2)
+        # Four moments say little of the far tail. The χ² distribution of many frequencies is an upper bound of it; no
+        # p-value is below the square of that one.
+        return np.maximum(by_phases, 2.0 * log_chi_squared_sf(lengths, self.k))
 
 
 def _weights(n: int) -> Array:
@@ -187,6 +193,17 @@ def log_beta_sf(share: Array, a: float, b: float, /) -> Array:
     return np.asarray(found)
 
 
+def log_chi_squared_sf(values: Array, k: int, /) -> Array:
+    """Logarithm of the upper tail of a χ² distribution with k degrees of freedom."""
+    half = np.asarray(values) / 2.0
+    with np.errstate(divide="ignore"):
+        found = np.log(gammaincc(k / 2, half))
+    if np.isinf(found).any():
+        leading = -half + (k / 2 - 1) * np.log(np.maximum(half, 1.0)) - gammaln(k / 2)
+        found = np.where(np.isinf(found), leading, found)
+    return np.asarray(found)
+
+
 def of_strongest(log_pvalues: Array, max_lag: int, /) -> tuple[float, float]:
     """Logarithm of the p-value of the smallest one within a window of lags, and how many lags the window is worth.
 
@@ -197,6 +214,7 @@ def of_strongest(log_pvalues: Array, max_lag: int, /) -> tuple[float, float]:
     smallest = np.exp(minimum_filter1d(log_pvalues, width, mode="wrap"))
     worth = float(np.clip(1.0 / np.mean(-np.log1p(-np.minimum(smallest, 1.0 - 1e-12))), 1.0, min(width, n)))
     best = float(log_pvalues[window(n, max_lag)].min())
+    worth = worth ** (1.0 - _NARROWER) * min(width, n) ** _NARROWER
     return log_of_smallest(best, worth), worth
 
 
