@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from renyi.data.align import as_blocks, as_conditional, common_rows
+from renyi.data.align import as_conditional, as_groups, common_rows
 from renyi.data.column import Column
 from renyi.errors import InputError
 
@@ -47,9 +47,9 @@ def test_a_list_of_lists_is_told_to_be_rows():
         as_conditional([1.0, 2, 3], [3.0, 1, 2], [[1.0, 2, 3], [4.0, 5, 6]], missing="raise")
 
 
-def test_blocks_are_labels_of_all_rows():
-    codes, rows = as_blocks(["b", "a", "b", "c"], [1.0, 2, NAN, 4], [1.0, 3, 2, 2])
+def test_groups_are_labels_of_all_rows():
+    codes, rows = as_groups(["b", "a", "b", "c"], [1.0, 2, NAN, 4], [1.0, 3, 2, 2])
     assert codes.tolist() == [1, 0, 1, 2]
     assert rows.tolist() == [True, True, False, True]
-    with pytest.raises(InputError, match="blocks has no label for row 2"):
-        as_blocks(["b", "a", None, "c"], [1.0, 2, 3, 4], [1.0, 3, 2, 2])
+    with pytest.raises(InputError, match="groups has no label for row 2"):
+        as_groups(["b", "a", None, "c"], [1.0, 2, 3, 4], [1.0, 3, 2, 2])

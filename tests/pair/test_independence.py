@@ -186,43 +186,43 @@ def panel(rng, n_units=20, n_rows=10):
 
 
 @pytest.mark.slow
-def test_blocks_keep_the_size_that_dependent_rows_break(rng):
+def test_groups_keep_the_size_that_dependent_rows_break(rng):
     plain, within, whole = [], [], []
     for _ in range(200):
         unit, x, y = panel(rng)
         plain.append(pvalue(x, y))
-        within.append(pvalue(x, y, blocks=unit, n_resamples=199))
-        whole.append(pvalue(x, y, blocks=unit, exchange="whole", n_resamples=199))
+        within.append(pvalue(x, y, groups=unit, n_resamples=199))
+        whole.append(pvalue(x, y, groups=unit, exchange="whole", n_resamples=199))
     assert np.mean(np.array(plain) <= 0.05) > 0.5
     for found in (within, whole):
         assert np.mean(np.array(found) <= 0.05) == pytest.approx(0.05, abs=3.5 * np.sqrt(0.05 * 0.95 / 200))
 
 
-def test_blocks_find_what_is_there(rng):
+def test_groups_find_what_is_there(rng):
     unit, x, _ = panel(rng)
     y = x**2 + 0.3 * rng.standard_normal(len(x))
     labels = np.array([f"unit {u}" for u in unit])
     for settings in ({}, {"exchange": "whole"}, {"method": "permutation"}):
-        result = renyi.independence_test(x, y, blocks=labels, n_resamples=499, **settings)
+        result = renyi.independence_test(x, y, groups=labels, n_resamples=499, **settings)
         assert result.pvalue == 1 / 500
         assert result.calibration == "shuffles"
     holes = x.copy()
     holes[:7] = np.nan
     for missing in ("pairwise", "listwise"):
-        assert pvalue(holes, y, blocks=labels, missing=missing, n_resamples=99) == 1 / 100
+        assert pvalue(holes, y, groups=labels, missing=missing, n_resamples=99) == 1 / 100
         with pytest.raises(renyi.InputError, match="must be complete"):
-            renyi.independence_test(holes, y, blocks=labels, exchange="whole", missing=missing)
+            renyi.independence_test(holes, y, groups=labels, exchange="whole", missing=missing)
 
 
-def test_many_blocks_and_few_arrangements(rng):
+def test_many_groups_and_few_arrangements(rng):
     x, y = rng.standard_normal((2, 12_000))
-    assert pvalue(x, y, blocks=np.arange(12_000) // 2, n_resamples=20) > 0.04
+    assert pvalue(x, y, groups=np.arange(12_000) // 2, n_resamples=20) > 0.04
     two = np.repeat([0, 1, 2], [40, 40, 20])
-    result = renyi.independence_test(x[:100], x[:100], blocks=two, exchange="whole", n_resamples=999)
+    result = renyi.independence_test(x[:100], x[:100], groups=two, exchange="whole", n_resamples=999)
     assert result.floor == pytest.approx(0.5)
     assert result.pvalue == pytest.approx(0.5, abs=0.15)
     with pytest.raises(renyi.InputError, match="different indexes"):
-        renyi.independence_test(pd.Series(x[:100]), y[:100], blocks=pd.Series(two, index=np.arange(1, 101)))
+        renyi.independence_test(pd.Series(x[:100]), y[:100], groups=pd.Series(two, index=np.arange(1, 101)))
 
 
 def test_perfect_dependence_of_few_values_has_its_exact_pvalue(rng):
@@ -234,7 +234,7 @@ def test_perfect_dependence_of_few_values_has_its_exact_pvalue(rng):
     assert pvalue(half, half) == pytest.approx(2 / 252, abs=0.003)
     group = np.repeat(np.arange(10), 10)
     level = rng.standard_normal(10)[group]
-    assert pvalue(level, level**3, blocks=group) == 1.0
+    assert pvalue(level, level**3, groups=group) == 1.0
     # By law, no smaller than one over the number of arrangements.
     assert renyi.independence_test(np.arange(10), np.arange(10)).log_pvalue == pytest.approx(-np.log(3628800))
 
@@ -332,12 +332,12 @@ def test_confidence_levels_out_of_range_are_refused(level, rng):
         ({"missing": "drop"}, "missing='drop'"),
         ({"rng": -1}, "rng=-1"),
         ({"exchange": "some"}, "exchange='some'"),
-        ({"blocks": [1, 2]}, "2 labels for 50 rows"),
-        ({"blocks": list(range(50))}, "nothing to shuffle"),
-        ({"blocks": [None] + [1] * 49}, "no label for row 0"),
-        ({"blocks": [0, 1] * 25, "method": "roy"}, "takes rows as independent"),
+        ({"groups": [1, 2]}, "2 labels for 50 rows"),
+        ({"groups": list(range(50))}, "nothing to permute"),
+        ({"groups": [None] + [1] * 49}, "no label for row 0"),
+        ({"groups": [0, 1] * 25, "method": "roy"}, "takes rows as independent"),
         ({"exchange": "whole"}, "there are none"),
-        ({"blocks": pd.Series(range(50), index=range(1, 51))}, "nothing to shuffle"),
+        ({"groups": pd.Series(range(50), index=range(1, 51))}, "nothing to permute"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, message, rng):

@@ -27,9 +27,9 @@ def test_functions_of_pairs_read_tensors_wherever_they_are(kind, rng):
     for given, known in ((z, c), ([z, z > 0], [c, c > 0]), ({"z": z}, {"z": c})):
         assert renyi.conditional_test(x, y, given).pvalue == renyi.conditional_test(a, b, known).pvalue
     assert renyi.measure("dcor")(x, y) == renyi.measure("dcor")(a, b)
-    blocks = np.arange(N) // 30
-    found = renyi.independence_test(a, b, blocks=torch.tensor(blocks).as_subclass(OnCard))
-    assert found.pvalue == renyi.independence_test(a, b, blocks=blocks).pvalue
+    groups = np.arange(N) // 30
+    found = renyi.independence_test(a, b, groups=torch.tensor(groups).as_subclass(OnCard))
+    assert found.pvalue == renyi.independence_test(a, b, groups=groups).pvalue
     assert renyi.independence_test(x, y).log_pvalue == pytest.approx(renyi.independence_test(a, b).log_pvalue)
     labels = (x > 0).long() + (x > 1).long()
     assert renyi.categorical(labels).levels == (0, 1, 2)

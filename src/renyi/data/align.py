@@ -58,16 +58,21 @@ def _on_rows(pair: tuple[Column, Column], rows: Mask) -> tuple[Column, Column]:
     return a, b
 
 
-def as_blocks(blocks: Any, x: Any, y: Any, /) -> tuple[Index, Mask | None]:
-    """Codes of the blocks of all rows, and the rows that x and y both have (None: all)."""
-    check_indexes(x, y, blocks)
+def as_groups(groups: Any, x: Any, y: Any, /) -> tuple[Index, Mask | None]:
+    """Codes of the groups of all rows, and the rows that x and y both have (None: all)."""
+    check_indexes(x, y, groups)
     pair = as_pair(x, y, missing="pairwise")
-    (codes, missing, _), _ = encode_labels(blocks)
-    if len(codes) != len(pair[0]):
-        raise InputError(f"blocks has {len(codes):,} labels for {len(pair[0]):,} rows: pass one for each")
+    return group_codes(groups, len(pair[0])), common_rows(*pair)
+
+
+def group_codes(groups: Any, n_rows: int, /) -> Index:
+    """Codes of labels of all rows, each of which has one."""
+    (codes, missing, _), _ = encode_labels(groups)
+    if len(codes) != n_rows:
+        raise InputError(f"groups has {len(codes):,} labels for {n_rows:,} rows: pass one for each")
     if missing.any():
-        raise InputError(f"blocks has no label for row {np.argmax(missing):,}: every row needs one")
-    return codes, common_rows(*pair)
+        raise InputError(f"groups has no label for row {np.argmax(missing):,}: every row needs one")
+    return codes
 
 
 def check_indexes(*data: Any) -> None:

@@ -84,9 +84,9 @@ class Groups:
     def __post_init__(self) -> None:
         sizes = np.bincount(self.codes)
         if self.exchange == "within" and sizes.max() == 1:
-            raise InputError("every block has a single row, and within such blocks there is nothing to shuffle")
+            raise InputError("every group has a single row, and within such groups there is nothing to permute")
         if self.exchange == "whole" and np.bincount(sizes)[1:].max() == 1:
-            raise InputError("no two blocks have the same number of rows, so none can change places with another")
+            raise InputError("no two groups have the same number of rows, so none can change places with another")
 
     @property
     def log_arrangements(self) -> float:

@@ -15,8 +15,10 @@ from renyi.basis.random_features import Seed
 from renyi.compute.arrays import Array, Index, namespace
 from renyi.compute.devices import as_torch, device_of
 from renyi.compute.eigenvalues import most_of_root, sum_of_squares
-from renyi.data.align import Missing, as_blocks, as_pair, common_rows
-from renyi.errors import CalibrationWarning, InputError, check_choice, is_integer
+from renyi.data.align import Missing, as_groups, as_pair, check_indexes, common_rows
+from renyi.data.column import Column
+from renyi.data.time import Timeline, timeline
+from renyi.errors import CalibrationWarning, InputError, brief, check_choice, is_integer
 from renyi.inference import contingency, multiscale
 from renyi.inference.classical import bartlett, spectral
 from renyi.inference.multiscale import Block, Law
@@ -32,6 +34,8 @@ from renyi.inference.permutation import (
     shuffled_pvalues,
 )
 from renyi.inference.roy import log_sf, log_sf_of_many
+from renyi.inference.shifts import Shifts
+from renyi.pair import series
 from renyi.pair.bases import columns_on, for_both, pair_of_bases
 from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
 from renyi.pair.result import TestResult
@@ -55,8 +59,10 @@ def independence_test(
     *,
     method: Method = "auto",
     n_resamples: int = 9999,
-    blocks: Any = None,
+    time: Any = None,
+    groups: Any = None,
     exchange: Exchange = "within",
+    order: Literal["check"] | None = "check",
     missing: Missing = "raise",
     device: Any = None,
     rng: Rng = None,
@@ -65,7 +71,7 @@ def independence_test(
 
     The default looks at functions of x and y on every scale at once, from a monotone trend to twenty waves, and needs
     no setting. Its p-value comes from a law, without permutations, wherever that law holds. Rows are taken to be
-    independent of one another; where they are not (panels, time series) pass `blocks`.
+    independent of one another; where they are not pass `time` or `groups`.
 
     Parameters
     ----------
@@ -77,16 +83,23 @@ def independence_test(
         by the weighted χ² of kernel tests, "permutation" by shuffling rows.
     n_resamples : int, default 9999
         Shuffles at most, where shuffles are needed: drawing stops once the answer is clear.
-    blocks : array-like of shape (n,), optional
-        Labels of rows that belong together: the p-value then comes from shuffles that respect them.
+    time : True or array-like of shape (n,), optional
+        Rows are a series: True where they are in order and equally far apart, or a stamp for every row. The p-value
+        is then by shifts of one series against the other (docs/time-series.md), which takes no permutations.
+    groups : array-like of shape (n,), optional
+        Labels of rows that belong together: the p-value then comes from permutations that respect them. With `time`
+        each group is a series of its own, as in a panel.
     exchange : {"within", "whole"}, default "within"
-        With `blocks`: shuffle rows within their block (a panel whose units differ), or whole blocks of equal size,
-        rows in their order (a time series cut into stretches).
+        With `groups`: permute rows within their group (units that differ), or whole groups of equal size, rows in their
+        order (repeated measurements).
+    order : {"check", None}, default "check"
+        Whether to look if x and y resemble their own previous rows, which `notes` of the result then say. None where
+        the order of rows means nothing.
     missing : {"raise", "pairwise", "listwise"}, default "raise"
         As in `renyi.rdc`.
     device : str or torch.device, optional
         As in `renyi.rdc`; from 16,384 rows on, or where more shuffles are asked for on fewer, the device draws its own.
-        It takes no `blocks` yet.
+        It takes no `time` and no `groups` yet.
     rng : int, numpy.random.Generator or None, default None
         For the frequencies of the coefficient and for shuffles. None is one fixed draw.
 
@@ -142,17 +155,33 @@ def independence_test(
     x, y = as_torch(x), as_torch(y)
     place = device_of(device, x, y)
     if place is not None:
-        if blocks is not None:
-            raise InputError("blocks are not shuffled on a device yet: pass NumPy arrays and device=None")
+        if groups is not None or time is not None:
+            raise InputError("groups are not permuted on a device yet, nor is time: pass NumPy arrays and device=None")
         x, y = columns_on(place, x, y)
     (seed,) = random_features.seeds(rng, n_draws=1)
     pair = as_pair(x, y, missing=missing)
-    groups = _groups(blocks, exchange, x, y)
-    if groups is not None and method not in ("auto", "permutation"):
-        raise InputError(f"method={method!r} takes rows as independent: with blocks pass 'auto' or 'permutation'")
-    shuffles = Shuffles(int(n_resamples), seed, groups, device=place)
+    if order not in ("check", None):
+        raise InputError(f"order={brief(order)} makes no sense: pass 'check', or None to leave the order of rows alone")
+    if time is not None:
+        if method != "auto":
+            raise InputError(f"method={method!r} takes rows as independent: with time pass 'auto'")
+        if exchange != "within":
+            raise InputError("exchange='whole' is for groups without time: with time each group is a series of its own")
+        check_indexes(x, y, *(part for part in (time, groups) if part is not True))
+        # A row that is left out would tear a hole into time.
+        pair = as_pair(x, y, missing="pairwise") if missing == "listwise" else pair
+        line = timeline(time, groups, len(pair[0]))
+        return of_series(pair, [prepare(column, seed) for column in pair], line)
+    together_rows = _groups(groups, exchange, x, y)
+    if together_rows is not None and method not in ("auto", "permutation"):
+        raise InputError(f"method={method!r} takes rows as independent: with groups pass 'auto' or 'permutation'")
+    shuffles = Shuffles(int(n_resamples), seed, together_rows, device=place)
     if method == "auto":
-        result = on_every_scale(*together(pair, for_both(lambda column: prepare(column, seed), pair)), shuffles)
+        sides = for_both(lambda column: prepare(column, seed), pair)
+        result = on_every_scale(*together(pair, sides), shuffles)
+        if order is not None and groups is None:
+            note = series.note_on_order(pair, [side.scales for side in sides])
+            result = replace(result, notes=(note,) if note else ())
     else:
         result = on_the_coefficient(pair_of_bases(pair, DEFAULT_SETTINGS, seed), method, shuffles)
     # Rows are named as the user counts them, also where those with a missing cell were dropped.
@@ -226,16 +255,42 @@ def check_resamples(n_resamples: Any, /) -> None:
         raise InputError(f"n_resamples={n_resamples!r} makes no sense: pass a whole number, 1 to {_MOST_RESAMPLES:,}")
 
 
-def _groups(blocks: Any, exchange: Exchange, x: Any, y: Any) -> Groups | None:
-    """The blocks of the rows that are used."""
-    if blocks is None:
+def of_series(pair: tuple[Column, Column], sides: Sequence[Prepared], line: Timeline, /) -> TestResult:
+    """The test of two columns in time, by the distribution of shifts."""
+    x, y = together(pair, sides)
+    coefficient = largest_correlation(cross_products(x.basis, y.basis))
+    shifts = Shifts(*(series.spectra(column, side, line) for column, side in zip(pair, sides, strict=True)))
+    log_pvalue, scale = shifts.at(0)
+    n = x.basis.n_samples
+    functions = [series.over_rows(side.basis, column.missing) for column, side in zip(pair, sides, strict=True)]
+    walks = series.random_walks(pair, sides, line)
+    result = TestResult(
+        statistic=-log_pvalue,
+        pvalue=1.0,
+        log_pvalue=0.0,
+        method="auto",
+        coefficient=coefficient,
+        n_samples=n,
+        bases=(x.basis, y.basis),
+        scale=scale,
+        n_effective=min(shifts.n_effective, float(n)),
+        chance=series.chance_level(functions[0], functions[1], line, n),
+        common=common_rows(*pair),
+        notes=(series.note_on_walks(walks),) if len(walks) == 2 else (),
+    )
+    return result.by_law(log_pvalue)
+
+
+def _groups(groups: Any, exchange: Exchange, x: Any, y: Any) -> Groups | None:
+    """The groups of the rows that are used."""
+    if groups is None:
         if exchange != "within":
-            raise InputError(f"exchange={exchange!r} says how blocks change places, and there are none: pass blocks")
+            raise InputError(f"exchange={exchange!r} says how groups change places, and there are none: pass groups")
         return None
-    codes, rows = as_blocks(blocks, x, y)
+    codes, rows = as_groups(groups, x, y)
     if rows is not None and exchange == "whole":
         raise InputError(
-            "blocks that change places as a whole must be complete, and rows are missing: leave out such blocks"
+            "groups that change places as a whole must be complete, and rows are missing: leave out such groups"
         )
     return Groups(np.unique(codes if rows is None else codes[rows], return_inverse=True)[1], exchange)
 

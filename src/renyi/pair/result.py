@@ -208,8 +208,8 @@ class TestResult:
         Natural logarithm of the p-value, also where `pvalue` would be 0.
     method : str
         The method asked for; of a measure its name, with the settings that are not the default.
-    calibration : {"law", "shuffles"}
-        Where the p-value comes from: a law of the statistic, or shuffled data.
+    calibration : {"law", "shuffles", "shifts"}
+        Where the p-value comes from: a law of the statistic, shuffled data, or, of rows in time, the law of shifts.
     coefficient : float
         The Randomized Dependence Coefficient of the pair (given z: of what z leaves), or that of the measure tested.
     debiased : float, or None
@@ -230,7 +230,7 @@ class TestResult:
     n_resamples : int or None
         Shuffles drawn, None where none were needed.
     floor : float or None
-        The smallest p-value that so many shuffles, or so few arrangements of blocks, could have shown; None for a law.
+        The smallest p-value that so many shuffles, or so few arrangements of groups, could have shown; None for a law.
     n_explained : int
         Degrees of freedom that z takes, 0 without one.
     left_out : tuple of int
@@ -238,6 +238,10 @@ class TestResult:
     effective_rows : float, or None
         How many rows carry the coefficient: k where k rows alone differ from all others; None for other
         measures.
+    n_effective : float or None
+        Of rows in time: how many independent rows they are worth, by their monotone trend; else None.
+    notes : tuple of str
+        What to know beside it: rows that resemble those before them, series that wander.
     remark : str
         Where one or two rows carry the coefficient what it is without them, as in "without row 17: 0.35"; else empty.
         Rows are counted from 0.
@@ -258,6 +262,10 @@ class TestResult:
     n_explained: int = 0
     left_out: tuple[int, ...] = ()
     common: Mask | None = field(repr=False, default=None)
+    n_effective: float | None = None
+    # The level of ρ₁² that shifts show, where rows are in time.
+    chance: float | None = field(repr=False, default=None)
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def effective_rows(self) -> float | None:
@@ -275,6 +283,8 @@ class TestResult:
     @property
     def calibration(self) -> str:
         """Where the p-value comes from."""
+        if self.n_effective is not None:
+            return "shifts"
         return "law" if self.n_resamples is None else "shuffles"
 
     @property
@@ -287,6 +297,8 @@ class TestResult:
         """The coefficient, less what independent data would show; None for a measure of which nobody knows that."""
         if self.bases is None:
             return None
+        if self.chance is not None:
+            return debias(self.coefficient, self.chance)
         if self.n_explained:
             x, y = self.bases
             return debias(self.coefficient, null_median(x.rank, y.rank, self.n_samples - self.n_explained))
@@ -304,7 +316,10 @@ class TestResult:
         most: Array | float = 1.0
         if self.bases is not None and all(basis.order is not None for basis in self.bases):
             most = most_of_categories(np.array([self.coefficient]), debiased, np.array([self.ranks], dtype=np.int32))
-        return float(strengths(debiased, log_pvalue, np.array([self.n_samples]), most=most)[0])
+        n = self.n_samples if self.n_effective is None else self.n_effective
+        if self.n_effective is not None:
+            most = self.coefficient
+        return float(strengths(debiased, log_pvalue, np.array([n]), most=most)[0])
 
     def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """Interval for the coefficient of the population, in [0, 1]; two NaN where `no_interval` says why.
@@ -336,6 +351,8 @@ class TestResult:
     @property
     def no_interval(self) -> str:
         """Why there is no confidence interval; empty where there is one."""
+        if self.n_effective is not None:
+            return "rows are in time, and the interval is for independent ones"
         if self.effective_rows is None or not too_few_rows(self.effective_rows, self.n_samples):
             return ""
         n_rows = max(round(self.effective_rows), 1)
@@ -350,7 +367,7 @@ class TestResult:
         return replace(self, pvalue=pvalue, log_pvalue=float(np.log(pvalue)), n_resamples=n_drawn, floor=floor)
 
     def __dir__(self) -> list[str]:
-        return showing.public_names(self, "bases", "by_law", "by_shuffles")
+        return showing.public_names(self, "bases", "by_law", "by_shuffles", "chance")
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
@@ -361,6 +378,10 @@ class TestResult:
         scale = "" if self.scale is None else f", scale={self.scale}"
         strength = "" if self.strength is None else f", strength={self.strength:.4f}"
         left_out = f", left_out={self.left_out}" if self.left_out else ""
+        if self.n_effective is not None:
+            left_out += f", n_effective={self.n_effective:.0f}"
+        if self.notes:
+            left_out += f", notes={self.notes}"
         return (
             f"TestResult(pvalue={pvalue}, statistic={self.statistic:.4g}, coefficient={self.coefficient:.4f}{strength}"
             f", method={self.method!r}{scale}{shuffled}, n_samples={self.n_samples}{left_out})"

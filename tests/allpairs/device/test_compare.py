@@ -347,8 +347,8 @@ def test_what_a_device_cannot_do_is_refused_and_not_done_elsewhere(rng):
         renyi.screen(torch.tensor(values), "x0", given="x1")
     with pytest.raises(renyi.InputError, match="a table has rows and columns"):
         renyi.matrix(torch.tensor(values[:, 0]))
-    with pytest.raises(renyi.InputError, match="blocks are not shuffled on a device yet"):
-        renyi.independence_test(*torch.tensor(values[:, :2]).T, blocks=np.arange(80) // 8)
+    with pytest.raises(renyi.InputError, match="groups are not permuted on a device yet"):
+        renyi.independence_test(*torch.tensor(values[:, :2]).T, groups=np.arange(80) // 8)
 
 
 # Arithmetic that NumPy and torch share.

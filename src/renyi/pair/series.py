@@ -1,0 +1,112 @@
+"""Columns in time: their Fourier coefficients, what chance shows of two, and what is said of rows in order."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from renyi.basis.basis import Basis
+from renyi.basis.canonical import canonical_correlations
+from renyi.basis.nested import Scales
+from renyi.compute.arrays import Array, Mask
+from renyi.data.column import Column
+from renyi.data.time import Timeline
+from renyi.errors import count, some
+from renyi.inference.serial import FEWEST_ROWS, Memory, in_order, may_be_random_walk, memory
+from renyi.inference.shifts import MOST_FUNCTIONS, Spectra
+from renyi.pair.prepare import Prepared
+
+# Shifts whose median says what chance shows of a coefficient.
+_SHIFTS = 24
+# Functions of a column by which the table is sorted that may explain why others resemble their previous row.
+_OF_SORTED = 20
+
+
+def over_rows(basis: Basis, missing: Mask | None, most: int | None = None, /) -> Array:
+    """Functions (rows, functions) at all rows of a column, 0 where it is missing."""
+    found = basis.rows(0, basis.n_samples)[:, :most]
+    if missing is None:
+        return found
+    whole = np.zeros((len(missing), found.shape[1]))
+    whole[~missing] = found
+    return whole
+
+
+def spectra(column: Column, prepared: Prepared, line: Timeline, /) -> Spectra:
+    """Fourier coefficients of a column's leading functions over time."""
+    functions = over_rows(prepared.scales.basis, column.missing, MOST_FUNCTIONS)
+    return Spectra.of(functions[line.order], line.lengths)
+
+
+def chance_level(x: Array, y: Array, line: Timeline, n: int, /) -> float:
+    """The median of ρ₁² over shifts of one side, from functions of two coefficients at all rows."""
+    x, y = x[line.order], y[line.order]
+    starts = np.concatenate(([0], np.cumsum(line.lengths)[:-1]))
+    levels = []
+    for k in range(_SHIFTS):
+        share = 0.1 + 0.8 * k / (_SHIFTS - 1)
+        rows = np.concatenate(
+            [start + (np.arange(m) + round(share * m)) % m for start, m in zip(starts, line.lengths, strict=True)]
+        )
+        levels.append(float(canonical_correlations(x.T @ y[rows] / n)[0]) ** 2)
+    return min(float(np.median(levels)), 1.0)
+
+
+def random_walks(columns: Sequence[Column], prepared: Sequence[Prepared], line: Timeline, /) -> list[str]:
+    """Names of numbers that cannot be told from random walks."""
+    found = []
+    for column, own in zip(columns, prepared, strict=True):
+        if not column.is_number:
+            continue
+        first = over_rows(own.scales.basis, column.missing, 1)[line.order, 0]
+        known = None if column.missing is None else ~column.missing[line.order]
+        if may_be_random_walk(memory(first, known).correlation, line.n_rows):
+            found.append(column.name)
+    return found
+
+
+def note_on_walks(names: Sequence[str], /) -> str:
+    """What is said of series that wander."""
+    whose = f"{some(names)} wanders" if len(names) == 1 else f"{count(len(names), 'column')} ({some(names)}) wander"
+    return (
+        f"{whose} as random walks do, for which p-values of two such columns are too small, 0.11 at a level of 0.05: "
+        "pass their changes (detrend='difference' in renyi.lags)"
+    )
+
+
+def note_on_order(columns: Sequence[Column], scales: Sequence[Scales], /) -> str:
+    """What is said where columns resemble their own previous row beyond chance; empty where they do not.
+
+    A column by which rows are sorted does not count, and what it explains of others is taken out of them first, unless
+    it is a date.
+    """
+    if not columns or len(columns[0]) < FEWEST_ROWS:
+        return ""
+    serial = [k for k in range(len(columns)) if _memory(columns[k], scales[k]).is_serial]
+    keys = [k for k in serial if _is_key(columns[k], scales[k])]
+    left = [k for k in serial if k not in keys]
+    explaining = [k for k in keys if columns[k].values.dtype.kind not in "mM"]
+    if left and explaining:
+        known = [over_rows(scales[k].basis, columns[k].missing, _OF_SORTED) for k in explaining]
+        q = np.linalg.qr(np.concatenate(known, axis=1))[0]
+        left = [k for k in left if _memory(columns[k], scales[k], q).is_serial]
+    if not left:
+        return ""
+    names = some(columns[k].name for k in left)
+    who = f"{len(left):,} of {len(columns):,} columns ({names}) resemble" if len(columns) > 2 else f"{names} resemble"
+    who = who + "s" if len(columns) <= 2 and len(left) == 1 else who
+    return (
+        f"{who} {'their' if len(left) > 1 else 'its'} own previous row, and p-values take rows as independent: pass "
+        "time= or groups=, or order=None if the order of rows means nothing"
+    )
+
+
+def _memory(column: Column, scales: Scales, explained: Array | None = None) -> Memory:
+    first = over_rows(scales.basis, column.missing, 1)[:, 0]
+    if explained is not None:
+        first = first - explained @ (explained.T @ first)
+    return memory(first, None if column.missing is None else ~column.missing)
+
+
+def _is_key(column: Column, scales: Scales) -> bool:
+    codes = scales.basis.codes
+    return codes is not None and in_order(codes, is_category=column.is_category)
