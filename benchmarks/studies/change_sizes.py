@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from harness import record
 from renyi.change.functions import spanned
 from renyi.change.sums import changed_pairs
-from renyi.data.column import Column
+from renyi.data.column import Column, Kind
 
 Rng: TypeAlias = np.random.Generator
 Pair: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
 
 ROWS = ((100, 100), (200, 200), (500, 500), (2_000, 2_000), (10_000, 10_000))
 UNEQUAL = ((100, 400), (100, 2_000), (200, 2_000), (500, 2_500), (500, 10_000))
-DRAWS = {10_000: 400, 2_000: 1_000}
+DRAWS = {10_000: 400, 2_500: 1_000, 2_000: 1_000}
 LEVELS = (0.05, 0.01)
 
 
@@ -86,7 +86,7 @@ def binary(n: int, rng: Rng) -> Pair:
     return (x > 1).astype(int), y
 
 
-KINDS: dict[str, tuple[Callable[[int, Rng], Pair], tuple[str, str]]] = {
+KINDS: dict[str, tuple[Callable[[int, Rng], Pair], tuple[Kind, Kind]]] = {
     "normal, ρ = 0": (normals(0.0), ("number", "number")),
     "normal, ρ = 0.5": (normals(0.5), ("number", "number")),
     "normal, ρ = 0.9": (normals(0.9), ("number", "number")),
@@ -116,7 +116,7 @@ def pvalue(kind: str, sizes: tuple[int, int], rng: Rng) -> float:
         gaps = rng.random(len(values)) < 1 / 3 if "missing" in kind else None
         levels = tuple(range(int(values.max()) + 1)) if own == "category" else ()
         columns.append(spanned(Column("", own, values, missing=gaps, levels=levels), sizes[0]))
-    return float(np.exp(changed_pairs(columns)[2][0]))
+    return float(np.exp(changed_pairs(columns).log_pvalues[0]))
 
 
 def main(*only: str) -> None:
@@ -125,7 +125,7 @@ def main(*only: str) -> None:
     for kind in KINDS:
         for sizes in (*ROWS, *UNEQUAL):
             rng = np.random.default_rng([11, *sizes, *kind.encode()])
-            draws = max(20, int(share * DRAWS.get(max(sizes), 2_000)))
+            draws = max(20, int(share * DRAWS.get(max(sizes), 1_500)))
             p = np.array([pvalue(kind, sizes, rng) for _ in range(draws)])
             p = p[np.isfinite(p)]
             row: dict[str, Any] = {"kind": kind, "rows": list(sizes), "draws": len(p)}

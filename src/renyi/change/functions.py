@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,15 +27,14 @@ FEWEST_OF_LEVEL = 20
 class Spanned:
     """One column of two tables: which functions of it span all that is compared, at every row.
 
-    Of a smooth column `places` (tables) are mean ranks in each table, NaN where a cell is missing; else codes of levels,
-    −1 where it is missing. `counts` (tables, levels) are the rows of every level.
+    Of a smooth column `places` (tables) are mean ranks in each table, NaN where a cell is missing; else codes of
+    levels, −1 where it is missing. `counts` (tables, levels) are the rows of every level.
     """
 
     name: str
-    places: tuple[NDArray[np.generic], NDArray[np.generic]]
+    places: tuple[NDArray[Any], NDArray[Any]]
     is_number: bool
     counts: Array | None = None
-    values: Array | None = None
 
     @property
     def is_smooth(self) -> bool:
@@ -86,12 +86,14 @@ def spanned(column: Column, n_before: int, /) -> Spanned:
         codes = _cells(column)
     codes = np.where(gaps, -1, codes)
     codes = (_neighbours if is_number else _frequent)(codes, n_before)
-    counts = np.array([np.bincount(codes[part][codes[part] >= 0], minlength=SPANNED - 1) for part in parts], dtype=float)
+    counts = np.array(
+        [np.bincount(codes[part][codes[part] >= 0], minlength=SPANNED - 1) for part in parts], dtype=float
+    )
     small = codes.astype(np.int8)
     return Spanned(column.name, (small[parts[0]], small[parts[1]]), is_number, counts)
 
 
-def _few_values(column: Column) -> NDArray[np.generic] | None:
+def _few_values(column: Column) -> NDArray[Any] | None:
     """All values of a number, if they are few; most columns show on a glance that they are not."""
     known = column.known
     if len(np.unique(known[:_GLANCE])) > MOST_LEVELS:
@@ -162,7 +164,11 @@ def functions_of(columns: Sequence[Spanned], /) -> Functions:
     weights, pooled, times, entering, bending, crossing, sizes = zip(*made, strict=True)
     return Functions(
         np.stack(weights, axis=1),
-        *(np.stack(part) for part in (pooled, times, entering, bending, crossing)),
+        np.stack(pooled),
+        np.stack(times),
+        np.stack(entering),
+        np.stack(bending),
+        np.stack(crossing),
         np.array(sizes),
         np.array([column.is_number for column in columns]),
     )
@@ -178,7 +184,9 @@ def _of_levels(column: Spanned) -> tuple[Array, Array, Array, Array, Array, Arra
     counts = column.counts
     if counts is None:
         raise ValueError("levels are counted")
-    shares = np.vstack((counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0), counts.sum(axis=0) / max(counts.sum(), 1.0)))
+    shares = np.vstack(
+        (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0), counts.sum(axis=0) / max(counts.sum(), 1.0))
+    )
     usable = int(np.count_nonzero(counts.min(axis=0) >= FEWEST_OF_LEVEL))
     size = max(0, min(usable - 1, COMPARED))
     if column.is_number:

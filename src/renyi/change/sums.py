@@ -1,13 +1,14 @@
 """Columns of two tables to sums over rows of products of their functions, and these to p-values of pairs."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
 import numpy as np
 
 from renyi.change.functions import Spanned, functions_of
 from renyi.compute.arrays import Array, Index
-from renyi.inference.change import COMPARED, SMOOTHEST, SPANNED, Functions, Sums, log_pvalues
+from renyi.inference.change import COMPARED, SMOOTHEST, SPANNED, Sums, changes
 
 # Rows of functions that stay in cache, and columns whose sums are held at once: 64 × 64 blocks are 11 MB.
 _ROWS, _COLUMNS = 2048, 128
@@ -17,8 +18,18 @@ _MANY_ROWS = 8192
 _PAIRS = 1024
 
 
-def changed_pairs(columns: Sequence[Spanned], /) -> tuple[Index, Index, Array]:
-    """All pairs of columns, and logarithms of p-values of equal dependence in both tables."""
+@dataclass(frozen=True, eq=False)
+class ChangedPairs:
+    """All pairs of columns, in their order: logarithms of p-values of equal dependence, and how far it moved."""
+
+    i: Index
+    j: Index
+    log_pvalues: Array
+    moved: Array
+
+
+def changed_pairs(columns: Sequence[Spanned], /) -> ChangedPairs:
+    """What changed in all pairs of columns between two tables."""
     functions = functions_of(columns)
     starts = range(0, len(columns), _COLUMNS)
     own = np.zeros((2, len(columns), SPANNED, SPANNED))
@@ -32,15 +43,13 @@ def changed_pairs(columns: Sequence[Spanned], /) -> tuple[Index, Index, Array]:
         if left == right:
             own[:, left] = [own_sums(some, sums[t]) for t in range(2)]
         for i, j in _batches(left, right):
-            found.append((i, j, of_pairs(functions, sums[:, i - left.start, j - right.start], own, i, j)))
+            both = Sums(sums[:, i - left.start, j - right.start], own[:, i], own[:, j])
+            found.append((i, j, *changes(functions.take(i), functions.take(j), both)))
+    if not found:
+        return ChangedPairs(*np.empty((2, 0), dtype=np.intp), *np.empty((2, 0)))
     parts = [np.concatenate(part) for part in zip(*found, strict=True)]
     order = np.lexsort((parts[1], parts[0]))
-    return parts[0][order], parts[1][order], parts[2][order]
-
-
-def of_pairs(functions: Functions, both: Array, own: Array, i: Index, j: Index, /) -> Array:
-    """Logarithms of p-values of some pairs, given their sums."""
-    return log_pvalues(functions.take(i), functions.take(j), Sums(both, own[:, i], own[:, j]))
+    return ChangedPairs(*(part[order] for part in parts))
 
 
 def _batches(left: slice, right: slice) -> Iterator[tuple[Index, Index]]:
@@ -67,11 +76,11 @@ def sums_between(left: Sequence[Spanned], right: Sequence[Spanned], table: int, 
     blocks = [(smooth, smooth), (rough, compared), *([] if is_square else [(compared, rough)])]
     for start in range(0, n_rows, _ROWS):
         some = slice(start, min(start + _ROWS, n_rows))
-        for side, buffer, sums in zip(sides, buffers, of_sides, strict=True):
+        for side, buffer, whole in zip(sides, buffers, of_sides, strict=True):
             buffer[:, :, some.stop - some.start :] = 0.0
             for k, column in enumerate(side):
                 column.rows(table, some, buffer[:, k, : some.stop - some.start])
-            sums += buffer.sum(axis=2, dtype=np.float64)
+            np.add(whole, buffer.sum(axis=2, dtype=np.float64), out=whole)
         for of_left, of_right in blocks:
             x, y = buffers[0][of_left].reshape(-1, _ROWS), buffers[-1][of_right].reshape(-1, _ROWS)
             total[of_left, :, of_right] += (x @ y.T).reshape(total[of_left, :, of_right].shape)

@@ -1,10 +1,10 @@
 """Whether the dependence of two columns is the same in two tables, from sums over rows.
 
 Each table has ranks of its own, so that only the copula counts. With f and g functions of the ranks of either column,
-C = cov(f, g) is an estimate whose error is the mean of the influences of single rows: f·g less its mean, plus what a row
-moves by entering the ranks of all the others. Those influences are products of few functions: cosines of ranks, whose
-products are cosines, or indicators of levels. Hence the covariance of all entries of C follows from mean products of
-these functions, and the test needs no row; docs/change.md, "The test".
+C = cov(f, g) is an estimate whose error is the mean of the influences of single rows: f·g less its mean, plus what a
+row moves by entering the ranks of all the others. Those influences are products of few functions: cosines of ranks,
+whose products are cosines, or indicators of levels. Hence the covariance of all entries of C follows from mean
+products of these functions, and the test needs no row; docs/change.md, "The test".
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import betainc
 
-from renyi.compute.arrays import Array, Index
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.inference.multiscale import Block, log_harmonic_mean, log_pvalue_of_many_rows, log_weights
 
 # Functions that are compared, and functions whose sums are taken: the constant, and twelve more.
@@ -29,7 +29,7 @@ _AGAINST_LEVELS = (1, 2, 4)
 # Of the covariance without ranks this share is added: where one column nearly is a function of the other, ranks cancel
 # nearly all variance, and what is left is not known that well. A column that the other explains but for the share
 # `_UNEXPLAINED` counts as such a function; benchmarks/studies/change_sizes.py.
-_RIDGE, _RIDGE_OF_FUNCTIONS, _UNEXPLAINED = 0.003, 0.3, 0.05
+_RIDGE, _RIDGE_OF_FUNCTIONS, _UNEXPLAINED = 0.003, 0.3, 0.1
 # Ranks bend C by terms of order 1/n, which do not cancel where one table is larger. They are taken off, and as
 # uncertain as this many times their square.
 _BEND = 3.0
@@ -38,6 +38,8 @@ _SMALL, _LARGER = 200, 4.0
 # Rows of the smaller table below which nothing is tested.
 FEWEST_ROWS = 50
 _SMALLEST = 1e-300
+# Of 4 × 4 independent entries the square of the largest singular value is this share of the sum of all squares.
+_LARGEST_OF_NOISE = 0.65
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,8 @@ class Functions:
 
     `weights` (tables, columns, compared, spanned) make the compared functions in either table, `pooled` those of both
     together. `times` (columns, compared, spanned, spanned) multiplies a compared function by a spanned one; `entering`
-    is what a row adds to the ranks, or shares of levels, of the others; `bending` and `crossing` give the bias of ranks.
+    is what a row adds to the ranks, or shares of levels, of the others; `bending` and `crossing` give the bias of
+    ranks. The first `sizes` functions of a column are compared, in their order where it `is_ordered`.
     """
 
     weights: Array
@@ -56,31 +59,46 @@ class Functions:
     bending: Array
     crossing: Array
     sizes: Index
-    is_ordered: Array
+    is_ordered: Mask
 
     def take(self, columns: Index, /) -> "Functions":
         """Those of some columns."""
-        own = (self.pooled, self.times, self.entering, self.bending, self.crossing, self.sizes, self.is_ordered)
-        return Functions(self.weights[:, columns], *(part[columns] for part in own))
+        return Functions(
+            self.weights[:, columns],
+            self.pooled[columns],
+            self.times[columns],
+            self.entering[columns],
+            self.bending[columns],
+            self.crossing[columns],
+            self.sizes[columns],
+            self.is_ordered[columns],
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Sums over rows of two tables for a batch of pairs: products of the spanned functions of x and y (tables, pairs,
-    spanned, spanned) on their common rows, and of those of either column with itself on its own rows."""
+    """Sums over rows of two tables for a batch of pairs.
+
+    Products of the spanned functions of x and y (tables, pairs, spanned, spanned) on their common rows, and of those of
+    either column with itself on its own rows.
+    """
 
     both: Array
     of_x: Array
     of_y: Array
 
 
-def log_pvalues(x: Functions, y: Functions, sums: Sums, /) -> Array:
-    """Logarithms of p-values of equal dependence, NaN where too few rows are common in a table."""
+def changes(x: Functions, y: Functions, sums: Sums, /) -> tuple[Array, Array]:
+    """Logarithms of p-values of equal dependence, and by how much the correlation of some functions differs at most.
+
+    The largest difference is debiased, never below 0, and 1 where it is more. NaN where too few rows are common in a
+    table.
+    """
     n = sums.both[:, :, 0, 0]
-    found = np.full(n.shape[1], np.nan)
+    found, moved = np.full((2, n.shape[1]), np.nan)
     known = np.flatnonzero((n.min(axis=0) >= FEWEST_ROWS) & (x.sizes > 0) & (y.sizes > 0))
     if len(known) == 0:
-        return found
+        return found, moved
     x, y = x.take(known), y.take(known)
     sums = Sums(sums.both[:, known], sums.of_x[:, known], sums.of_y[:, known])
     difference, covariance = _difference(x, y, sums)
@@ -90,12 +108,31 @@ def log_pvalues(x: Functions, y: Functions, sums: Sums, /) -> Array:
         some = np.flatnonzero(keys * 2 + is_small == key)
         blocks = _family(x, y, int(some[0]), bool(is_small[some[0]]))
         found[known[some]] = _combined(difference[some], covariance[some], n[:, known[some]].sum(axis=0), blocks)
-    return found
+    moved[known] = _largest_difference(x, y, sums, difference, covariance)
+    return found, moved
 
 
-def _is_small(n: Array) -> Array:
+def _largest_difference(x: Functions, y: Functions, sums: Sums, difference: Array, covariance: Array) -> Array:
+    """By how much the correlation of some function of x and some function of y differs, less what chance shows."""
+    pairs = len(difference)
+    left, right = (_whitening(side.pooled, own.sum(axis=0)) for side, own in ((x, sums.of_x), (y, sums.of_y)))
+    largest = np.linalg.norm(left @ difference.reshape(pairs, COMPARED, COMPARED) @ right, ord=2, axis=(1, 2))
+    squares = [side @ side for side in (left, right)]
+    noise = np.einsum("pabcd,pac,pbd->p", covariance.reshape(pairs, *(COMPARED,) * 4), *squares, optimize=True)
+    return np.asarray(np.clip(np.sqrt(np.maximum(largest**2 - _LARGEST_OF_NOISE * noise, 0.0)), 0.0, 1.0))
+
+
+def _whitening(weights: Array, sums: Array) -> Array:
+    """The inverse root of the covariance of compared functions, 0 where there are none."""
+    values, directions = np.linalg.eigh(weights @ _central(sums) @ weights.transpose(0, 2, 1))
+    kept = values > 1e-6 * np.maximum(values[:, -1:], 1e-12)
+    roots = np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)
+    return np.asarray((directions * roots[:, np.newaxis, :]) @ directions.transpose(0, 2, 1))
+
+
+def _is_small(n: Array) -> Mask:
     smaller = n.min(axis=0)
-    return (smaller < _SMALL) & (n.max(axis=0) > _LARGER * smaller)
+    return np.asarray((smaller < _SMALL) & (n.max(axis=0) > _LARGER * smaller))
 
 
 def _family(x: Functions, y: Functions, pair: int, is_small: bool) -> tuple[Block, ...]:
@@ -134,7 +171,7 @@ def _difference(x: Functions, y: Functions, sums: Sums) -> tuple[Array, Array]:
 def _products(x: Array, y: Array, means: Array) -> Array:
     """Covariances of compared functions, given mean products of spanned ones."""
     centred = means - means[:, :, :1] * means[:, :1, :]
-    return x @ centred @ y.transpose(0, 2, 1)
+    return np.asarray(x @ centred @ y.transpose(0, 2, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +226,10 @@ class _Influences:
         with_x = with_x - found[:, :, np.newaxis] * means[:, np.newaxis, :, 0]
         with_y = with_y - found[:, :, np.newaxis] * means[:, np.newaxis, 0, :]
         crossed = adds_x.transpose(0, 2, 1) @ centred @ adds_y
-        own = [adds.transpose(0, 2, 1) @ moments @ adds for adds, moments in ((adds_x, self.moments[0]), (adds_y, self.moments[1]))]
+        own = [
+            adds.transpose(0, 2, 1) @ moments @ adds
+            for adds, moments in ((adds_x, self.moments[0]), (adds_y, self.moments[1]))
+        ]
         return plain, (_twice(with_x @ adds_x), _twice(with_y @ adds_y)), (own[0], own[1]), _twice(crossed)
 
     def _centred_times(self) -> tuple[Array, Array, Array, Array]:
@@ -227,15 +267,16 @@ class _Influences:
         of_x = self.x.bending @ centred @ self.y.pooled.transpose(0, 2, 1)
         of_y = self.x.pooled @ centred @ self.y.bending.transpose(0, 2, 1)
         # E[f′g′·(H − uv)] with H the joint distribution, a double sum over waves k, l of C_kl·sines.
-        seen = (self.x.crossing @ self.means[:, np.newaxis])[:, :, np.newaxis] @ self.y.crossing.transpose(0, 1, 3, 2)[:, np.newaxis]
+        of_rows = (self.x.crossing @ self.means[:, np.newaxis])[:, :, np.newaxis]
+        seen = of_rows @ self.y.crossing.transpose(0, 1, 3, 2)[:, np.newaxis]
         crossed = np.einsum("pabkl,pkl->pab", seen, centred)
-        return (of_x + of_y + crossed).reshape(len(centred), -1)
+        return np.asarray((of_x + of_y + crossed).reshape(len(centred), -1))
 
 
 def _central(sums: Array) -> Array:
     """Central mean products of the spanned functions of a column on its own rows."""
     means = sums / sums[:, :1, :1]
-    return means - means[:, :, :1] * means[:, :1, :]
+    return np.asarray(means - means[:, :, :1] * means[:, :1, :])
 
 
 def _twice(products: Array) -> Array:
@@ -261,14 +302,14 @@ def _solved(matrices: Array, vectors: Array) -> Array:
     kept = values > 1e-9
     inverse = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)[:, :, np.newaxis]
     turned = directions.transpose(0, 2, 1) @ (vectors / scales)
-    return (directions @ (inverse * turned)) / scales
+    return np.asarray((directions @ (inverse * turned)) / scales)
 
 
 def _log_sf(forms: Array, dimension: int, freedom: Array) -> Array:
     """Logarithm of the probability that Hotelling's T² exceeds these."""
     second = freedom - dimension + 1.0
     found = betainc(second / 2.0, dimension / 2.0, freedom / (freedom + forms))
-    return np.log(np.maximum(found, _SMALLEST))
+    return np.asarray(np.log(np.maximum(found, _SMALLEST)))
 
 
 # Functions of ranks: cosines √2·cos kπu.
