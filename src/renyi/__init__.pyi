@@ -1,5 +1,8 @@
 from . import experiments as experiments
 from . import sklearn as sklearn
+from .change.api import compare as compare
+from .change.parts import Comparisons as Comparisons
+from .change.result import Comparison as Comparison
 from .coefficients.registry import measure as measure
 from .coefficients.registry import measures as measures
 from .data.categories import categorical as categorical
@@ -27,6 +30,8 @@ __all__ = [
     "Accumulator",
     "CalibrationWarning",
     "Column",
+    "Comparison",
+    "Comparisons",
     "ConvergenceWarning",
     "DependenceMatrix",
     "InputError",
@@ -37,6 +42,7 @@ __all__ = [
     "Transformations",
     "adjust",
     "categorical",
+    "compare",
     "conditional_test",
     "experiments",
     "independence_test",

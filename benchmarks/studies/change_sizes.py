@@ -1,0 +1,143 @@
+"""How often the test of equal dependence rejects where two tables have the same dependence.
+
+`python benchmarks change_sizes` takes about ten minutes on one core and writes results/change_sizes.json. Tables of two
+columns are drawn in pairs from one distribution; in some the columns of the second table are mapped by increasing
+functions, or miss cells.
+"""
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import sys
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness import record
+from renyi.change.functions import spanned
+from renyi.change.sums import changed_pairs
+from renyi.data.column import Column, Kind
+
+Rng: TypeAlias = np.random.Generator
+Pair: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
+
+ROWS = ((100, 100), (200, 200), (500, 500), (2_000, 2_000), (10_000, 10_000))
+UNEQUAL = ((100, 400), (100, 2_000), (200, 2_000), (500, 2_500), (500, 10_000))
+DRAWS = {10_000: 400, 2_500: 1_000, 2_000: 1_000}
+LEVELS = (0.05, 0.01)
+
+
+def normals(correlation: float) -> Callable[[int, Rng], Pair]:
+    def draw(n: int, rng: Rng) -> Pair:
+        x, noise = rng.standard_normal((2, n))
+        return x, correlation * x + np.sqrt(1 - correlation**2) * noise
+
+    return draw
+
+
+def parabola(n: int, rng: Rng) -> Pair:
+    x, noise = rng.standard_normal((2, n))
+    return x, x**2 + 0.5 * noise
+
+
+def function(n: int, rng: Rng) -> Pair:
+    x = rng.standard_normal(n)
+    return x, x**2
+
+
+def circle(n: int, rng: Rng) -> Pair:
+    angle, noise = rng.uniform(0, 2 * np.pi, n), 0.1 * rng.standard_normal((2, n))
+    return np.cos(angle) + noise[0], np.sin(angle) + noise[1]
+
+
+def heavy_tails(n: int, rng: Rng) -> Pair:
+    x, y = rng.standard_normal((2, n)) / np.sqrt(rng.chisquare(2, n) / 2)
+    return x, y
+
+
+def rounded(n: int, rng: Rng) -> Pair:
+    """Ties in both: steps of a third of a standard deviation, and five grades."""
+    x, y = normals(0.5)(n, rng)
+    return np.round(3 * x), np.clip(np.round(y), -2, 2)
+
+
+def mostly_zero(n: int, rng: Rng) -> Pair:
+    """A number that is 0 in 60 % of the rows."""
+    x, y = normals(0.5)(n, rng)
+    return np.maximum(x - 0.25, 0.0), y
+
+
+def category(n: int, rng: Rng) -> Pair:
+    """Four levels beside a number."""
+    levels = rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1])
+    return levels, rng.standard_normal(n) + 0.5 * levels
+
+
+def categories(n: int, rng: Rng) -> Pair:
+    x = rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1])
+    return x, np.where(rng.random(n) < 0.3, x, rng.choice(4, n)) % 3
+
+
+def binary(n: int, rng: Rng) -> Pair:
+    x, y = normals(0.7)(n, rng)
+    return (x > 1).astype(int), y
+
+
+KINDS: dict[str, tuple[Callable[[int, Rng], Pair], tuple[Kind, Kind]]] = {
+    "normal, ρ = 0": (normals(0.0), ("number", "number")),
+    "normal, ρ = 0.5": (normals(0.5), ("number", "number")),
+    "normal, ρ = 0.9": (normals(0.9), ("number", "number")),
+    "parabola": (parabola, ("number", "number")),
+    "function without noise": (function, ("number", "number")),
+    "circle": (circle, ("number", "number")),
+    "heavy tails": (heavy_tails, ("number", "number")),
+    "ties in both": (rounded, ("number", "number")),
+    "mostly zero": (mostly_zero, ("number", "number")),
+    "four levels and a number": (category, ("category", "number")),
+    "two categories": (categories, ("category", "category")),
+    "rare level and a number": (binary, ("category", "number")),
+    "normal, ρ = 0.5, other marginals": (normals(0.5), ("number", "number")),
+    "parabola, a third missing": (parabola, ("number", "number")),
+    "normal, ρ = 0.9, a third missing": (normals(0.9), ("number", "number")),
+}
+
+
+def pvalue(kind: str, sizes: tuple[int, int], rng: Rng) -> float:
+    draw, types = KINDS[kind]
+    before, after = draw(sizes[0], rng), draw(sizes[1], rng)
+    if "other marginals" in kind:
+        after = np.exp(after[0]), after[1] ** 3 - 5
+    columns = []
+    for x, y, own in zip(before, after, types, strict=True):
+        values = np.concatenate((x, y))
+        gaps = rng.random(len(values)) < 1 / 3 if "missing" in kind else None
+        levels = tuple(range(int(values.max()) + 1)) if own == "category" else ()
+        columns.append(spanned(Column("", own, values, missing=gaps, levels=levels), sizes[0]))
+    return float(np.exp(changed_pairs(columns).log_pvalues[0]))
+
+
+def main(*only: str) -> None:
+    share = float(only[0]) if only else 1.0
+    found = []
+    for kind in KINDS:
+        for sizes in (*ROWS, *UNEQUAL):
+            rng = np.random.default_rng([11, *sizes, *kind.encode()])
+            draws = max(20, int(share * DRAWS.get(max(sizes), 1_500)))
+            p = np.array([pvalue(kind, sizes, rng) for _ in range(draws)])
+            p = p[np.isfinite(p)]
+            row: dict[str, Any] = {"kind": kind, "rows": list(sizes), "draws": len(p)}
+            for level in LEVELS:
+                size = float(np.mean(p <= level)) if len(p) else float("nan")
+                row[f"size at {level}"] = round(size, 4)
+                row[f"error at {level}"] = round(float(np.sqrt(level * (1 - level) / max(len(p), 1))), 4)
+            found.append(row)
+            print(kind, sizes, *(row[f"size at {level}"] for level in LEVELS), len(p), flush=True)
+    if not only:
+        record("change_sizes", {"seed": 11, "sizes": found})
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

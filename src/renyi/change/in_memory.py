@@ -1,0 +1,101 @@
+"""Two tables in memory to what changed between them."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from renyi.change.columns import column_changes
+from renyi.change.functions import spanned
+from renyi.change.reading import Together, together
+from renyi.change.result import Comparison, PairChanges
+from renyi.change.sums import ChangedPairs, changed_pairs
+from renyi.compute.arrays import Array
+from renyi.compute.threads import stream
+from renyi.data.types import Override
+from renyi.errors import InputError, some
+from renyi.inference.change import FEWEST_ROWS
+from renyi.inference.false_discovery import Correction
+from renyi.tables.api import matrix
+from renyi.tables.dependence_matrix import DependenceMatrix
+
+SMALLEST_PVALUE = float(np.finfo(np.float64).tiny)
+
+
+def compared(
+    before: Any,
+    after: Any,
+    /,
+    *,
+    labels: tuple[str, str],
+    types: Mapping[Any, Override] | None,
+    max_levels: int,
+    correction: Correction,
+    progress: bool,
+    sampled: str = "",
+) -> Comparison:
+    """What changed between two tables in memory."""
+    both = together(before, after, labels, types, max_levels)
+    changed = pair_changes(both)
+    matrices = _matrix(both, 0, progress), _matrix(both, 1, progress)
+    for name, what in both.retyped.items():
+        both.notes.say(f"column {name!r} is {what}: it was not compared")
+    small = [label for label, n in zip(labels, both.n_rows, strict=True) if n < FEWEST_ROWS]
+    if small:
+        both.notes.say(
+            f"dependences are compared from {FEWEST_ROWS} common rows on, and {some(small)} has fewer: columns alone "
+            "were compared"
+        )
+    if both.are_equal:
+        both.notes.say("the two tables are the same, cell by cell")
+    return Comparison(
+        names=tuple(column.name for column in both.columns),
+        labels=labels,
+        n_rows=both.n_rows,
+        of_columns=tuple(column_changes(both, progress)),
+        of_pairs=_with_strengths(both, changed, matrices),
+        matrices=matrices,
+        types=MappingProxyType(both.types),
+        skipped=MappingProxyType(both.skipped),
+        retyped=MappingProxyType(both.retyped),
+        only_before=both.only[0],
+        only_after=both.only[1],
+        notes=both.notes.sentences(),
+        correction=correction,
+        new_frame=both.new_frame,
+        sampled=sampled,
+        are_equal=both.are_equal,
+    )
+
+
+def pair_changes(both: Together, /) -> ChangedPairs:
+    """What changed in all pairs of common columns."""
+    return changed_pairs(list(stream(lambda column: spanned(column, both.n_rows[0]), both.columns)))
+
+
+def _matrix(both: Together, table: int, progress: bool) -> DependenceMatrix | None:
+    """The dependences of one table, if two columns vary there."""
+    try:
+        return matrix(both.part(table), progress=progress)
+    except InputError:
+        return None
+
+
+def _with_strengths(
+    both: Together, changed: ChangedPairs, matrices: tuple[DependenceMatrix | None, DependenceMatrix | None]
+) -> PairChanges:
+    names = [column.name for column in both.columns]
+    spread = [_spread(found, names, what) for what in ("strength", "spearman") for found in matrices]
+    log_p = changed.log_pvalues
+    pvalues = np.where(np.isnan(log_p), np.nan, np.maximum(np.exp(log_p), SMALLEST_PVALUE))
+    return PairChanges(changed.i, changed.j, changed.moved, pvalues, *(part[changed.i, changed.j] for part in spread))
+
+
+def _spread(found: DependenceMatrix | None, names: list[str], what: str) -> Array:
+    """A matrix over all common columns, NaN for those that one table could not measure."""
+    whole = np.full((len(names), len(names)), np.nan)
+    if found is not None:
+        at = np.array([names.index(name) for name in found.names], dtype=np.intp)
+        whole[np.ix_(at, at)] = getattr(found, what)
+    return whole

@@ -1,0 +1,102 @@
+"""Columns of two tables to sums over rows of products of their functions, and these to p-values of pairs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+
+import numpy as np
+
+from renyi.change.functions import Spanned, functions_of
+from renyi.compute.arrays import Array, Index
+from renyi.inference.change import COMPARED, SMOOTHEST, SPANNED, Sums, changes
+
+# Rows of functions that stay in cache, and columns whose sums are held at once: 64 × 64 blocks are 11 MB.
+_ROWS, _COLUMNS = 2048, 128
+# On so many rows products are rounded to 7 digits, and added up in full.
+_MANY_ROWS = 8192
+# Pairs whose small matrices are handled at once.
+_PAIRS = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedPairs:
+    """All pairs of columns, in their order: logarithms of p-values of equal dependence, and how far it moved."""
+
+    i: Index
+    j: Index
+    log_pvalues: Array
+    moved: Array
+
+
+def changed_pairs(columns: Sequence[Spanned], /) -> ChangedPairs:
+    """What changed in all pairs of columns between two tables."""
+    functions = functions_of(columns)
+    starts = range(0, len(columns), _COLUMNS)
+    own = np.zeros((2, len(columns), SPANNED, SPANNED))
+    found = []
+    # Diagonal tiles come first, since they have the sums of columns with themselves.
+    tiles = sorted(combinations_with_replacement(starts, 2), key=lambda tile: tile[0] != tile[1])
+    for first, second in tiles:
+        left, right = (slice(start, min(start + _COLUMNS, len(columns))) for start in (first, second))
+        some = columns[left]
+        sums = np.stack([sums_between(some, some if left == right else columns[right], t) for t in range(2)])
+        if left == right:
+            own[:, left] = [own_sums(some, sums[t]) for t in range(2)]
+        for i, j in _batches(left, right):
+            both = Sums(sums[:, i - left.start, j - right.start], own[:, i], own[:, j])
+            found.append((i, j, *changes(functions.take(i), functions.take(j), both)))
+    if not found:
+        return ChangedPairs(*np.empty((2, 0), dtype=np.intp), *np.empty((2, 0)))
+    parts = [np.concatenate(part) for part in zip(*found, strict=True)]
+    order = np.lexsort((parts[1], parts[0]))
+    return ChangedPairs(*(part[order] for part in parts))
+
+
+def _batches(left: slice, right: slice) -> Iterator[tuple[Index, Index]]:
+    i, j = np.meshgrid(np.arange(left.start, left.stop), np.arange(right.start, right.stop), indexing="ij")
+    kept = i < j
+    i, j = i[kept], j[kept]
+    for start in range(0, len(i), _PAIRS):
+        yield i[start : start + _PAIRS], j[start : start + _PAIRS]
+
+
+def sums_between(left: Sequence[Spanned], right: Sequence[Spanned], table: int, /) -> Array:
+    """Sums over rows of one table (left, right, spanned, spanned).
+
+    Products of waves above `SMOOTHEST` are of use beside compared functions alone, and others are left at 0.
+    """
+    n_rows, is_square = len(left[0].places[table]), left is right
+    first = int(not any(column.has_gaps for column in (*left, *right)))
+    kind = np.float32 if n_rows >= _MANY_ROWS else np.float64
+    sides = (left,) if is_square else (left, right)
+    buffers = [np.empty((SPANNED, len(side), _ROWS), dtype=kind) for side in sides]
+    total = np.zeros((SPANNED, len(left), SPANNED, len(right)))
+    of_sides = [np.zeros((SPANNED, len(side))) for side in sides]
+    smooth, rough, compared = slice(first, SMOOTHEST + 1), slice(SMOOTHEST + 1, None), slice(1, COMPARED + 1)
+    blocks = [(smooth, smooth), (rough, compared), *([] if is_square else [(compared, rough)])]
+    for start in range(0, n_rows, _ROWS):
+        some = slice(start, min(start + _ROWS, n_rows))
+        for side, buffer, whole in zip(sides, buffers, of_sides, strict=True):
+            buffer[:, :, some.stop - some.start :] = 0.0
+            for k, column in enumerate(side):
+                column.rows(table, some, buffer[:, k, : some.stop - some.start])
+            np.add(whole, buffer.sum(axis=2, dtype=np.float64), out=whole)
+        for of_left, of_right in blocks:
+            x, y = buffers[0][of_left].reshape(-1, _ROWS), buffers[-1][of_right].reshape(-1, _ROWS)
+            total[of_left, :, of_right] += (x @ y.T).reshape(total[of_left, :, of_right].shape)
+    if first:
+        total[0], total[:, :, 0, :] = of_sides[-1], of_sides[0][:, :, np.newaxis]
+    found = total.transpose(1, 3, 0, 2)
+    if is_square:
+        found[:, :, compared, rough] = found[:, :, rough, compared].transpose(1, 0, 3, 2)
+    return np.ascontiguousarray(found)
+
+
+def own_sums(columns: Sequence[Spanned], sums: Array, /) -> Array:
+    """Sums of products of the functions of every column with one another, out of those between all of them."""
+    found = sums[np.arange(len(columns)), np.arange(len(columns))].copy()
+    rough = np.arange(SMOOTHEST + 1, SPANNED)
+    for own, column in zip(found, columns, strict=True):
+        if column.is_smooth:
+            own[rough, rough] = own[0, 0]
+    return found
