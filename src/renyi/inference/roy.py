@@ -322,7 +322,7 @@ class _Tables:
     def between(self, places: Counts, variable: Array, log_n: Array, /) -> Array:
         """Between a node and the next, by the cubic in log n through these and their neighbours."""
         nodes = [self._known.at(places + k) for k in (-1, 0, 1, 2)]
-        total = namespace(variable).zeros_like(variable)
+        total: Array = namespace(variable).zeros_like(variable)
         for k, (steps, own, table) in enumerate(nodes):
             weight = 1.0
             for other in (at for i, (_, at, _) in enumerate(nodes) if i != k):
