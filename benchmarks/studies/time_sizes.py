@@ -26,7 +26,7 @@ Rng: TypeAlias = np.random.Generator
 Process: TypeAlias = Callable[[int, Rng], Any]
 
 LENGTHS = (100, 200, 500, 2000)
-N_PAIRS = {100: 2000, 200: 2000, 500: 2000, 2000: 500}
+N_PAIRS = {100: 1000, 200: 1000, 500: 1000, 2000: 300}
 N_FOR_POWER = 300
 BURN_IN = 300
 LEVELS = (0.05, 0.01, 0.001)
@@ -56,7 +56,7 @@ def garch(n: int, rng: Rng) -> NDArray[np.float64]:
 
 
 def counts(n: int, rng: Rng) -> NDArray[np.int64]:
-    return rng.poisson(np.exp(0.5 * recursive(0.8)(n, rng)))
+    return np.asarray(rng.poisson(np.exp(0.5 * recursive(0.8)(n, rng))))
 
 
 def chain(n: int, rng: Rng) -> Any:

@@ -3,7 +3,6 @@ import pytest
 from scipy.signal import lfilter
 from scipy.stats import beta, chi2
 
-from renyi.inference.serial import in_order, may_be_random_walk, memory
 from renyi.inference.shifts import Shifts, Spectra, log_beta_sf, log_chi_squared_sf, of_strongest
 
 
@@ -77,15 +76,3 @@ def test_size(rng, memory_of):
     # 0.0056 is a standard error.
     assert 0.03 < np.mean(found < np.log(0.05)) < 0.07
     assert np.mean(found < np.log(0.01)) < 0.018
-
-
-def test_memory_and_order(rng):
-    x, _ = series(rng, 400)
-    first = functions(x)[:, 0]
-    assert memory(first).is_serial
-    assert not memory(rng.permutation(first)).is_serial
-    assert not memory(first[:40]).is_serial
-    assert may_be_random_walk(memory(functions(np.cumsum(rng.standard_normal(400)))[:, 0]).correlation, 400)
-    assert not may_be_random_walk(memory(first).correlation, 400)
-    assert in_order(np.array([2, 2, 0, 1]), is_category=True)
-    assert not in_order(np.array([2, 2, 0, 1]), is_category=False)

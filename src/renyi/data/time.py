@@ -89,7 +89,7 @@ def _check_steps(stamps: Any, order: Index, codes: Index) -> None:
     if len(again):
         first, second = order[places[again[0]]], order[places[again[0]] + 1]
         raise InputError(
-            f"rows {first:,} and {second:,} have the same stamp, {stamps[first]} ({len(again):,} repeated in all): "
+            f"rows {first:,} and {second:,} have the same stamp, {_told(stamps[first])} ({len(again):,} repeated in all): "
             "pass groups= if the table holds several series, or take the mean of such rows first"
         )
     if steps.max() > _LARGEST_STEP * steps.min():
@@ -97,7 +97,16 @@ def _check_steps(stamps: Any, order: Index, codes: Index) -> None:
         odd = int(np.argmax(np.abs((steps - usual) / usual)))
         first, second = order[places[odd]], order[places[odd] + 1]
         raise InputError(
-            f"stamps are irregular: rows {first:,} and {second:,} ({stamps[first]} and {stamps[second]}) are "
-            f"{steps[odd]} apart, and most are {usual}: fill in the rows between (resample), or pass "
+            f"stamps are irregular: rows {first:,} and {second:,} ({_told(stamps[first])} and {_told(stamps[second])}) are "
+            f"{_told(steps[odd])} apart, and most are {_told(usual)}: fill in the rows between (resample), or pass "
             "time=True to take rows as equally far apart"
         )
+
+
+def _told(stamp: Any) -> str:
+    """A stamp or a step as people write it, without fractions that are 0."""
+    if isinstance(stamp, np.datetime64):
+        return str(stamp.astype("M8[us]").astype(object)).removesuffix(" 00:00:00")
+    if isinstance(stamp, np.timedelta64):
+        return str(stamp.astype("m8[us]").astype(object)).removesuffix(", 0:00:00")
+    return str(stamp)
