@@ -89,17 +89,17 @@ def _check_steps(stamps: Any, order: Index, codes: Index) -> None:
     if len(again):
         first, second = order[places[again[0]]], order[places[again[0]] + 1]
         raise InputError(
-            f"rows {first:,} and {second:,} have the same stamp, {_told(stamps[first])} ({len(again):,} repeated in all): "
-            "pass groups= if the table holds several series, or take the mean of such rows first"
+            f"rows {first:,} and {second:,} have the same stamp, {_told(stamps[first])} ({len(again):,} repeated in "
+            "all): pass groups= if the table holds several series, or take the mean of such rows first"
         )
     if steps.max() > _LARGEST_STEP * steps.min():
         usual = np.sort(steps)[len(steps) // 2]
         odd = int(np.argmax(np.abs((steps - usual) / usual)))
         first, second = order[places[odd]], order[places[odd] + 1]
         raise InputError(
-            f"stamps are irregular: rows {first:,} and {second:,} ({_told(stamps[first])} and {_told(stamps[second])}) are "
-            f"{_told(steps[odd])} apart, and most are {_told(usual)}: fill in the rows between (resample), or pass "
-            "time=True to take rows as equally far apart"
+            f"stamps are irregular: rows {first:,} and {second:,} ({_told(stamps[first])} and {_told(stamps[second])}) "
+            f"are {_told(steps[odd])} apart, and most are {_told(usual)}: fill in the rows between (resample), or "
+            "pass time=True to take rows as equally far apart"
         )
 
 
