@@ -66,7 +66,7 @@ pictures: $(VENV)/.test
 	@cd $(ROOT) && $(BIN)/python docs/make_pictures.py && $(BIN)/python docs/make_reference.py
 	@cd $(ROOT) && $(BIN)/python docs/make_features.py
 	@cd $(ROOT) && $(BIN)/python benchmarks measure_tables && $(BIN)/python benchmarks comparison_tables
-	@cd $(ROOT) && $(BIN)/python benchmarks selection_tables && $(BIN)/python benchmarks scale_tables
+	@cd $(ROOT) && $(BIN)/python benchmarks selection_tables && $(BIN)/python benchmarks time_tables && $(BIN)/python benchmarks scale_tables
 
 bench: $(VENV)/.bench
 	@cd $(ROOT) && $(BIN)/python benchmarks pair && $(BIN)/python benchmarks tables

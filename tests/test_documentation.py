@@ -150,6 +150,7 @@ def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
         "benchmarks comparison_tables",
         "benchmarks scale_tables",
         "benchmarks selection_tables",
+        "benchmarks time_tables",
     ],
 )
 def test_pages_made_from_code_are_up_to_date(script):

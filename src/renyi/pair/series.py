@@ -69,7 +69,7 @@ def note_on_walks(names: Sequence[str], /) -> str:
     whose = f"{some(names)} wanders" if len(names) == 1 else f"{count(len(names), 'column')} ({some(names)}) wander"
     return (
         f"{whose} as random walks do, for which p-values of two such columns are too small, 0.11 at a level of 0.05: "
-        "pass their changes (detrend='difference' in renyi.lags)"
+        "pass their changes (numpy.diff)"
     )
 
 

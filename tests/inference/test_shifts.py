@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+from scipy.signal import lfilter
+from scipy.stats import beta, chi2
+
+from renyi.inference.shifts import Shifts, Spectra, log_beta_sf, log_chi_squared_sf, of_strongest
+
+
+def functions(values):
+    ranks = np.argsort(np.argsort(values)) / len(values)
+    waves = np.cos(np.pi * np.outer(ranks, [1, 2]))
+    return (waves - waves.mean(axis=0)) / waves.std(axis=0)
+
+
+def series(rng, n, memory_of=0.9):
+    return lfilter([1], [1, -memory_of], rng.standard_normal((2, n + 200)))[:, 200:]
+
+
+def shifts(x, y, lengths=None):
+    lengths = lengths or [len(x)]
+    return Shifts(Spectra.of(functions(x), lengths), Spectra.of(functions(y), lengths))
+
+
+def test_tails_are_those_of_scipy_and_go_on_beyond_the_smallest_number():
+    share = np.array([0.01, 0.5, 0.99])
+    np.testing.assert_allclose(log_beta_sf(share, 1.5, 8.0), beta.logsf(share, 1.5, 8.0), rtol=1e-9)
+    np.testing.assert_allclose(log_chi_squared_sf(np.array([0.5, 9.0, 1300.0]), 3), chi2.logsf([0.5, 9, 1300], 3), 1e-9)
+    # Two more make a factor of e, but for that of the density.
+    far = log_chi_squared_sf(np.array([2000.0, 2002.0]), 3)
+    assert far[0] - far[1] == pytest.approx(1.0, abs=1e-2)
+    assert -1e6 < log_beta_sf(np.array([1 - 1e-9]), 1.5, 500.0)[0] < -1000
+
+
+def test_a_lag_is_a_shift_of_the_data(rng):
+    x, y = series(rng, 101)
+    found = shifts(x, y)
+    everywhere = found.everywhere()
+    for lag in (0, 3, -5):
+        assert found.at(lag)[0] == pytest.approx(everywhere[lag])
+        assert shifts(x, np.roll(y, -lag)).at(0)[0] == pytest.approx(everywhere[lag])
+
+
+def test_covariance_is_that_over_all_shifts(rng):
+    """Squared lengths of the first block add up to the number of shifts, with any memory."""
+    x, y = series(rng, 200)
+    first = shifts(x, y)._parts[0]
+    lengths = (200 * np.fft.irfft(first._products[0] * (np.arange(101) > 0), 200, axis=1)) ** 2
+    assert lengths.mean() == pytest.approx(1.0)
+    assert first.n_effective < 60 < shifts(*rng.standard_normal((2, 200))).n_effective
+
+
+def test_a_panel_of_one_series_is_that_series_and_levels_of_groups_do_not_count(rng):
+    x, y = series(rng, 240)
+    assert shifts(x, y, [240]).at(0) == shifts(x, y).at(0)
+    parts = [60] * 4
+    ranked = functions(x), functions(y)
+    moved = [part + np.repeat(rng.standard_normal((4, 1)), 60, axis=0) for part in ranked]
+    same = [Shifts(*(Spectra.of(part, parts) for part in sides)).at(0)[0] for sides in (ranked, moved)]
+    assert same[0] == pytest.approx(same[1])
+
+
+def test_the_strongest_of_many_lags_pays_for_all_of_them(rng):
+    log_p = np.log(rng.random(5000))
+    found, worth = of_strongest(log_p, 10)
+    assert worth == pytest.approx(21, rel=0.1)
+    smallest = log_p[np.arange(-10, 11)].min()
+    assert found == pytest.approx(np.log(1 - (1 - np.exp(smallest)) ** worth))
+    # Lags that all say the same are worth less.
+    assert of_strongest(np.repeat(log_p[:250], 20), 10)[1] < 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("memory_of", [0.0, 0.9])
+def test_size(rng, memory_of):
+    found = np.array([shifts(*series(rng, 150, memory_of)).at(0)[0] for _ in range(1500)])
+    # 0.0056 is a standard error.
+    assert 0.03 < np.mean(found < np.log(0.05)) < 0.07
+    assert np.mean(found < np.log(0.01)) < 0.018
