@@ -171,6 +171,7 @@ def functions_of(columns: Sequence[Spanned], /) -> Functions:
         np.stack(crossing),
         np.array(sizes),
         np.array([column.is_number for column in columns]),
+        np.array([not column.is_smooth for column in columns]),
     )
 
 

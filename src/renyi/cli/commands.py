@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from renyi.cli.compare import compare
 from renyi.cli.pair import pair
 from renyi.cli.paper import demo, gallery, reproduce
 from renyi.cli.scan import scan
@@ -36,5 +37,5 @@ def _root(
         typer.echo(context.get_help())
 
 
-for _command in (scan, pair, demo, gallery, reproduce):
+for _command in (scan, pair, compare, demo, gallery, reproduce):
     app.command()(_command)

@@ -30,6 +30,9 @@ _AGAINST_LEVELS = (1, 2, 4)
 # nearly all variance, and what is left is not known that well. A column that the other explains but for the share
 # `_UNEXPLAINED` counts as such a function; benchmarks/studies/change_sizes.py.
 _RIDGE, _RIDGE_OF_FUNCTIONS, _UNEXPLAINED = 0.003, 0.3, 0.1
+# Of the covariance of independent columns this share is added where one has levels: within a level the other column may
+# have a single value, and no variance at all.
+_FLOOR = 0.01
 # Ranks bend C by terms of order 1/n, which do not cancel where one table is larger. They are taken off, and as
 # uncertain as this many times their square.
 _BEND = 3.0
@@ -60,6 +63,7 @@ class Functions:
     crossing: Array
     sizes: Index
     is_ordered: Mask
+    has_levels: Mask
 
     def take(self, columns: Index, /) -> "Functions":
         """Those of some columns."""
@@ -72,6 +76,7 @@ class Functions:
             self.crossing[columns],
             self.sizes[columns],
             self.is_ordered[columns],
+            self.has_levels[columns],
         )
 
 
@@ -196,10 +201,13 @@ class _Influences:
         plain, (on_x, on_y), (own_x, own_y), both = self._parts()
         unexplained = self._unexplained()
         ridge = np.where(unexplained < _UNEXPLAINED, _RIDGE_OF_FUNCTIONS, _RIDGE)
+        floor = np.where(self.x.has_levels | self.y.has_levels, _FLOOR, 0.0)
+        independent = self._independent()
         total = np.zeros_like(plain)
         for one, of_x, of_y in tables:
             for factor, part in (
                 (one * (1.0 + ridge), plain),
+                (one * floor, independent),
                 (one * of_x, on_x + own_x),
                 (one * of_y, on_y + own_y),
                 (one * of_x * of_y, both),
@@ -244,6 +252,15 @@ class _Influences:
             weights[:, :, 0] -= centres
             made.append((times, (weights[:, np.newaxis] @ times).reshape(len(means), -1, SPANNED)))
         return made[0][0], made[1][0], made[0][1], made[1][1]
+
+    def _independent(self) -> Array:
+        """The covariance that products of independent columns would have."""
+        sides = [
+            side.pooled @ moments @ side.pooled.transpose(0, 2, 1)
+            for side, moments in zip((self.x, self.y), self.moments, strict=True)
+        ]
+        pairs = len(self.means)
+        return np.einsum("pac,pbd->pabcd", *sides).reshape(pairs, COMPARED**2, COMPARED**2)
 
     def _unexplained(self) -> Array:
         """The least share of a compared function of one column that spanned functions of the other leave."""

@@ -38,8 +38,8 @@ def plot_matrix(pyplot: Any, matrix: DependenceMatrix, /, ax: Any = None) -> Any
         _write(ax, matrix.strength[at], matrix.qvalues[at], is_square=matrix.other_names is None)
     if widest <= _MOST_DOTS:
         _dot(ax, marks[at], in_corner=widest <= _MOST_NUMBERS)
-    _name(ax.xaxis, [columns[j] for j in columns_first], upright=False)
-    _name(ax.yaxis, [matrix.names[i] for i in rows_first], upright=True)
+    name_axis(ax.xaxis, [columns[j] for j in columns_first], upright=False)
+    name_axis(ax.yaxis, [matrix.names[i] for i in rows_first], upright=True)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0 if widest <= _MOST_NAMES else 2)
     _explain(ax, matrix, with_dots=widest <= _MOST_DOTS and bool(marks.any()))
@@ -105,7 +105,7 @@ def _explain(ax: "Axes", matrix: DependenceMatrix, *, with_dots: bool) -> None:
     ax.annotate(", ".join(notes), (0, 1), (start, 6), "axes fraction", "offset points", color=GREY, fontsize=8)
 
 
-def _name(axis: Any, names: list[str], *, upright: bool) -> None:
+def name_axis(axis: Any, names: list[str], *, upright: bool) -> None:
     """Names along an axis: smaller where they are many, and then only some."""
     every = -(-len(names) // _MOST_NAMES)
     shown = np.arange(0, len(names), every)

@@ -25,7 +25,7 @@ def write_report(result: Result, path: str | PathLike[str], options: ReportOptio
     check_report(target)
     is_json = target.suffix.lower() == ".json"
     document = document_of(result, options)
-    text = _json(document) + "\n" if is_json else page_of(document)
+    text = json_of(document) + "\n" if is_json else page_of(document)
     with written_whole(target) as part:
         # Half of a character, which a name may have, is spelled out.
         part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
@@ -47,39 +47,42 @@ def page_of(document: dict[str, Any], /) -> str:
     jinja2 = load("jinja2", extra="report")
     environment = jinja2.Environment(
         autoescape=True,
-        loader=jinja2.FunctionLoader(_asset),
+        loader=jinja2.FunctionLoader(asset),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    script, style = "\n".join(["(() => {", '"use strict";', *map(_asset, _SCRIPTS), "})();"]), _asset("style.css")
+    script, style = "\n".join(["(() => {", '"use strict";', *map(asset, _SCRIPTS), "})();"]), asset("style.css")
     page: str = environment.get_template("report.html").render(
         document=document,
-        data=jinja2.utils.markupsafe.Markup(_json(document).translate(_UNSAFE)),
+        data=jinja2.utils.markupsafe.Markup(json_of(document).translate(_UNSAFE)),
         script=jinja2.utils.markupsafe.Markup(script),
         style=jinja2.utils.markupsafe.Markup(style),
-        policy=_policy(script, style),
+        policy=policy_of(script, style),
         first=_first(document),
     )
     return page
 
 
-def _asset(name: str) -> str:
+def asset(name: str, /) -> str:
+    """What a page is made of, by its name."""
     return files("renyi.report.html").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _json(document: dict[str, Any]) -> str:
+def json_of(document: dict[str, Any], /) -> str:
+    """A document as JSON, without blanks."""
     return json.dumps(document, allow_nan=False, separators=(",", ":"))
 
 
-def _policy(script: str, style: str) -> str:
-    """What the page may do: run its own script and style, known by their hashes, and reach nothing."""
-    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
-    return (
-        f"default-src 'none'; script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
+def policy_of(script: str | None, style: str, /) -> str:
+    """What a page may do: run its own script and style, known by their hashes, and reach nothing."""
+    may_run = "" if script is None else f"script-src {_hash(script)}; "
+    return f"default-src 'none'; {may_run}style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _first(document: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,0 +1,142 @@
+"""What changed between two tables.
+
+All of `api`, `reading`, `sampling`, `columns`, `functions`, `sums`, `in_memory`, `parts` and `result`.
+"""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import renyi
+
+
+def _table(n, rng, slope=0.5):
+    x, noise = rng.standard_normal((2, n))
+    return pd.DataFrame(
+        {
+            "x": x,
+            "y": slope * x + noise,
+            "bent": x**2 + 0.3 * rng.standard_normal(n),
+            "free": rng.standard_normal(n),
+            "level": rng.choice(list("abc"), n),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def changed():
+    rng = np.random.default_rng(0)
+    before, after = _table(800, rng), _table(600, rng)
+    after["bent"] = -after["bent"]
+    after["free"] = 1000 * (after["free"] + 10)
+    before["free"] += 10
+    after.loc[:150, "y"] = np.nan
+    after.loc[:30, "level"] = "new"
+    before["gone"] = 1.0
+    after["added"] = 1.0
+    return renyi.compare(before, after)
+
+
+def test_columns_tell_what_became_of_them(changed):
+    rows = {(row.column, row.what): row for row in changed.columns.itertuples()}
+    assert "1,000 times" in rows["free", "values"].words or "1e+03 times" in rows["free", "values"].words
+    assert rows["y", "missing"].words.startswith("more missing: 0.0%")
+    assert "'new' (31 rows)" in rows["level", "levels"].words
+    assert "shifted down" in rows["bent", "values"].words
+    assert rows["x", "values"].q > 0.05
+    assert all(0 <= row.low <= row.moved <= row.high <= 1 for row in rows.values())
+    assert changed.only_before == ("gone",)
+    assert changed.only_after == ("added",)
+    assert changed.together < 1e-20
+
+
+def test_a_mirrored_parabola_has_another_form_and_units_change_no_dependence(changed):
+    pairs = {(row.x, row.y): row for row in changed.pairs.itertuples()}
+    assert pairs["x", "bent"].kind == "other form"
+    assert pairs["x", "bent"].moved > 0.9
+    assert abs(pairs["x", "bent"].change) < 0.05
+    assert pairs["x", "free"].q > 0.05
+    assert pairs["x", "y"].q > 0.05
+
+
+def test_increasing_maps_of_columns_change_no_p_value():
+    rng = np.random.default_rng(1)
+    before, after = (
+        {name: t[name].to_numpy() for name in ("x", "y")} for t in (_table(300, rng), _table(400, rng, 1.5))
+    )
+    plain = renyi.compare(before, after).of_pairs
+    mapped = renyi.compare(before, {"x": np.exp(after["x"]), "y": after["y"] ** 3}).of_pairs
+    assert plain.pvalues == pytest.approx(mapped.pvalues)
+    assert plain.pvalues[0] < 1e-3
+
+
+def test_results_copy_pickle_and_show_themselves(changed, tmp_path):
+    again = pickle.loads(pickle.dumps(copy.deepcopy(changed)))
+    assert again.pairs.equals(changed.pairs)
+    assert "other form" in repr(again)
+    assert "other form" in again._repr_html_()
+    assert len(again.top(3)) == 3
+    page = again.report(tmp_path / "change.html", title="<b>").read_text()
+    assert "&lt;b&gt;" in page
+    assert "<script" not in page
+    assert again.plot().axes[2].get_title(loc="left") == "moved"
+
+
+def test_a_stuck_sensor_is_told():
+    rng = np.random.default_rng(2)
+    before, after = _table(300, rng), _table(300, rng)
+    after["free"] = 2.5
+    words = {row.column: row.words for row in renyi.compare(before, after).columns.itertuples()}
+    assert words["free"] == "constant, always 2.5"
+
+
+def test_the_same_table_twice_differs_in_nothing():
+    table = _table(200, np.random.default_rng(3))
+    found = renyi.compare(table, table.copy())
+    assert found.together == 1.0
+    assert "the same, cell by cell" in repr(found)
+
+
+def test_parts_of_a_table_and_when_they_changed():
+    rng = np.random.default_rng(4)
+    parts = [_table(200, rng, 0.0 if month < 3 else 2.0).assign(month=month) for month in range(1, 6)]
+    found = renyi.compare(pd.concat(parts), by="month")
+    assert found.parts == ("1", "2", "3", "4", "5")
+    assert found.when.part == "3"
+    assert found.when.p < 1e-6
+    assert found["3"].together < 1e-3 < found["5"].together
+    assert "from 3 on" in repr(found)
+    assert list(found.to_frame()["part"]) == ["2", "3", "4", "5"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "message"),
+    [
+        (({"a": [1.0, 2.0]}, {"b": [1.0, 2.0]}), {}, "no column in common"),
+        (({"a": np.arange(9.0)}, {"a": np.array([])}), {}, "'after' has no rows"),
+        (({"a": np.arange(9.0)},), {}, "needs two tables"),
+        (({"a": np.arange(9.0), "m": ["x"] * 9},), {"by": "m"}, "one value alone"),
+        (({"a": np.arange(99.0), "m": np.arange(99)},), {"by": "m"}, "at most 60 parts"),
+        (({"a": np.arange(9.0)}, {"a": np.arange(9.0)}), {"correction": "none"}, "correction='none' is unknown"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(arguments, settings, message):
+    with pytest.raises(renyi.InputError, match=message):
+        renyi.compare(*arguments, **settings)
+
+
+def test_other_types_are_named():
+    found = renyi.compare({"a": np.arange(60.0), "b": list("xy") * 30}, {"a": list("uvw") * 20, "b": list("xy") * 30})
+    assert found.retyped == {"a": "numbers in before, labels in after"}
+
+
+def test_a_table_in_batches_is_compared_on_a_sample():
+    rng = np.random.default_rng(5)
+    batches = [_table(500, rng) for _ in range(8)]
+    found = renyi.compare(iter(batches), _table(500, rng), memory="10KB", sample=1000)
+    assert found.sampled == "before: a sample of 1,000 of 4,000 rows was compared"
+    assert found.n_rows == (1000, 500)
+    assert found.together > 0.01

@@ -1,0 +1,66 @@
+"""The test of equal dependence, against influences of single rows as its formulas have them."""
+
+import numpy as np
+import pytest
+
+from renyi.change.functions import functions_of, spanned
+from renyi.change.sums import changed_pairs, own_sums, sums_between
+from renyi.data.column import Column
+from renyi.inference.change import COMPARED, Sums, _Influences
+
+
+def _pair(n, rng, slope=1.0):
+    x, noise = rng.standard_normal((2, n))
+    return x, slope * x**2 + 0.5 * noise
+
+
+def _spanned(before, after, gaps=None):
+    return [
+        spanned(Column(name, "number", np.concatenate(parts), missing=gaps), len(parts[0]))
+        for name, parts in zip("xy", zip(before, after, strict=True), strict=True)
+    ]
+
+
+def _influences(u, v):
+    """Influences of all rows on the products of cosines, ranks included, by sums over all pairs of rows."""
+    a = np.arange(1, COMPARED + 1)[:, np.newaxis]
+    f, g = (np.sqrt(2) * np.cos(np.pi * a * part) for part in (u, v))
+    slopes = [-np.sqrt(2) * np.pi * a * np.sin(np.pi * a * part) for part in (u, v)]
+    found = []
+    for i in range(len(u)):
+        below = (u[i] < u) + 0.5 * (u[i] == u) - u, (v[i] < v) + 0.5 * (v[i] == v) - v
+        moved = (slopes[0] * below[0]) @ g.T / len(u) + f @ (slopes[1] * below[1]).T / len(u)
+        found.append((np.outer(f[:, i], g[:, i]) + moved).ravel())
+    return np.array(found)
+
+
+def test_covariance_is_that_of_the_influences_of_single_rows():
+    rng = np.random.default_rng(0)
+    columns = _spanned(_pair(3000, rng), _pair(3000, rng))
+    functions = functions_of(columns)
+    sums = [sums_between(columns, columns, table) for table in range(2)]
+    own = np.stack([own_sums(columns, one) for one in sums])
+    both = Sums(np.stack([one[:1, 1] for one in sums]), own[:, :1], own[:, 1:])
+    x, y = functions.take(np.array([0])), functions.take(np.array([1]))
+    pooled = _Influences.of(x, y, both.both.sum(axis=0) / 6000, both)
+    ones = np.ones(1)
+    found = pooled.covariance([(ones / 2, ones, ones), (ones / 2, ones, ones)])[0]
+    direct = sum(np.cov(_influences(*(column.places[table] for column in columns)).T) for table in range(2)) / 2
+    # Rows of one table alone would do; both add noise of the order of 1/√n.
+    assert np.abs(found - direct).max() < 0.06 * np.abs(direct).max()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sizes", "draw"), [((300, 300), _pair), ((200, 1500), _pair)])
+def test_equal_dependence_is_rejected_as_often_as_the_level_says(sizes, draw):
+    rng = np.random.default_rng(1)
+    log_p = [changed_pairs(_spanned(draw(sizes[0], rng), draw(sizes[1], rng))).log_pvalues[0] for _ in range(400)]
+    assert 0.015 < np.mean(np.exp(log_p) <= 0.05) < 0.085
+
+
+def test_the_mirror_image_of_a_parabola_is_found_and_a_few_rows_are_refused():
+    rng = np.random.default_rng(2)
+    found = changed_pairs(_spanned(_pair(200, rng), _pair(200, rng, slope=-1.0)))
+    assert found.log_pvalues[0] < -20
+    assert found.moved[0] > 0.9
+    assert np.isnan(changed_pairs(_spanned(_pair(40, rng), _pair(200, rng))).log_pvalues[0])
