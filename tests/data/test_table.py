@@ -423,7 +423,7 @@ def test_indexes_that_are_equal_or_absent_pair_rows_by_their_place(rng):
     turned = (a**2).iloc[::-1]
     expected = renyi.matrix(pd.DataFrame({"a": a, "b": same})).values[0, 1]
     assert renyi.matrix({"a": a, "b": same}).values[0, 1] == expected
-    # Of two tables: products of rectangles may differ from those of squares in the last bit, by the BLAS of the machine.
+    # Products of rectangles may differ from those of squares in the last bit, by the BLAS of the machine.
     of_two = renyi.matrix({"a": a.to_numpy()}, {"b": same.to_numpy()}).values[0, 0]
     assert of_two == pytest.approx(expected, abs=1e-14)
     assert renyi.matrix({"a": a}, {"b": same}).values[0, 0] == of_two

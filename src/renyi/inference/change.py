@@ -259,8 +259,8 @@ class _Influences:
             side.pooled @ moments @ side.pooled.transpose(0, 2, 1)
             for side, moments in zip((self.x, self.y), self.moments, strict=True)
         ]
-        pairs = len(self.means)
-        return np.einsum("pac,pbd->pabcd", *sides).reshape(pairs, COMPARED**2, COMPARED**2)
+        joint: Array = np.einsum("pac,pbd->pabcd", *sides)
+        return joint.reshape(len(self.means), COMPARED**2, COMPARED**2)
 
     def _unexplained(self) -> Array:
         """The least share of a compared function of one column that spanned functions of the other leave."""
