@@ -144,7 +144,7 @@ def test_arrangements_of_groups():
 
 
 def test_groups_that_cannot_be_shuffled_are_refused():
-    with pytest.raises(renyi.InputError, match="nothing to shuffle"):
+    with pytest.raises(renyi.InputError, match="nothing to permute"):
         Groups(np.arange(5), "within")
     with pytest.raises(renyi.InputError, match="same number of rows"):
         Groups(np.array([0, 1, 1, 2, 2, 2]), "whole")

@@ -220,11 +220,11 @@ def test_messages_name_the_columns_of_the_user(rng):
 @pytest.mark.parametrize("noise", [1.0, 0.3])
 def test_size(d, noise, rng):
     found = []
-    for _ in range(300):
+    for _ in range(150):
         z = rng.standard_normal((500, d))
         shared = z.sum(axis=1) / np.sqrt(d)
         x = np.tanh(shared + noise * rng.standard_normal(500))
         y = np.cos(2 * z[:, 0]) + shared + noise * rng.standard_normal(500)
         found.append(pvalue(x, y, z))
     # The study has 0.03 to 0.08; here plus 3.5 Monte Carlo errors.
-    assert np.mean(np.array(found) <= 0.05) < 0.05 + 3.5 * np.sqrt(0.05 * 0.95 / 300)
+    assert np.mean(np.array(found) <= 0.05) < 0.05 + 3.5 * np.sqrt(0.05 * 0.95 / 150)

@@ -188,14 +188,14 @@ def panel(rng, n_units=20, n_rows=10):
 @pytest.mark.slow
 def test_groups_keep_the_size_that_dependent_rows_break(rng):
     plain, within, whole = [], [], []
-    for _ in range(200):
+    for _ in range(100):
         unit, x, y = panel(rng)
         plain.append(pvalue(x, y))
         within.append(pvalue(x, y, groups=unit, n_resamples=199))
         whole.append(pvalue(x, y, groups=unit, exchange="whole", n_resamples=199))
     assert np.mean(np.array(plain) <= 0.05) > 0.5
     for found in (within, whole):
-        assert np.mean(np.array(found) <= 0.05) == pytest.approx(0.05, abs=3.5 * np.sqrt(0.05 * 0.95 / 200))
+        assert np.mean(np.array(found) <= 0.05) == pytest.approx(0.05, abs=3.5 * np.sqrt(0.05 * 0.95 / 100))
 
 
 def test_groups_find_what_is_there(rng):
