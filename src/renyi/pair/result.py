@@ -262,6 +262,7 @@ class TestResult:
     n_explained: int = 0
     left_out: tuple[int, ...] = ()
     common: Mask | None = field(repr=False, default=None)
+    places: Index | None = field(repr=False, default=None)
     n_effective: float | None = None
     # The level of ρ₁² that shifts show, where rows are in time.
     chance: float | None = field(repr=False, default=None)
@@ -278,7 +279,7 @@ class TestResult:
         # What z leaves of columns is on rows that are not told here.
         if self.bases is None or self.effective_rows is None or self.n_explained:
             return ""
-        return remark_on(*self.bases, self.effective_rows, self.common)
+        return remark_on(*self.bases, self.effective_rows, self.common, self.places)
 
     @property
     def calibration(self) -> str:
