@@ -86,7 +86,7 @@ def independence_test(
         Shuffles at most, where shuffles are needed: drawing stops once the answer is clear.
     time : True or array-like of shape (n,), optional
         Rows are a series: True where they are in order and equally far apart, or a stamp for every row. The p-value
-        is then by shifts of one series against the other (docs/time-series.md), which takes no permutations.
+        is then by shifts of one series against the other (docs/how-to/time-series.md), which takes no permutations.
     groups : array-like of shape (n,), optional
         Labels of rows that belong together: the p-value then comes from permutations that respect them. With `time`
         each group is a series of its own, as in a panel.
@@ -130,9 +130,9 @@ def independence_test(
     -----
     "auto": each column has a basis of functions of its ranks, smooth to rough, and every block of leading functions of
     x and y gives a p-value by Roy's law. The weighted harmonic mean H of these p-values has a law that depends on the
-    blocks through their effective number alone; docs/inference.md has the family, the law, and the studies of size and
-    power. Blocks in which a single row weighs too much are left out beforehand, and if none is left the p-value comes
-    from shuffles, which `n_resamples` and `floor` of the result say.
+    blocks through their effective number alone; docs/explanation/test.md has the family, the law, and the studies of
+    size and power. Blocks in which a single row weighs too much are left out beforehand, and if none is left the
+    p-value comes from shuffles, which `n_resamples` and `floor` of the result say.
 
     References
     ----------
