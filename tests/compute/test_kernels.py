@@ -75,13 +75,13 @@ def test_what_is_not_a_number_has_no_root(by_the_processor):
     assert torch.isnan(largest_root(torch.full((5, 3, 3), torch.nan))).all()
 
 
-@pytest.mark.parametrize("rank", [1, 3, 8, 12, 20])
+@pytest.mark.parametrize("dimension", [1, 3, 8, 12, 20])
 @pytest.mark.parametrize("in_halves", [False, True])
-def test_rows_are_gathered_and_products_spread_as_by_torch(rank, in_halves, rng, monkeypatch, request):
+def test_rows_are_gathered_and_products_spread_as_by_torch(dimension, in_halves, rng, monkeypatch, request):
     monkeypatch.setattr(devices, "_IN_HALVES", ("cpu",) if in_halves else ())
     codes = torch.tensor(rng.integers(0, 65, (300, 7)).astype(np.int32))
     kind = torch.float32 if in_halves else torch.float64
-    stack = DeviceStack.of([rng.standard_normal((65, rank))], codes, dtype=kind)
+    stack = DeviceStack.of([rng.standard_normal((65, dimension))], codes, dtype=kind)
     pairs = [(stack, stack), (stack.leading(1), stack), (stack.part(slice(2, 6)), stack.leading(1))]
     expected = [x.products(y) for x, y in pairs]
     run = request.getfixturevalue("by_the_processor")

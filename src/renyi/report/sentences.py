@@ -60,7 +60,7 @@ def _noun(kind: str, n: int) -> str:
 def _what_was_found(result: Result, q: float) -> list[str]:
     """How many dependences at which rate, and how many of them are not linear."""
     edges = result.edges
-    if not edges.has_law:
+    if not edges.has_null:
         return [f"The {count(len(edges), 'pair')} are ranked by {edges.measure}, which comes without a test."]
     tests, found = count(result.n_tests, "pair"), result.n_found(q)
     if not found:

@@ -65,9 +65,9 @@ class DependenceMatrix(TableResult):
         Rows of the table.
     notes : tuple of str
         What reading had to decide, in sentences: text that is dates or numbers, cells that count as missing, names.
-    n_tests, n_shuffled : int
-        Tests made, and how many of them have a p-value from shuffles, which cannot be below 0.0001 (by measures other
-        than the RDC: less in tables of many tests).
+    n_tests, n_permuted : int
+        Tests made, and how many of them have a p-value from permutations, which cannot be below 0.0001 (by measures
+        other than the RDC: less in tables of many tests).
     """
 
     names: tuple[str, ...] = ()
