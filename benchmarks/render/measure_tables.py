@@ -1,4 +1,4 @@
-"""Write the tables of docs/measures.md from what the measures state, and from the study of their p-values.
+"""Write the tables of docs/how-to/measures.md from what the measures state, and from the study of their p-values.
 
 With --check it says whether they are up to date.
 """
@@ -12,7 +12,7 @@ from harness import RESULTS
 from renyi.coefficients.base import Statement
 from tables import DOCS, provenance, renew, table
 
-PAGE = DOCS / "measures.md"
+PAGE = DOCS / "how-to/measures.md"
 
 
 def statements() -> dict[str, Statement]:
@@ -105,9 +105,10 @@ def null_table() -> str:
     for n in dict.fromkeys(pair["n"] for pair in pairs):
         for is_admitted in (True, False):
             some = [pair for pair in pairs if pair["n"] == n and pair["is_admitted"] == is_admitted]
-            laws = (f"{mean(some, law, k)}, {largest(some, law, k)}" for law in ("student", "gamma") for k in (2, 3))
-            rows.append([f"{n:,}", "yes" if is_admitted else "–", len(some), *laws])
-    header = [f"{law}, {100 * level:g} %" for law in ("Student's t", "gamma") for level in levels[2:]]
+            cells = ((null, k) for null in ("student", "gamma") for k in (2, 3))
+            shares = (f"{mean(some, null, k)}, {largest(some, null, k)}" for null, k in cells)
+            rows.append([f"{n:,}", "yes" if is_admitted else "–", len(some), *shares])
+    header = [f"{null}, {100 * level:g} %" for null in ("Student's t", "gamma") for level in levels[2:]]
     errors = ", ".join(f"{(levels[3] * m) ** -0.5:.1f} at n = {int(n):,}" for n, m in permutations.items())
     return "\n".join(
         [
@@ -119,12 +120,12 @@ def null_table() -> str:
     )
 
 
-def mean(pairs: list[dict[str, Any]], law: str, k: int) -> str:
-    return f"{sum(pair[law][k] for pair in pairs) / len(pairs):.2f}"
+def mean(pairs: list[dict[str, Any]], null: str, k: int) -> str:
+    return f"{sum(pair[null][k] for pair in pairs) / len(pairs):.2f}"
 
 
-def largest(pairs: list[dict[str, Any]], law: str, k: int) -> str:
-    return f"{max(pair[law][k] for pair in pairs):.1f}"
+def largest(pairs: list[dict[str, Any]], null: str, k: int) -> str:
+    return f"{max(pair[null][k] for pair in pairs):.1f}"
 
 
 PARTS = {"measures": measure_table, "sizes": size_table, "nulls": null_table}

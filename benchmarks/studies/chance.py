@@ -2,7 +2,7 @@
 weigh.
 
 `python benchmarks chance` takes a minute or two and writes results/chance.json, from which
-`benchmarks/render/tables.py` makes a part of docs/defaults.md.
+`benchmarks/render/tables.py` makes a part of docs/validation/defaults.md.
 """
 
 from collections.abc import Callable
