@@ -17,7 +17,7 @@ Tensor: TypeAlias = Any
 
 # Less work does not pay for compiling.
 _LEAST_WORK = 2**18
-# Each number of functions is compiled by itself, which takes longer than 100 million numbers; there is no room beyond 32.
+# Each number of functions is compiled by itself, longer than 100 million numbers take; beyond 32 there is no room.
 _LEAST_TO_WHITEN, _MOST_TO_WHITEN = 2**26, 32
 _THREADS = 128
 # Blocks of threads in the second direction, where a single one would have too many.
