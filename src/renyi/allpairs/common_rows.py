@@ -11,7 +11,6 @@ from scipy.special import gammaln
 from renyi.allpairs.column_group import ColumnGroup, Variable
 from renyi.allpairs.complete import log_pvalues_of_pairs
 from renyi.allpairs.masked_gram import (
-    MaskedGram,
     Pairs,
     Whitened,
     exact_leverages,
@@ -286,16 +285,16 @@ class MaskedSide(Side):
     def whitened_coefficient(self, place: str, /) -> Whitened:
         recipes = self.group.recipes
         if recipes is None:
-            return MaskedGram.of(self.group.coefficient, self._masks, self._n, place=place).whitened(place=place)
+            return Whitened.of(self.group.coefficient, self._masks, self._n, place=place)
         # From moments, where those serve all columns.
-        return MaskedGram.of_recipes(self._means, np.stack(recipes), place=place).whitened(place=place)
+        return Whitened.of_recipes(self._means, np.stack(recipes), place=place)
 
     def whitened_nested(self, place: str, /) -> Whitened:
         moments = self.group.moments
         if moments is None:
-            return MaskedGram.of(self.group.nested, self._masks, self._n, place=place).whitened(place=place)
+            return Whitened.of(self.group.nested, self._masks, self._n, place=place)
         mixing = (np.stack([part[k] for part in self.group.smooth]) for k in (1, 2))
-        return MaskedGram.of_smooth(moments, self._means, *mixing, place=place).whitened(place=place)
+        return Whitened.of_smooth(moments, self._means, *mixing, place=place)
 
     @property
     def _means(self) -> Array:
@@ -366,11 +365,11 @@ class CountedSide(Side):
 
     def whitened_coefficient(self, place: str, /) -> Whitened:
         tables = [variable.prepared.basis.table for variable in self.group.variables]
-        return MaskedGram.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
+        return Whitened.of_counts(tables, self._counts, self._n, place=place)
 
     def whitened_nested(self, place: str, /) -> Whitened:
         tables = [variable.scales.basis.table for variable in self.group.variables]
-        return MaskedGram.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
+        return Whitened.of_counts(tables, self._counts, self._n, place=place)
 
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
         largest = np.full((self.group.scales.basis.rank, len(self.columns)), np.nan)
@@ -389,10 +388,10 @@ class _SummedSide(CountedSide):
     """The same for vectors, which have no cells: sums of their functions, and of products of these, are known."""
 
     def whitened_coefficient(self, place: str, /) -> Whitened:
-        return MaskedGram.of_sums(self._counts[0], self._n, place=place).whitened(place=place)
+        return Whitened.of_sums(self._counts[0], self._n, place=place)
 
     def whitened_nested(self, place: str, /) -> Whitened:
-        return MaskedGram.of_sums(self._counts[1], self._n, place=place).whitened(place=place)
+        return Whitened.of_sums(self._counts[1], self._n, place=place)
 
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
         """Sharper bounds: how heavy the heaviest of the common rows is only the rows would say."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from renyi.allpairs.stack import fine_chunks, in_a_chunk
 from renyi.basis.basis import RESTRICTED_CUT, Basis
 from renyi.basis.product_moments import Moments, recipes_of_smooth
+from renyi.compute import kernels
 from renyi.compute.arrays import (
     Array,
     Index,
@@ -41,71 +42,6 @@ Masks: TypeAlias = Mask
 _RANK_BY_CELLS = 3
 # A Gram matrix this close to the identity is far from singular, which nobody needs to compute then.
 _NEAR_IDENTITY = 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class MaskedGram:
-    """Means (rank, columns, masks) and central products (rank, rank, columns, masks) of a stack over rows of masks."""
-
-    means: Array
-    gram: Array
-
-    @classmethod
-    def of(cls, stack: Any, masks: Masks, n: Array, /, *, place: str) -> "MaskedGram":
-        """For every column and mask; `n` (columns, masks) counts the rows they have in common.
-
-        What is large lies in a workspace of this place, until the next call for it.
-        """
-        return cls.of_sums(masked_sums(stack, masks), n, place=place)
-
-    @classmethod
-    def of_sums(cls, sums: Array, n: Array, /, *, place: str) -> "MaskedGram":
-        """The same, from sums of functions and of their products as `masked_sums` has them."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return cls._made(sums / n, place)
-
-    @classmethod
-    def of_counts(
-        cls, tables: Sequence[Array], counts: Sequence[NDArray[np.int64]], n: Array, /, *, place: str
-    ) -> "MaskedGram":
-        """The same, from how many rows (cells, masks) of every cell of a column the masks leave."""
-        rank = tables[0].shape[1]
-        lower = np.tril_indices(rank)
-        sums = np.empty((rank + len(lower[0]), *n.shape))
-        for column, (table, left) in enumerate(zip(tables, counts, strict=True)):
-            functions = np.hstack((table, table[:, lower[0]] * table[:, lower[1]]))
-            sums[:, column] = functions.T @ left
-        return cls.of_sums(sums, n, place=place)
-
-    @classmethod
-    def of_smooth(
-        cls, moments: Moments, means: Array, weights: Array, intercepts: Array, /, *, place: str
-    ) -> "MaskedGram":
-        """The same for whole bases of smooth functions, from the means (1 + moments, columns, masks) of moments."""
-        recipes = like(recipes_of_smooth(moments), means)
-        found = cls._made((recipes @ means.reshape(len(means), -1)).reshape(-1, *means.shape[1:]), place)
-        found.means[:] = mixed(weights, found.means) + intercepts.T[:, :, None]
-        mix_both_ways(weights, found.gram)
-        return found
-
-    @classmethod
-    def of_recipes(cls, means: Array, recipes: Array, /, *, place: str) -> "MaskedGram":
-        """The same for bases of which every column has its own recipe (columns, sums, 1 + moments)."""
-        return cls._made(mixed(recipes.swapaxes(1, 2), means), place)
-
-    @classmethod
-    def _made(cls, sums: Array, place: str) -> "MaskedGram":
-        """From means of functions, and of their products on and below the diagonal."""
-        rank = _rank_of(len(sums))
-        means, lower = sums[:rank], np.tril_indices(rank)
-        gram = empty(f"gram {place}", (rank, rank, *sums.shape[1:]), sums)
-        for product, i, j in zip(sums[rank:], *lower, strict=True):
-            gram[i, j] = gram[j, i] = product - means[i] * means[j]
-        return cls(means, gram)
-
-    def whitened(self, *, place: str) -> "Whitened":
-        """The factors that make the bases orthonormal."""
-        return Whitened.of(self, place=place)
 
 
 def masked_sums(stack: Any, masks: Masks, /) -> Array:
@@ -156,7 +92,11 @@ def _rank_of(n_sums: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Whitened:
-    """Means and lower triangular factors of all columns and masks; where one is not regular a function dropped out."""
+    """Bases of all columns over the rows of masks: means (rank, columns, masks), Gram matrices, their factors.
+
+    Where one is not regular a function dropped out. What is large lies in a workspace of a place, until the next call
+    for it.
+    """
 
     means: Array
     factor: Array
@@ -165,11 +105,54 @@ class Whitened:
     is_regular: Mask
 
     @classmethod
-    def of(cls, restricted: MaskedGram, /, *, place: str) -> "Whitened":
-        gram, xp = restricted.gram, namespace(restricted.gram)
-        factor = empty(f"factor {place}", tuple(gram.shape), gram)
+    def of(cls, stack: Any, masks: Masks, n: Array, /, *, place: str) -> "Whitened":
+        """For every column of a stack and every mask; `n` (columns, masks) counts the rows they have in common."""
+        return cls.of_sums(masked_sums(stack, masks), n, place=place)
+
+    @classmethod
+    def of_sums(cls, sums: Array, n: Array, /, *, place: str) -> "Whitened":
+        """The same, from sums of functions and of their products as `masked_sums` has them."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return cls._made(sums / n, place)
+
+    @classmethod
+    def of_counts(
+        cls, tables: Sequence[Array], counts: Sequence[NDArray[np.int64]], n: Array, /, *, place: str
+    ) -> "Whitened":
+        """The same, from how many rows (cells, masks) of every cell of a column the masks leave."""
+        rank = tables[0].shape[1]
+        lower = np.tril_indices(rank)
+        sums = np.empty((rank + len(lower[0]), *n.shape))
+        for column, (table, left) in enumerate(zip(tables, counts, strict=True)):
+            functions = np.hstack((table, table[:, lower[0]] * table[:, lower[1]]))
+            sums[:, column] = functions.T @ left
+        return cls.of_sums(sums, n, place=place)
+
+    @classmethod
+    def of_smooth(
+        cls, moments: Moments, means: Array, weights: Array, intercepts: Array, /, *, place: str
+    ) -> "Whitened":
+        """The same for whole bases of smooth functions, from the means (1 + moments, columns, masks) of moments."""
+        recipes = like(recipes_of_smooth(moments), means)
+        sums = (recipes @ means.reshape(len(means), -1)).reshape(-1, *means.shape[1:])
+        return cls._made(sums, place, (weights, intercepts))
+
+    @classmethod
+    def of_recipes(cls, means: Array, recipes: Array, /, *, place: str) -> "Whitened":
+        """The same for bases of which every column has its own recipe (columns, sums, 1 + moments)."""
+        return cls._made(mixed(recipes.swapaxes(1, 2), means), place)
+
+    @classmethod
+    def _made(cls, sums: Array, place: str, mixing: tuple[Array, Array] | None = None) -> "Whitened":
+        """From means of functions, and of their products on and below the diagonal, which may be mixed."""
+        by_kernel = kernels.whiten(sums, mixing, _rank_of(len(sums)), cut=RESTRICTED_CUT**2)
+        if by_kernel is not None:
+            means, gram, factor, distance, is_regular = by_kernel
+            return cls(means, factor, gram, distance, is_regular)
+        means, gram = _central(sums, place, mixing)
+        xp, factor = namespace(gram), empty(f"factor {place}", tuple(gram.shape), gram)
         # Where two columns have no row in common there is nothing at all.
-        is_regular: Mask = xp.isfinite(gram).all(axis=0).all(axis=0)
+        is_regular = xp.isfinite(gram).all(axis=0).all(axis=0)
         gram[:, :, ~is_regular] = 0.0
         for j in range(len(gram)):
             rest = gram[j:, j] - sums_of_products(factor[j:, :j], factor[j, :j])
@@ -179,7 +162,7 @@ class Whitened:
             factor[:j, j] = 0.0
         # What is not regular must not spoil the batch that it is in.
         factor[:, :, ~is_regular] = like(np.eye(len(gram)), gram)[:, :, None]
-        means = xp.where(xp.isfinite(restricted.means), restricted.means, 0.0)
+        means = xp.where(xp.isfinite(means), means, 0.0)
         return cls(means, factor, gram, _distance_from_identity(gram), is_regular)
 
     def at(self, columns: Index, masks: Index, /, *, place: str) -> "Pairs":
@@ -264,6 +247,20 @@ class Pairs:
     def solve(self, right: Array, /) -> Array:
         """The leading functions (size, …, pairs), centred, made orthonormal."""
         return forward(self.factor[: len(right), : len(right)], right)
+
+
+def _central(sums: Array, place: str, mixing: tuple[Array, Array] | None) -> tuple[Array, Array]:
+    """Means (rank, columns, masks) and central products (rank, rank, columns, masks) of functions, or of mixtures."""
+    rank = _rank_of(len(sums))
+    means, lower = sums[:rank], np.tril_indices(rank)
+    gram = empty(f"gram {place}", (rank, rank, *sums.shape[1:]), sums)
+    for product, i, j in zip(sums[rank:], *lower, strict=True):
+        gram[i, j] = gram[j, i] = product - means[i] * means[j]
+    if mixing is not None:
+        weights, intercepts = mixing
+        means = mixed(weights, means) + intercepts.T[:, :, None]
+        mix_both_ways(weights, gram)
+    return means, gram
 
 
 def _distance_from_identity(gram: Array) -> Array:

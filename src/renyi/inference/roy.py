@@ -1,11 +1,13 @@
 """The law of the largest canonical correlation of independent data: Roy's largest root."""
 
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc
 
+from renyi.compute import kernels
 from renyi.compute.arrays import (
     Array,
     Counts,
@@ -321,6 +323,10 @@ class _Tables:
 
     def between(self, places: Counts, variable: Array, log_n: Array, /) -> Array:
         """Between a node and the next, by the cubic in log n through these and their neighbours."""
+        tables = (part.table(variable) for part in (self._known, self._coefficients))
+        by_kernel = kernels.between(variable, log_n, places, *tables, steps=_KNOTS - 1)
+        if by_kernel is not None:
+            return cast(Array, by_kernel)
         nodes = [self._known.at(places + k) for k in (-1, 0, 1, 2)]
         total: Array = namespace(variable).zeros_like(variable)
         for k, (steps, own, table) in enumerate(nodes):

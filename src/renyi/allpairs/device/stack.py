@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ class DeviceFunctions:
 
     rank: int
     n_rows: int
+    has_one_digit: ClassVar[bool] = False  # exact in half precision
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -44,8 +45,11 @@ class DeviceFunctions:
         """Some of the columns."""
         raise NotImplementedError
 
-    def operand(self, rows: slice, /) -> Operand:
-        """All functions at some rows (digits, rows, blocks × columns, functions of a block)."""
+    def operand(self, rows: slice, /, *, short: bool = False) -> Operand:
+        """All functions at some rows (digits, rows, blocks × columns, functions of a block).
+
+        A short one may have two digits in place of four, which is enough beside one that has a single digit.
+        """
         raise NotImplementedError
 
     @property
@@ -81,8 +85,8 @@ class DeviceFunctions:
         strips = self._strips() if other is self else [slice(0, shape[0])]
         parts: list[Tensor] = []
         for rows in chunks:
-            own = self.operand(rows)
-            left, right = paired(own, own if other is self else other.operand(rows))
+            own = self.operand(rows, short=other.has_one_digit)
+            left, right = paired(own, own if other is self else other.operand(rows, short=self.has_one_digit))
             # Columns follow one another in every row, so that those of a strip need not be copied.
             found = (multiplied(left[:, strip], right[:, strip.start :]) for strip in strips)
             if parts:
@@ -236,20 +240,20 @@ class DeviceStack(DeviceFunctions):
             found[i, j] = left.T @ (meetings.view(shape).double() @ right)
         return found
 
-    def operand(self, rows: slice, /) -> Operand:
+    def operand(self, rows: slice, /, *, short: bool = False) -> Operand:
         import torch
 
         # Places that the device has no room for come as they are needed.
         places = self.places[rows].to(self.device, non_blocking=True)
         shape = len(places), self.blocks * len(self), self.width
-        are_digits = len(self.tables) > 1
-        found = torch.empty((4 if are_digits else 1, *shape), dtype=self.tables[0].dtype, device=self.device)
+        digits = 1 if len(self.tables) == 1 else 2 if short else 4
+        found = torch.empty((digits, *shape), dtype=self.tables[0].dtype, device=self.device)
         if kernels.gather(self.tables, places, found, blocks=self.blocks):
             return found
-        for table, part in zip(self.tables, found, strict=False):
+        for table, part in zip(self.tables if digits != 2 else self.tables[::-1], found, strict=False):
             for block, columns in zip(table.split(self.width, dim=1), part.split(len(self), dim=1), strict=True):
                 columns.copy_(block.index_select(0, places.reshape(-1)).view(columns.shape))
-        if are_digits:
+        if digits == 4:
             found[2:] = found[0]
         return found
 
@@ -265,6 +269,7 @@ class Observed(DeviceFunctions):
 
     stack: DeviceStack
     rank: int = 1
+    has_one_digit: ClassVar[bool] = True
 
     def __len__(self) -> int:
         return len(self.stack)
@@ -289,7 +294,7 @@ class Observed(DeviceFunctions):
         """The same of one column, as a mask."""
         return self.stack.cells(column) < self.stack.sizes[column] - 1
 
-    def operand(self, rows: slice, /) -> Operand:
+    def operand(self, rows: slice, /, *, short: bool = False) -> Operand:
         import torch
 
         last = [start + size - 1 for start, size in zip(self.stack.starts, self.stack.sizes, strict=True)]
@@ -332,7 +337,7 @@ class DeviceRows(DeviceFunctions):
     def dtype(self) -> Any:
         return self.numbers.dtype
 
-    def operand(self, rows: slice, /) -> Operand:
+    def operand(self, rows: slice, /, *, short: bool = False) -> Operand:
         return as_operand(self.numbers[rows, :, None])
 
 
@@ -380,6 +385,6 @@ class Weighted(DeviceFunctions):
     def dtype(self) -> Any:
         return self.stack.dtype
 
-    def operand(self, rows: slice, /) -> Operand:
-        whole = self.stack.operand(rows)[: len(self.stack.tables)].to(self.dtype).sum(0)
+    def operand(self, rows: slice, /, *, short: bool = False) -> Operand:
+        whole = self.stack.operand(rows, short=True).to(self.dtype).sum(0)
         return as_operand(whole * self.weights[rows, None, None])

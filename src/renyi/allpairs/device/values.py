@@ -68,7 +68,7 @@ class DeviceValues(DeviceFunctions):
         """Their squares."""
         return replace(self, power=2)
 
-    def operand(self, rows: slice, /) -> Operand:
+    def operand(self, rows: slice, /, *, short: bool = False) -> Operand:
         sizes, means, rests, deviations = self.traits
         numbers = self.numbers[:, rows].to(self.device, non_blocking=True).double()
         standardised = (numbers / sizes - means - rests) / deviations
