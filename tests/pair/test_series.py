@@ -104,10 +104,10 @@ def test_trends_are_told_and_taken_out(rng):
 
 
 def test_a_season_is_taken_out(rng):
-    season, noise = rng.standard_normal(24)[np.arange(480) % 24], rng.standard_normal((3, 480))
+    season, noise = rng.standard_normal(24)[np.arange(480) % 24], rng.standard_normal((2, 480))
     x, y = 2 * season + noise[0], 3 * season + noise[1]
-    assert renyi.independence_test(x, y, time=True).pvalue < 1e-6
-    assert renyi.independence_test(x, y, time=True, period=24).pvalue > 0.05
+    assert renyi.independence_test(x, y, time=True).pvalue < 1e-4
+    assert renyi.independence_test(x, y, time=True, period=24).pvalue > 0.01
     both = renyi.independence_test(x, y + 2 * (x - 2 * season) ** 2, time=True, period=24, detrend="linear")
     assert both.pvalue < 1e-6
     assert "straight line" in both.notes[0]
