@@ -67,7 +67,7 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
         near = np.flatnonzero(edges.may_be_alias(ranked))
         lines = result.folded(ranked[: max(n, _MOST_TO_FOLD, *(near[-1:] + 1))])[:n]
     else:
-        lines = [Fold(edge, (edges.y[found.j[edge]].column.name,), 1, "") for edge in ranked[:n].tolist()]
+        lines = [Fold(edge, (edges.y[found.j[edge]].column.name,), (edge,), "") for edge in ranked[:n].tolist()]
     return [
         Line(
             x=edges.x[found.i[edge]].column.name,
@@ -254,6 +254,37 @@ def short(text: str, /, limit: int = _LONGEST_NAME) -> str:
         return spelled
     head, tail = _leading(spelled, limit // 2), _leading(spelled[::-1], limit - 1 - limit // 2)[::-1]
     return f"{head}…{tail}"
+
+
+def told_apart(names: Sequence[str], limit: int, /) -> list[str]:
+    """Every name as `short` has it; where two would read the same, cut elsewhere, so that what differs is seen."""
+    shown = [short(name, limit) for name in names]
+    alike: dict[str, list[int]] = {}
+    for place, text in enumerate(shown):
+        alike.setdefault(text, []).append(place)
+    for places in alike.values():
+        if len({names[place] for place in places}) > 1:
+            cuts = _cuts_of([short(names[place], 10**6) for place in places], limit)
+            for place, text in zip(places, cuts, strict=True):
+                shown[place] = text
+    return shown
+
+
+def _cuts_of(texts: list[str], limit: int) -> list[str]:
+    """Long texts that begin and end alike, cut so that the first letters that differ are seen, else numbered."""
+    # What all have in common, the first and the last in order have.
+    first, last = min(texts), max(texts)
+    before = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    head = limit // 3
+    room = limit - head - 2
+    ends = ["…" if len(text) > before + room else "" for text in texts]
+    cuts = [
+        short(f"{text[:head]}…{text[before : before + room]}{end}", limit)
+        for text, end in zip(texts, ends, strict=True)
+    ]
+    if len(set(cuts)) == len(cuts):
+        return cuts
+    return [f"{short(text, limit - len(f' ({k})'))} ({k})" for k, text in enumerate(texts, 1)]
 
 
 def _printable(character: str) -> str:
