@@ -1,6 +1,7 @@
 """What changed between two tables.
 
-All of the room `change`.
+All of `api`, `reading`, `sampling`, `marginals`, `columns`, `words`, `functions`, `sums`, `in_memory`, `parts` and
+`result`.
 """
 
 import copy
