@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from renyi.allpairs.compare import SHUFFLES, by_themselves
+from renyi.allpairs.compare import PERMUTATIONS, by_themselves
 from renyi.change.marginals import Marginal, gaps_against_table
 from renyi.change.words import more_missing, new_levels, words_of
 from renyi.compute.arrays import Array, Index
@@ -48,7 +48,7 @@ def column_changes(marginals: Sequence[Marginal], /) -> list[ColumnChange]:
         marginal.against_table if what == "values" else partial(gaps_against_table, marginal.n_known, marginal.missing)
         for marginal, what in asked
     ]
-    tested = zip(asked, by_themselves(ways, SHUFFLES), strict=True)
+    tested = zip(asked, by_themselves(ways, PERMUTATIONS), strict=True)
     found = [_change(marginal, what, result) for (marginal, what), result in tested if result is not None]
     return [*found, *(change for marginal in marginals if (change := _unseen(marginal)) is not None)]
 
