@@ -162,15 +162,15 @@ def test_without_anything_found_the_top_is_empty(rng):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda found: found.top(0), "n=0 makes no sense"),
-        (lambda found: found.top(2.0), "n=2.0 makes no sense"),
-        (lambda found: found.top(True), "n=True makes no sense"),
+        (lambda found: found.top(0), "n must be an integer of at least 1, got 0"),
+        (lambda found: found.top(2.0), "n must be an integer of at least 1, got 2.0"),
+        (lambda found: found.top(True), "n must be an integer of at least 1, got True"),
         (lambda found: found.top(q=0), "q=0 is no false discovery rate"),
         (lambda found: found.top(q=float("nan")), "q=nan is no false discovery rate"),
         (lambda found: found.n_found(2), "q=2 is no false discovery rate"),
     ],
 )
-def test_what_makes_no_sense_is_refused(call, message, rng):
+def test_invalid_arguments_are_refused(call, message, rng):
     frame = parabola(rng)
     for found in (renyi.matrix(frame), renyi.screen(frame, "x")):
         with pytest.raises(renyi.InputError, match=message):
@@ -191,12 +191,12 @@ def test_categories_that_share_one_level_are_not_told_as_one(rng):
     assert lines["x", "z"] == 1
 
 
-def test_pvalues_from_shuffles_are_said(rng):
+def test_pvalues_from_permutations_are_said(rng):
     flag = rng.integers(0, 2, 40)
     found = renyi.matrix({"a": flag, "b": 1 - flag, "c": rng.random(40), "d": rng.random(40)})
-    assert found.n_shuffled == 5  # of ties on few rows; those of two numbers without ties have a law
-    assert "5 tests: p from 9,999 shuffles" in repr(found)
-    assert renyi.matrix({"c": rng.random(400), "d": rng.random(400)}).n_shuffled == 0
+    assert found.n_permuted == 5  # of ties on few rows; those of two numbers without ties have a null distribution
+    assert "5 tests: p from 9,999 permutations" in repr(found)
+    assert renyi.matrix({"c": rng.random(400), "d": rng.random(400)}).n_permuted == 0
 
 
 def test_a_matrix_is_an_array_of_its_coefficients(rng):

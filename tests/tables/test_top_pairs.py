@@ -19,12 +19,12 @@ def found(coefficient, pvalues):
         i=np.zeros(m, dtype=int),
         j=np.ones(m, dtype=int),
         n=np.full(m, 1000),
-        ranks=np.full((m, 2), 1, dtype=np.int32),
+        dimensions=np.full((m, 2), 1, dtype=np.int32),
         coefficient=np.asarray(coefficient, dtype=float),
         log_pvalue=np.log(pvalues),
         pearson=np.zeros(m),
         spearman=np.zeros(m),
-        is_shuffled=np.zeros(m, dtype=bool),
+        is_permuted=np.zeros(m, dtype=bool),
     )
 
 

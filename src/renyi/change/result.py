@@ -10,7 +10,7 @@ import numpy as np
 
 from renyi.change.columns import ColumnChange
 from renyi.compute.arrays import Array, Index, Mask
-from renyi.errors import InputError, brief, check_choice, is_integer, is_number
+from renyi.errors import InputError, brief, check_choice, check_integer, is_number
 from renyi.inference.false_discovery import Correction, adjust
 from renyi.pair import showing
 from renyi.tables.dependence_matrix import DependenceMatrix
@@ -230,10 +230,9 @@ class Comparison:
             `x`, `y` (empty for a column), `what` ("values", "missing", "levels", "dependence"), `moved`, `p`, `q` and
             `words`, those that moved furthest first.
         """
-        if not is_integer(n) or n < 1:
-            raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
+        n = check_integer(n, "n")
         rate = checked_rate(_RATE if q is None else q)
-        return self._both(self.ranked_columns(rate, least), self.ranked_pairs(rate, least), int(n))
+        return self._both(self.ranked_columns(rate, least), self.ranked_pairs(rate, least), n)
 
     def to_frame(self) -> Any:
         """All that was compared, columns and pairs in one frame, as `top` has them."""

@@ -77,19 +77,19 @@ def _check_scan(
     if fdr is not None and not 0.0 < fdr <= 1.0:
         raise InputError(f"--fdr {fdr:g} is no false discovery rate: pass a number above 0, at most 1")
     if fdr is not None and measure != "rdc":
-        _check_law(measure, fdr)
+        _check_null(measure, fdr)
     if both_to_stdout:
         raise InputError("--csv - and --json would both write to standard output: name a file for the CSV")
 
 
-def _check_law(measure: str, fdr: float) -> None:
+def _check_null(measure: str, fdr: float) -> None:
     """Refuse a rate of findings where nothing is tested."""
     import renyi
 
-    if not renyi.measure(measure).has_law:
+    if not renyi.measure(measure).has_null:
         raise renyi.InputError(
             f"--fdr {fdr:g} with --measure {measure}, which ranks pairs without testing them: leave --fdr out, or "
-            "choose a measure with a law, such as rdc"
+            "choose a measure with a null distribution, such as rdc"
         )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.edges import Edges
 from renyi.compute.arrays import Array, Index
-from renyi.errors import InputError, brief, is_integer, is_number
+from renyi.errors import InputError, brief, check_integer, is_number
 from renyi.inference.false_discovery import Correction, adjust
 from renyi.pair import showing
 
@@ -157,7 +157,7 @@ class TableResult:
 
     def rate(self, q: float | None, /) -> float:
         """The false discovery rate that is asked for, by default 0.05; refused where nothing is tested."""
-        return rate_for(q, self.edges.measure, has_law=self.edges.has_law)
+        return rate_for(q, self.edges.measure, has_null=self.edges.has_null)
 
     def ranked(self, rate: float | None = None, /) -> Index:
         """Positions of the pairs, those at a false discovery rate alone; not tested they are all.
@@ -166,7 +166,7 @@ class TableResult:
         """
         edges, found = self.edges, self.edges.found
         kept = np.arange(len(edges))
-        if rate is not None and edges.has_law:
+        if rate is not None and edges.has_null:
             kept = np.flatnonzero(self.edge_qvalues <= rate)
         # What could not be measured comes last, equal ones in the order of the table.
         edges.look_at(kept)
@@ -176,9 +176,9 @@ class TableResult:
         return np.asarray(kept[order])
 
     @property
-    def n_shuffled(self) -> int:
-        """Tests whose p-value comes from shuffles, and cannot be below `edges.smallest_shuffled`."""
-        return int(np.count_nonzero(self.edges.is_shuffled))
+    def n_permuted(self) -> int:
+        """Tests whose p-value comes from permutations, and cannot be below `edges.smallest_permuted`."""
+        return int(np.count_nonzero(self.edges.is_permuted))
 
     def report(
         self,
@@ -220,20 +220,19 @@ class TableResult:
 
     def _found(self, n: int, q: float | None) -> Index:
         """The pairs at a rate, strongest first, of which a number of rows is wanted."""
-        if not is_integer(n) or n < 1:
-            raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
+        check_integer(n, "n")
         return self.ranked(self.rate(q))
 
     def _frame(self, which: Index) -> Any:
         return self.edges.take(which).to_frame(self.new_frame, qvalues=self.edge_qvalues[which])
 
 
-def rate_for(q: float | None, measure: str, /, *, has_law: bool) -> float:
+def rate_for(q: float | None, measure: str, /, *, has_null: bool) -> float:
     """The false discovery rate that is asked for of a measure, by default 0.05; refused where nothing is tested."""
-    if q is not None and not has_law:
+    if q is not None and not has_null:
         raise InputError(
             f"q={brief(q)} is a false discovery rate, and {measure} ranks pairs without testing them: leave q out, or "
-            "choose a measure with a law, such as 'rdc'"
+            "choose a measure with a null distribution, such as 'rdc'"
         )
     return _checked_rate(_RATE if q is None else q)
 
