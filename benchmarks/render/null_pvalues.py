@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness import RESULTS
+from renyi.report.figures.style import BLUE, GREY, ORANGE, in_style, save
 from tables import DOCS, renew, table
 
 if TYPE_CHECKING:
@@ -175,28 +176,22 @@ def shown(cells: Cells) -> list[Cell]:
     return [cell for cell in cells if cell.draws * cell.level >= _EXPECTED]
 
 
-def draw() -> None:
+@in_style
+def plot_families(pyplot: Any) -> Any:
     """One row of dots for every family, one panel for every level."""
-    from matplotlib import pyplot
-
-    from renyi.report.figures.style import STYLE, save
-
     rng = np.random.default_rng(0)
-    with pyplot.rc_context(STYLE):
-        figure, axes = pyplot.subplots(1, len(LEVELS), figsize=(11, 5.2), sharey=True, layout="constrained")
-        for level, ax in zip(LEVELS, axes, strict=True):
-            for place, cells in enumerate(FAMILIES.values()):
-                draw_family(ax, place, [cell for cell in shown(cells()) if cell.level == level], rng)
-            finish(ax, level)
-        axes[0].set_yticks(range(len(FAMILIES)), list(FAMILIES))
-        axes[0].invert_yaxis()
-        figure.supxlabel("share of p-values at most the level ÷ level", fontsize=10)
-        save(figure, PICTURE)
+    figure, axes = pyplot.subplots(1, len(LEVELS), figsize=(11, 5.2), sharey=True, layout="constrained")
+    for level, ax in zip(LEVELS, axes, strict=True):
+        for place, cells in enumerate(FAMILIES.values()):
+            draw_family(ax, place, [cell for cell in shown(cells()) if cell.level == level], rng)
+        finish(ax, level)
+    axes[0].set_yticks(range(len(FAMILIES)), list(FAMILIES))
+    axes[0].invert_yaxis()
+    figure.supxlabel("share of p-values at most the level ÷ level", fontsize=10)
+    return figure
 
 
 def draw_family(ax: "Axes", place: int, cells: list[Cell], rng: np.random.Generator) -> None:
-    from renyi.report.figures.style import BLUE, ORANGE
-
     for cell in cells:
         ratio = min(max(cell.ratio, 1 / _FARTHEST), _FARTHEST)
         marker = ">" if cell.ratio > _FARTHEST else "o"
@@ -207,8 +202,6 @@ def draw_family(ax: "Axes", place: int, cells: list[Cell], rng: np.random.Genera
 
 
 def finish(ax: "Axes", level: float) -> None:
-    from renyi.report.figures.style import GREY
-
     ax.set_xscale("log", base=2)
     ax.set_xlim(1 / _FARTHEST / 1.1, _FARTHEST * 1.1)
     ax.set_xticks([0.25, 0.5, 1, 2, 4], ["≤ ¼", "½", "1", "2", "≥ 4"])
@@ -243,7 +236,7 @@ def of_level(cells: list[Cell]) -> tuple[str, str]:
 if __name__ == "__main__":
     if "--check" in sys.argv:
         sys.exit(f"<!-- summary -->\n{summary()}<!-- end of summary -->" not in PAGE.read_text())
-    draw()
+    save(plot_families(), PICTURE)
     if PAGE.exists():
         renew(PAGE, "summary", summary())
     print(summary())
