@@ -130,19 +130,22 @@ def sure() -> str:
     tests = sum(row["tests"] for row in real)
     at_five = sum(row["below"]["0.05"] for row in real) / tests
     limit = limits()[PAPERS_EIGHT]
-    return (
-        f"- **P-values.** The columns of {len(real)} real tables were permuted, {tables} times in all. What is found "
-        f"then is false: {found} of {tables}\n  had a finding at a false discovery rate of 5 %, where {0.05 * tables:g} "
-        f"are allowed, and {at_five:.1%} of {tests:,} p-values were\n  at most 5 %: {by('table_study DATA')}, DATA a "
-        "folder of these CSV files. [All p-values of\n  independent data in one picture](docs/validation/p-values.md), also "
-        "where they are too small.\n"
-        f"- **Power.** On the paper's eight patterns the default test has a mean power of {mean['renyi']}; the next is "
-        f"ACE with {mean['ACE']},\n  distance correlation has {mean['dCor']}, MIC {mean['MIC']}, Pearson "
-        f"{mean['Pearson']}. A test that knows the pattern has {limit:.2f}, and none can\n  have more. These patterns "
-        "informed the weights of the test, so expect a little less on others, and on a straight\n  line Pearson leads: "
-        f"{by('power')}, {by('peer_power')} (needs R), {by('power_limit')}\n  ([by pattern]"
-        "(docs/validation/power.md)).\n"
+    by_chance = (
+        f"{found} of {tables} had a finding at a false discovery rate of 5 %, where {0.05 * tables:g} are allowed"
     )
+    peers = f"distance correlation has {mean['dCor']}, MIC {mean['MIC']}, Pearson {mean['Pearson']}"
+    scripts = f"{by('power')}, {by('peer_power')} (needs R), {by('power_limit')}"
+    parts = [
+        f"**P-values.** The columns of {len(real)} real tables were permuted, {tables} times in all. What is found then "
+        f"is false: {by_chance}, and {at_five:.1%} of {tests:,} p-values were at most 5 %: {by('table_study DATA')}, "
+        "DATA a folder of these CSV files. [All p-values of independent data in one picture]"
+        "(docs/validation/p-values.md), also where they are too small.",
+        f"**Power.** On the paper's eight patterns the default test has a mean power of {mean['renyi']}; the next is "
+        f"ACE with {mean['ACE']}, {peers}. A test that knows the pattern has {limit:.2f}, and none can have more. "
+        "These patterns informed the weights of the test, so expect a little less on others, and on a straight line "
+        f"Pearson leads: {scripts} ([by pattern](docs/validation/power.md)).",
+    ]
+    return "".join(f"- {part}\n" for part in parts)
 
 
 PARTS = {(README, "ratios"): headline, (PAGE, "ratios"): ratios, (PAGE, "power"): power, (README, "sure"): sure}

@@ -30,7 +30,7 @@ def log_density_given(pattern: Pattern, level: int, x: Array, y: Array) -> Array
     """Log density of y given x, up to a constant: either sign of the curve is as likely."""
     sigma = spread(pattern, level)
     branches = [-0.5 * ((y - pattern.curve(x, np.full_like(x, sign))) / sigma) ** 2 for sign in (-1.0, 1.0)]
-    return np.logaddexp(*branches) - np.log(2.0)
+    return np.asarray(np.logaddexp(*branches) - np.log(2.0))
 
 
 def log_density(pattern: Pattern, level: int, y: Array) -> Array:
@@ -38,12 +38,12 @@ def log_density(pattern: Pattern, level: int, y: Array) -> Array:
     x = (np.arange(N_GRID) + 0.5) / N_GRID
     grid = np.linspace(y.min(), y.max(), 2000)
     on_grid = [logsumexp(log_density_given(pattern, level, x, np.full(N_GRID, value))) for value in grid]
-    return np.interp(y, grid, np.array(on_grid) - np.log(N_GRID))
+    return np.asarray(np.interp(y, grid, np.array(on_grid) - np.log(N_GRID)))
 
 
 def log_ratios(pattern: Pattern, level: int, x: Array, y: Array) -> Array:
     """Log likelihood ratio of every sample, a row each."""
-    return np.sum(log_density_given(pattern, level, x, y) - log_density(pattern, level, y), axis=1)
+    return np.asarray(np.sum(log_density_given(pattern, level, x, y) - log_density(pattern, level, y), axis=1))
 
 
 def limit(pattern: Pattern, level: int) -> float:
