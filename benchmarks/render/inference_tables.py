@@ -1,4 +1,4 @@
-"""Turn the results on inference into the tables of docs/inference.md, docs/conditional.md and docs/studies.md."""
+"""Write the tables of validation/p-value-tables.md, explanation/test.md and how-to/conditional.md in docs/."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -61,7 +61,7 @@ def size_summary() -> str:
         "level where few values are attainable (95 % zeros, rare events). In the cells where the law always "
         "serves, the mean "
         f"size is {tails[1e-3]:.2f} times the level at 10⁻³ and {tails[1e-4]:.2f} times at 10⁻⁴. [All "
-        "levels](studies.md).\n\n" + size_table("auto", "0.05")
+        "levels](../validation/p-value-tables.md).\n\n" + size_table("auto", "0.05")
     )
 
 
@@ -336,7 +336,8 @@ def studies() -> str:
             for name in ("power", "peer_power", "intervals", "conditional")
         ),
         provenance(recorded("testing"), "speed/testing.py"),
-        "Their tables are in [Tests and p-values](inference.md) and [Conditional tests](conditional.md).\n",
+        "Their tables are in [Tests and p-values](../explanation/test.md) and "
+        "[Conditional tests](../how-to/conditional.md).\n",
     ]
     return "\n".join(parts)
 
@@ -448,6 +449,6 @@ if __name__ == "__main__":
         "intervals": interval_table(),
         "times": times(),
     }.items():
-        renew(DOCS / "inference.md", name, text)
-    renew(DOCS / "conditional.md", "conditional", conditional_tables())
-    (DOCS / "studies.md").write_text(studies())
+        renew(DOCS / "explanation/test.md", name, text)
+    renew(DOCS / "how-to/conditional.md", "conditional", conditional_tables())
+    (DOCS / "validation/p-value-tables.md").write_text(studies())

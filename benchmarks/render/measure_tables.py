@@ -1,4 +1,4 @@
-"""Write the tables of docs/measures.md from what the measures state, and from the study of their p-values.
+"""Write the tables of docs/how-to/measures.md from what the measures state, and from the study of their p-values.
 
 With --check it says whether they are up to date.
 """
@@ -12,7 +12,7 @@ from harness import RESULTS
 from renyi.coefficients.base import Statement
 from tables import DOCS, provenance, renew, table
 
-PAGE = DOCS / "measures.md"
+PAGE = DOCS / "how-to/measures.md"
 
 
 def statements() -> dict[str, Statement]:

@@ -321,5 +321,5 @@ def renew(page: Path, name: str, text: str) -> None:
 
 
 if __name__ == "__main__":
-    (DOCS / "defaults.md").write_text(defaults())
-    (DOCS / "benchmarks.md").write_text(pair())
+    (DOCS / "validation/defaults.md").write_text(defaults())
+    (DOCS / "validation/speed-one-pair.md").write_text(pair())

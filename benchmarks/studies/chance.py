@@ -1,7 +1,7 @@
 """Mean of debiased coefficients of independent columns, by Roy's law alone and as they are, against what rows weigh.
 
 `python benchmarks chance` takes a minute or two and writes results/chance.json, from which
-`benchmarks/render/tables.py` makes a part of docs/defaults.md.
+`benchmarks/render/tables.py` makes a part of docs/validation/defaults.md.
 """
 
 from collections.abc import Callable

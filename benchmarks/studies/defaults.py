@@ -1,7 +1,7 @@
 """The study behind the defaults of `renyi.rdc`: the scale s, the number of projections k, its growth, the debiasing.
 
 Everything is seeded. `python benchmarks defaults` takes about ten minutes and writes results/defaults.json;
-`python benchmarks tables` turns that into docs/defaults.md.
+`python benchmarks tables` turns that into docs/validation/defaults.md.
 """
 
 from collections.abc import Callable, Iterable

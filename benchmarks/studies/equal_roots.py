@@ -3,7 +3,7 @@
 And how well any estimate can do: populations that samples hardly tell apart, though their coefficients differ.
 
 `python benchmarks equal_roots` takes about a minute and writes results/equal_roots.json, from which
-`benchmarks/render/tables.py` makes a part of docs/defaults.md.
+`benchmarks/render/tables.py` makes a part of docs/validation/defaults.md.
 """
 
 from collections.abc import Callable

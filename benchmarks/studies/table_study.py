@@ -1,8 +1,8 @@
 """How often `renyi.matrix` rejects columns that have nothing to do with one another.
 
 `python benchmarks table_study [DATA]` takes about half an hour on one core, writes results/table_study.json and the
-tables of docs/tables.md. DATA is a folder of CSV files, by default ../shared/data; tables that are not there are left
-out.
+tables of docs/how-to/tables.md. DATA is a folder of CSV files, by default ../shared/data; tables that are not there are
+left out.
 
 Real tables have each of their columns shuffled by itself, with its missing cells. Generated columns are independent and
 compared in many tables of two groups. A p-value depends on the order of two columns relative to one another, and these
@@ -326,7 +326,7 @@ def sizes_summary(rows: list[dict[str, Any]]) -> str:
 
 
 def write_page(found: dict[str, Any]) -> None:
-    """The tables of docs/tables.md."""
+    """The tables of docs/how-to/tables.md."""
     independent_rows = found["complete"] + found["with gaps"]
     parts = [
         provenance(recorded("table_study"), "studies/table_study.py"),
@@ -345,7 +345,7 @@ def write_page(found: dict[str, Any]) -> None:
         + ", ".join(f"{row['below']['0.05'] / row['tests']:.2f} at n = {row['n']:,}" for row in found["selected"])
         + f" ({found['selected'][0]['tests']:,} pairs each).\n",
     ]
-    renew(DOCS / "tables.md", "study", "\n".join(parts))
+    renew(DOCS / "how-to/tables.md", "study", "\n".join(parts))
 
 
 if __name__ == "__main__":

@@ -107,7 +107,8 @@ def test_law_of_the_combination_against_normal_matrices(family, rng):
     means = multiscale.log_harmonic_mean(multiscale.log_evidence(multiscale.block_roots(cross, family), family, n))
     log_p = multiscale.log_pvalue_of_many_rows(means, family)
     for level in (0.5, 0.2, 0.05, 0.01):
-        # 3.5 Monte Carlo errors and 2 % of the level, which is how far the fitted curve is off (docs/inference.md).
+        # 3.5 Monte Carlo errors and 2 % of the level, which is how far the fitted curve is off
+        # (docs/explanation/test.md).
         error = 3.5 * np.sqrt(level * (1 - level) / n_draws) + 0.02 * level
         assert np.mean(log_p <= np.log(level)) == pytest.approx(level, abs=error)
 
@@ -173,7 +174,8 @@ def test_size_on_few_rows_with_few_ties(kind, rng):
         evidence = multiscale.log_evidence(multiscale.block_roots(cross, trusted), trusted, n)
         log_p.append(multiscale.log_pvalue_of_pair(multiscale.log_harmonic_mean(evidence), trusted, x, y))
     for level in (0.05, 0.01, 1e-3):
-        # 3.5 Monte Carlo errors above the level; the studies show sizes down to 0.85 of it (docs/studies.md).
+        # 3.5 Monte Carlo errors above the level; the studies show sizes down to 0.85 of it
+        # (docs/validation/p-value-tables.md).
         assert np.mean(np.array(log_p) <= np.log(level)) <= level + 3.5 * np.sqrt(level * (1 - level) / 60_000)
 
 

@@ -37,7 +37,7 @@ class TestDocument:
         assert document["schema"] == SCHEMA
 
     def test_has_the_fields_that_the_documentation_names(self, document):
-        text = (Path(__file__).parents[2] / "docs" / "report-schema.md").read_text(encoding="utf-8")
+        text = (Path(__file__).parents[2] / "docs/reference/report-schema.md").read_text(encoding="utf-8")
         named = set(re.findall(r"^\| `(\w+)`", text, flags=re.MULTILINE))
         said = {*document, *document["columns"][0], *document["pairs"], *document["details"][0]}
         said |= {*document["heatmap"], *document["network"], "column"}

@@ -73,7 +73,7 @@ class Dcor(Measure[_Side]):
     add more than 1 to n·C (heavy tails and rare values: there, p-values below 0.0001 came up to ten times too often),
     it is by shuffles. With fewer than 50 rows the bound is too light (size 0.07 for 0.05 at 10 rows, 0.06 at 20), and
     the law is that of `Hsic`, a weighted sum of χ²₁ with the moments of all orders of the rows, from 12 rows on.
-    Columns of two values each are counted. How often independent columns are found is in docs/measures.md.
+    Columns of two values each are counted. How often independent columns are found is in docs/how-to/measures.md.
 
     References
     ----------

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from renyi.compute.arrays import Index
+from renyi.compute.arrays import Array, Index
 from renyi.data.align import group_codes
 from renyi.data.column import Column
 from renyi.data.table import as_table
@@ -28,6 +28,10 @@ class Timeline:
     def n_rows(self) -> int:
         """Rows of all series."""
         return len(self.order)
+
+    def series(self, values: Array, /) -> list[Array]:
+        """Values in order of time, one series after the other."""
+        return np.split(values, np.cumsum(self.lengths)[:-1])
 
 
 def timeline(time: Any, groups: Any, n_rows: int, /) -> Timeline:

@@ -44,7 +44,7 @@ LARGEST_ROOT = 1.0 - 1e-9
 CORNER = 8
 
 # A block is trusted while the geometric mean of the largest leverages is at most this share of Roy's critical
-# correlation at the 5 % level; docs/inference.md, "Leverage". Rare levels put it all on a few rows.
+# correlation at the 5 % level; docs/explanation/test.md, "Leverage". Rare levels put it all on a few rows.
 TRUSTED_SHARE = 0.4
 _TRUSTED_SHARE_OF_LEVELS = 0.25
 _BEARABLE = 1.0

@@ -16,8 +16,8 @@ from renyi.compute.arrays import Array, Index, namespace
 from renyi.compute.devices import as_torch, device_of
 from renyi.compute.eigenvalues import most_of_root, sum_of_squares
 from renyi.data.align import Missing, as_groups, as_pair, check_indexes, common_rows
-from renyi.data.column import Column
-from renyi.data.time import Timeline, timeline
+from renyi.data.seasons import Adjustment, Detrend
+from renyi.data.time import timeline
 from renyi.errors import CalibrationWarning, InputError, brief, check_choice, is_integer
 from renyi.inference import contingency, multiscale
 from renyi.inference.classical import bartlett, spectral
@@ -34,7 +34,6 @@ from renyi.inference.permutation import (
     shuffled_pvalues,
 )
 from renyi.inference.roy import log_sf, log_sf_of_many
-from renyi.inference.shifts import Shifts
 from renyi.pair import series
 from renyi.pair.bases import columns_on, for_both, pair_of_bases
 from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
@@ -62,6 +61,8 @@ def independence_test(
     time: Any = None,
     groups: Any = None,
     exchange: Exchange = "within",
+    detrend: Detrend | None = None,
+    period: int | Sequence[int] | None = None,
     order: Literal["check"] | None = "check",
     missing: Missing = "raise",
     device: Any = None,
@@ -85,13 +86,19 @@ def independence_test(
         Shuffles at most, where shuffles are needed: drawing stops once the answer is clear.
     time : True or array-like of shape (n,), optional
         Rows are a series: True where they are in order and equally far apart, or a stamp for every row. The p-value
-        is then by shifts of one series against the other (docs/time-series.md), which takes no permutations.
+        is then by shifts of one series against the other (docs/how-to/time-series.md), which takes no permutations.
     groups : array-like of shape (n,), optional
         Labels of rows that belong together: the p-value then comes from permutations that respect them. With `time`
         each group is a series of its own, as in a panel.
     exchange : {"within", "whole"}, default "within"
         With `groups`: permute rows within their group (units that differ), or whole groups of equal size, rows in their
         order (repeated measurements).
+    detrend : {"difference", "linear"}, optional
+        With `time`: compare changes from row to row, or what a straight line leaves of every series, rather than the
+        values. Categories stay as they are.
+    period : int or sequence of int, optional
+        With `time`: take out a season of so many rows, or several. Every row is ranked among those at its place in the
+        period (docs/time-series.md).
     order : {"check", None}, default "check"
         Whether to look if x and y resemble their own previous rows, which `notes` of the result then say. None where
         the order of rows means nothing.
@@ -123,9 +130,9 @@ def independence_test(
     -----
     "auto": each column has a basis of functions of its ranks, smooth to rough, and every block of leading functions of
     x and y gives a p-value by Roy's law. The weighted harmonic mean H of these p-values has a law that depends on the
-    blocks through their effective number alone; docs/inference.md has the family, the law, and the studies of size and
-    power. Blocks in which a single row weighs too much are left out beforehand, and if none is left the p-value comes
-    from shuffles, which `n_resamples` and `floor` of the result say.
+    blocks through their effective number alone; docs/explanation/test.md has the family, the law, and the studies of
+    size and power. Blocks in which a single row weighs too much are left out beforehand, and if none is left the
+    p-value comes from shuffles, which `n_resamples` and `floor` of the result say.
 
     References
     ----------
@@ -162,16 +169,15 @@ def independence_test(
     pair = as_pair(x, y, missing=missing)
     if order not in ("check", None):
         raise InputError(f"order={brief(order)} makes no sense: pass 'check', or None to leave the order of rows alone")
+    adjustment = Adjustment.of(detrend, period)
     if time is not None:
-        if method != "auto":
-            raise InputError(f"method={method!r} takes rows as independent: with time pass 'auto'")
-        if exchange != "within":
-            raise InputError("exchange='whole' is for groups without time: with time each group is a series of its own")
+        _check_series(method, exchange)
         check_indexes(x, y, *(part for part in (time, groups) if part is not True))
         # A row that is left out would tear a hole into time.
         pair = as_pair(x, y, missing="pairwise") if missing == "listwise" else pair
-        line = timeline(time, groups, len(pair[0]))
-        return of_series(pair, [prepare(column, seed) for column in pair], line)
+        return series.tested(pair, timeline(time, groups, len(pair[0])), adjustment, seed)
+    if adjustment:
+        raise InputError("detrend and period are for series: pass time=True, or a stamp for each row, too")
     together_rows = _groups(groups, exchange, x, y)
     if together_rows is not None and method not in ("auto", "permutation"):
         raise InputError(f"method={method!r} takes rows as independent: with groups pass 'auto' or 'permutation'")
@@ -255,30 +261,12 @@ def check_resamples(n_resamples: Any, /) -> None:
         raise InputError(f"n_resamples={n_resamples!r} makes no sense: pass a whole number, 1 to {_MOST_RESAMPLES:,}")
 
 
-def of_series(pair: tuple[Column, Column], sides: Sequence[Prepared], line: Timeline, /) -> TestResult:
-    """The test of two columns in time, by the distribution of shifts."""
-    x, y = together(pair, sides)
-    coefficient = largest_correlation(cross_products(x.basis, y.basis))
-    shifts = Shifts(*(series.spectra(column, side, line) for column, side in zip(pair, sides, strict=True)))
-    log_pvalue, scale = shifts.at(0)
-    n = x.basis.n_samples
-    functions = [series.over_rows(side.basis, column.missing) for column, side in zip(pair, sides, strict=True)]
-    walks = series.random_walks(pair, sides, line)
-    result = TestResult(
-        statistic=-log_pvalue,
-        pvalue=1.0,
-        log_pvalue=0.0,
-        method="auto",
-        coefficient=coefficient,
-        n_samples=n,
-        bases=(x.basis, y.basis),
-        scale=scale,
-        n_effective=min(shifts.n_effective, float(n)),
-        chance=series.chance_level(functions[0], functions[1], line, n),
-        common=common_rows(*pair),
-        notes=(series.note_on_walks(walks),) if len(walks) == 2 else (),
-    )
-    return result.by_law(log_pvalue)
+def _check_series(method: Method, exchange: Exchange) -> None:
+    """Refuse what means nothing for rows in time."""
+    if method != "auto":
+        raise InputError(f"method={method!r} takes rows as independent: with time pass 'auto'")
+    if exchange != "within":
+        raise InputError("exchange='whole' is for groups without time: with time each group is a series of its own")
 
 
 def _groups(groups: Any, exchange: Exchange, x: Any, y: Any) -> Groups | None:

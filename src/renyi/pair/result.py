@@ -262,6 +262,7 @@ class TestResult:
     n_explained: int = 0
     left_out: tuple[int, ...] = ()
     common: Mask | None = field(repr=False, default=None)
+    places: Index | None = field(repr=False, default=None)
     n_effective: float | None = None
     # The level of ρ₁² that shifts show, where rows are in time.
     chance: float | None = field(repr=False, default=None)
@@ -278,7 +279,7 @@ class TestResult:
         # What z leaves of columns is on rows that are not told here.
         if self.bases is None or self.effective_rows is None or self.n_explained:
             return ""
-        return remark_on(*self.bases, self.effective_rows, self.common)
+        return remark_on(*self.bases, self.effective_rows, self.common, self.places)
 
     @property
     def calibration(self) -> str:
@@ -325,8 +326,8 @@ class TestResult:
         """Interval for the coefficient of the population, in [0, 1]; two NaN where `no_interval` says why.
 
         Its width comes from how far single rows move the coefficient. It covers at least 0.90 where 0.95 is asked for,
-        from 50 rows on (docs/inference.md has the study), and may be wider than it need be where dependence is weak, or
-        between two categories.
+        from 50 rows on (docs/explanation/test.md has the study), and may be wider than it need be where dependence is
+        weak, or between two categories.
 
         Parameters
         ----------

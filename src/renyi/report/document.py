@@ -1,4 +1,4 @@
-"""A result on a table as plain data, for a page and for other programs; docs/report-schema.md has the schema."""
+"""A result on a table as plain data, for a page and for programs; docs/reference/report-schema.md has the schema."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -194,7 +194,7 @@ class TableResult:
         Parameters
         ----------
         path : str or path
-            The file: JSON where it ends in .json (docs/report-schema.md), else a page that needs no network.
+            The file: JSON where it ends in .json (docs/reference/report-schema.md), else a page that needs no network.
         q : float, optional
             False discovery rate at which a pair counts as found, by default 0.05; refused where nothing is tested.
         title : str, optional
