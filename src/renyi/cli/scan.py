@@ -60,7 +60,7 @@ def scan(
     if csv is not None:
         _write_csv(found, csv)
     if html is not None:
-        found.report(html, q=fdr, title="" if file == "-" else Path(file).name)
+        found.report(html, fdr=fdr, title="" if file == "-" else Path(file).name)
     if as_json:
         from renyi.report.records import json_of, record_of
 
@@ -84,7 +84,7 @@ def _check_scan(
     if given and target is None:
         raise InputError("--given holds columns fixed for one target: name it by --target")
     if fdr is not None and not 0.0 < fdr <= 1.0:
-        raise InputError(f"--fdr {fdr:g} is no false discovery rate: pass a number above 0, at most 1")
+        raise InputError(f"--fdr must be a number above 0, at most 1, got {fdr:g}")
     if fdr is not None and measure != "rdc":
         _check_null(measure, f"--fdr {fdr:g}")
     if both_to_stdout:
