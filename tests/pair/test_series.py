@@ -71,14 +71,14 @@ def test_notes_tell_series_from_sorted_rows(rng, pair):
         ({"time": np.r_[0:300, 305:405]}, "rows 299 and 300 .* irregular|irregular: rows 299 and 300"),
         ({"time": [None, *range(399)]}, "lacks 1 stamps .first in row 0"),
         ({"time": [1, 2, 3]}, "3 stamps for 400 rows"),
-        ({"time": "date"}, "makes no sense here"),
+        ({"time": "date"}, "time must be True for rows in order, or a stamp for each row, got"),
         ({"time": True, "method": "roy"}, "takes rows as independent"),
         ({"time": True, "exchange": "whole"}, "series of its own"),
         ({"time": True, "groups": np.arange(400) // 5}, "shortest group has 5 rows"),
-        ({"order": "yes"}, "order='yes' makes no sense"),
+        ({"order": "yes"}, "order must be 'check', or None .*, got 'yes'"),
     ],
 )
-def test_what_makes_no_sense(pair, settings, message):
+def test_invalid_arguments_are_refused(pair, settings, message):
     with pytest.raises(renyi.InputError, match=message):
         renyi.independence_test(*pair, **settings)
 
@@ -104,10 +104,10 @@ def test_trends_are_told_and_taken_out(rng):
 
 
 def test_a_season_is_taken_out(rng):
-    season, noise = rng.standard_normal(24)[np.arange(480) % 24], rng.standard_normal((3, 480))
+    season, noise = rng.standard_normal(24)[np.arange(480) % 24], rng.standard_normal((2, 480))
     x, y = 2 * season + noise[0], 3 * season + noise[1]
-    assert renyi.independence_test(x, y, time=True).pvalue < 1e-6
-    assert renyi.independence_test(x, y, time=True, period=24).pvalue > 0.05
+    assert renyi.independence_test(x, y, time=True).pvalue < 1e-4
+    assert renyi.independence_test(x, y, time=True, period=24).pvalue > 0.01
     both = renyi.independence_test(x, y + 2 * (x - 2 * season) ** 2, time=True, period=24, detrend="linear")
     assert both.pvalue < 1e-6
     assert "straight line" in both.notes[0]

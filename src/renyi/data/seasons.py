@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from renyi.compute.arrays import Array, Mask
 from renyi.data.column import Column, as_floats
 from renyi.data.time import Timeline
-from renyi.errors import InputError, brief, check_choice, is_integer, some
+from renyi.errors import InputError, check_choice, count, is_integer, must_be, some
 
 Detrend = Literal["difference", "linear"]
 
@@ -63,7 +63,7 @@ class Adjustment:
         periods = () if period is None else tuple(several)
         for one in periods:
             if not is_integer(one) or one < 2:
-                raise InputError(f"period={brief(period)} makes no sense: pass a whole number of rows, 2 or more")
+                raise must_be("period", "an integer of at least 2 rows, or several", period)
         whole = sorted({int(one) for one in periods})
         # A period that divides a longer one is taken out with it.
         return cls(detrend, tuple(p for k, p in enumerate(whole) if all(q % p for q in whole[k + 1 :])))
@@ -77,16 +77,18 @@ class Adjustment:
             return Adjusted(tuple(columns), line, ())
         self._check_lengths(line)
         adjusted, left_out = [], {}
+        lengths = tuple(n - self._n_dropped(n) for n in line.lengths)
+        kept = np.concatenate([np.arange(n) >= self._n_dropped(n) for n in line.lengths])
         for column in columns:
             ordered = column.take(line.order)
-            made = ordered if column.is_category else self._adjusted(ordered, line.lengths)
-            if self.detrend == "difference":
-                made = made.take(~_starts(line.lengths))
+            made = ordered.take(kept) if column.is_category else self._adjusted(ordered, line.lengths, kept)
             if not column.is_category and _is_constant(made):
                 left_out[column.name] = f"is nothing but {self._what}, and constant without"
                 continue
             adjusted.append(made)
-        return Adjusted(tuple(adjusted), self._line(line), self._notes(columns), left_out)
+        return Adjusted(
+            tuple(adjusted), Timeline(np.arange(sum(lengths)), lengths), self._notes(columns, line), left_out
+        )
 
     @property
     def _what(self) -> str:
@@ -106,20 +108,22 @@ class Adjustment:
                     "shorter period"
                 )
 
-    def _line(self, line: Timeline) -> Timeline:
-        lengths = [n - (self.detrend == "difference") for n in line.lengths]
-        return Timeline(np.arange(sum(lengths)), tuple(lengths))
+    def _n_dropped(self, n: int) -> int:
+        """Rows at the start of a series that have no change, or belong to no whole period.
 
-    def _adjusted(self, column: Column, lengths: Sequence[int]) -> Column:
-        """A number or vector in order of time."""
-        ends = np.cumsum(lengths)
-        values = np.stack(
-            [
-                np.concatenate([self._series(part) for part in np.split(values, ends[:-1])])
-                for values in _coordinates(column)
-            ],
-            axis=-1,
-        )
+        Where some places had a row more than others two series of white noise, 4 periods of 24 rows, were rejected in
+        0.15 of samples at a level of 0.05; without, in 0.04.
+        """
+        n_first = int(self.detrend == "difference")
+        return n_first + ((n - n_first) % self.periods[-1] if self.periods else 0)
+
+    def _adjusted(self, column: Column, lengths: Sequence[int], kept: Mask) -> Column:
+        """A number or vector in order of time, on the rows that are kept."""
+        ends = np.cumsum(lengths)[:-1]
+        coordinates = [
+            np.concatenate([self._series(part) for part in np.split(values, ends)]) for values in _coordinates(column)
+        ]
+        values, column = np.stack(coordinates, axis=-1), column.take(kept)
         gaps = np.isnan(values).any(axis=1)
         values = np.where(np.isnan(values), 0.0, values)
         return replace(
@@ -131,17 +135,19 @@ class Adjustment:
         )
 
     def _series(self, values: Array) -> Array:
-        """One coordinate of one series, NaN where it is missing."""
+        """One coordinate of one series, NaN where it is missing, on the rows that are kept."""
+        n_dropped = self._n_dropped(len(values))
         if self.detrend == "difference":
             values = _rounded(np.diff(values, prepend=np.nan), values)
         elif self.detrend == "linear":
             values = _rounded(_without_line(values), values)
+        values = values[n_dropped:]
         for _ in range(_TURNS if len(self.periods) > 1 else 1):
             for period in self.periods:
-                values = _within_places(values, period, start=int(self.detrend == "difference"))
+                values = _within_places(values, period)
         return values
 
-    def _notes(self, columns: Sequence[Column]) -> tuple[str, ...]:
+    def _notes(self, columns: Sequence[Column], line: Timeline) -> tuple[str, ...]:
         parts = {
             "difference": ["their changes from row to row"],
             "linear": ["what a straight line leaves of them"],
@@ -151,6 +157,11 @@ class Adjustment:
             length = " and in one of ".join(f"{period:,}" for period in self.periods)
             parts = [*parts, f"ranks among rows at the same place in a period of {length} rows"]
         said = [f"numbers were replaced by {', and these by '.join(parts)}"]
+        if self.periods and (n_left_out := sum(map(self._n_dropped, line.lengths))):
+            rows = f"the first {count(n_left_out, 'row')}" if len(line.lengths) == 1 else f"{n_left_out:,} rows"
+            said.append(
+                f"{rows} {'was' if n_left_out == 1 else 'were'} left out, so that every series has whole periods"
+            )
         categories = [column.name for column in columns if column.is_category]
         if categories:
             is_one = len(categories) == 1
@@ -165,13 +176,6 @@ def _coordinates(column: Column) -> Iterable[Array]:
     values = as_floats(column.values)
     values = values[:, np.newaxis] if values.ndim == 1 else values.copy()
     return (np.where(column.gaps, np.nan, own) for own in values.T)
-
-
-def _starts(lengths: Sequence[int]) -> Mask:
-    """The first row of every series."""
-    found = np.zeros(sum(lengths), dtype=bool)
-    found[np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.intp)] = True
-    return found
 
 
 def _without_line(values: Array) -> Array:
@@ -195,10 +199,10 @@ def _rounded(changed: Array, values: Array) -> Array:
     return changed if unit == 0.0 or not np.isfinite(1.0 / unit) else np.asarray(np.rint(changed / unit) * unit)
 
 
-def _within_places(values: Array, period: int, *, start: int) -> Array:
+def _within_places(values: Array, period: int) -> Array:
     """Ranks in (0, 1) of every row among those at its place in the period, equal ones sharing their mean."""
     known = np.flatnonzero(~np.isnan(values))
-    place = (known - start) % period
+    place = known % period
     ranks = np.full(len(values), np.nan)
     if not len(known):
         return ranks
