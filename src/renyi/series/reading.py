@@ -10,7 +10,7 @@ from renyi.data.reader import as_column
 from renyi.data.seasons import Adjustment
 from renyi.data.table import Table, as_table, check_known, parts_of, too_few_columns
 from renyi.data.time import Timeline, timeline
-from renyi.errors import InputError, brief, is_integer
+from renyi.errors import InputError, check_integer
 from renyi.tables.arguments import column_named, with_target
 from renyi.tables.batches import is_out_of_core, loaded_if_small
 
@@ -32,8 +32,7 @@ class Asked:
     memory: str | int
 
     def __post_init__(self) -> None:
-        if not is_integer(self.max_lag) or self.max_lag < 1:
-            raise InputError(f"max_lag={brief(self.max_lag)} makes no sense: pass a whole number of rows, 1 or more")
+        check_integer(self.max_lag, "max_lag")
 
 
 @dataclass(frozen=True, eq=False)

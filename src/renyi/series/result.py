@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from renyi.compute.arrays import Array, Index
-from renyi.errors import InputError, brief, is_integer, is_number
-from renyi.inference.false_discovery import Correction, adjust
+from renyi.errors import InputError, brief, check_integer
+from renyi.inference.false_discovery import FDR, Correction, adjust, check_rate
 from renyi.pair import showing
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-_RATE = 0.05
 _SMALLEST = float(np.finfo(np.float64).tiny)
 _MAPPINGS = ("types", "skipped")
 
@@ -108,9 +107,9 @@ class Lags:
     def __len__(self) -> int:
         return len(self.of_pairs.i)
 
-    def n_found(self, q: float = _RATE) -> int:
-        """Pairs that depend on one another at some lag, at a false discovery rate of q."""
-        return len(self.ranked(checked_rate(q)))
+    def n_found(self, fdr: float = FDR) -> int:
+        """Pairs that depend on one another at some lag, at a false discovery rate."""
+        return len(self.ranked(check_rate(fdr)))
 
     def ranked(self, q: float | None = None, /) -> Index:
         """Places of the pairs, strongest first; at a false discovery rate, if one is given."""
@@ -147,11 +146,10 @@ class Lags:
         """
         return self._frame(self.ranked())
 
-    def top(self, n: int = 20, *, q: float | None = None) -> Any:
-        """The strongest pairs at a false discovery rate of q, by default 0.05, as `to_frame` has them."""
-        if not is_integer(n) or n < 1:
-            raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
-        return self._frame(self.ranked(checked_rate(_RATE if q is None else q))[:n])
+    def top(self, n: int = 20, *, fdr: float | None = None) -> Any:
+        """The strongest pairs at a false discovery rate, by default 0.05, as `to_frame` has them."""
+        check_integer(n, "n")
+        return self._frame(self.ranked(check_rate(FDR if fdr is None else fdr))[:n])
 
     def _frame(self, which: Index) -> Any:
         pairs = self.of_pairs
@@ -211,14 +209,14 @@ class Lags:
             return 0 if len(self) == 1 else None
         return self.place(x, cast("str", y))
 
-    def report(self, path: "str | PathLike[str]", *, q: float | None = None, title: str = "") -> "Path":
+    def report(self, path: "str | PathLike[str]", *, fdr: float | None = None, title: str = "") -> "Path":
         """Write what was found into one file that others can open: a page with a chart of lags, or its data.
 
         Parameters
         ----------
         path : str or path
             The file: JSON where it ends in .json, else a page that needs no network.
-        q : float, optional
+        fdr : float, optional
             False discovery rate at which a pair counts as found, by default 0.05.
         title : str, optional
             What the page is called.
@@ -228,12 +226,5 @@ class Lags:
         Path
             The file that was written.
         """
-        rate = checked_rate(_RATE if q is None else q)
+        rate = check_rate(FDR if fdr is None else fdr)
         return cast("Path", showing.report().write_lags(self, path, rate, title))
-
-
-def checked_rate(q: Any, /) -> float:
-    """A false discovery rate, if it is one."""
-    if not is_number(q) or not 0.0 < q <= 1.0:
-        raise InputError(f"q={brief(q)} is no false discovery rate: pass a number above 0, at most 1")
-    return float(q)

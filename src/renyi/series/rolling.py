@@ -13,7 +13,7 @@ from renyi.data.frames import as_series
 from renyi.data.reader import as_column
 from renyi.data.table import NewFrame, as_dict
 from renyi.data.time import FEWEST_ROWS, timeline
-from renyi.errors import InputError, brief, count, is_integer
+from renyi.errors import InputError, check_integer, count
 from renyi.pair import showing
 from renyi.pair.independence import independence_test
 
@@ -164,15 +164,10 @@ def rolling(x: Any, y: Any, window: int, step: int | None = None, *, time: Any =
 
 def _checked(n: int, window: Any, step: Any, fewest: int) -> int:
     """The step, once window and step make sense."""
-    if not is_integer(window) or window < fewest:
-        raise InputError(f"window={brief(window)} is too short: pass a whole number of rows, {fewest} or more")
+    check_integer(window, "window", fewest)
     if window > n:
         raise InputError(f"window={window:,} is longer than the data, which have {n:,} rows: pass a shorter one")
-    if step is None:
-        return max(1, window // 4)
-    if not is_integer(step) or step < 1:
-        raise InputError(f"step={brief(step)} makes no sense: pass a whole number of rows, 1 or more")
-    return int(step)
+    return max(1, window // 4) if step is None else check_integer(step, "step")
 
 
 def _frame_like(x: Any, y: Any) -> Callable[[dict[str, Any]], Any]:
