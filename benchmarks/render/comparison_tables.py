@@ -137,8 +137,8 @@ def sure() -> str:
     scripts = f"{by('power')}, {by('peer_power')} (needs R), {by('power_limit')}"
     parts = [
         f"**P-values.** The columns of {len(real)} real tables were permuted, {tables} times in all. What is found "
-        f"then is false: {by_chance}, and {at_five:.1%} of {tests:,} p-values were at most 5 %: {by('table_study DATA')}, "
-        "DATA a folder of these CSV files. [All p-values of independent data in one picture]"
+        f"then is false: {by_chance}, and {at_five:.1%} of {tests:,} p-values were at most 5 %: "
+        f"{by('table_study DATA')}, DATA a folder of these CSV files. [All p-values of independent data in one picture]"
         "(docs/validation/p-values.md), also where they are too small.",
         f"**Power.** On the paper's eight patterns the default test has a mean power of {mean['renyi']}; the next is "
         f"ACE with {mean['ACE']}, {peers}. A test that knows the pattern has {limit:.2f}, and none can have more. "
