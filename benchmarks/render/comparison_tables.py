@@ -128,7 +128,7 @@ def sure() -> str:
     header, *rows = powers()
     mean = dict(zip(header, next(row for row in rows if "mean" in row[0]), strict=True))
     return (
-        f"- **P-values hold.** Of {tables} real tables whose columns were shuffled, {found} had a finding at a false "
+        f"- **P-values hold.** Of {tables} real tables whose columns were permuted, {found} had a finding at a false "
         f"discovery rate of\n  5 %, where {0.05 * tables:g} are allowed: {by('table_study DATA')}, DATA a folder of "
         "these CSV files\n  ([the study](docs/how-to/tables.md#the-study)).\n"
         f"- **Power.** On the paper's eight patterns the default test has a mean power of {mean['renyi']}; ACE has "

@@ -89,7 +89,7 @@ def gpu() -> str:
     machine, rates, agreement = found["machine"], found["rates"], found["agreement"]
     many = [part for name, part in agreement.items() if name.startswith(("10000", "200000"))]
     few = [part for name, part in agreement.items() if name.startswith("2000 ")]
-    orders, firsts = found["shuffles"], [part["float32"] for part in found["whole"].values()]
+    orders, firsts = found["permutations"], [part["float32"] for part in found["whole"].values()]
     said = (
         "The floor is three products of half precision at the rate that the card was seen to do, "
         f"{rates['product of float16 into float32, TFLOPS']:.0f} TFLOPS, of 500 rows one of float64 at "

@@ -56,7 +56,7 @@ def scalar_settings(settings: dict[str, Any]) -> dict[str, Any]:
     x, y = samples[0][0][0], samples[0][3][1]
     row = {
         "settings": settings,
-        "rank": renyi.transformations(x, y, **settings).ranks[0],
+        "dimension": renyi.transformations(x, y, **settings).dimensions[0],
         "gallery": dict(zip((association.name for association in GALLERY), gallery.tolist(), strict=True)),
         "spread": spread,
         "independent": {

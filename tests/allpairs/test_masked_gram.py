@@ -19,7 +19,7 @@ from sample_tables import category, number
 
 
 def columns_with_gaps(n, rng):
-    """Prepared columns of one rank: without ties, rounded, complete."""
+    """Prepared columns of one dimension: without ties, rounded, complete."""
     gaps = [rng.random(n) < 0.3, rng.random(n) < 0.2, None]
     values = [rng.standard_normal(n), np.round(rng.standard_normal(n), 1), rng.standard_normal(n)]
     return [number(column, gap) for column, gap in zip(values, gaps, strict=True)]
@@ -117,8 +117,8 @@ def test_a_function_that_drops_out_is_told_and_spoils_nothing(rng):
     assert first.is_of_full_rank().tolist() == [False, False, True]
     assert np.isfinite(white.factor).all()
     assert np.isfinite(white.means).all()
-    directions, ranks = first.principal(np.arange(3), 2)
-    assert ranks.tolist() == [1, 0, 2]
+    directions, dimensions = first.principal(np.arange(3), 2)
+    assert dimensions.tolist() == [1, 0, 2]
     rows = on_common_rows(two[0], masks[:, 0])
     values = (rows - rows.mean(axis=0)) @ directions[0]
     assert np.sort(np.mean(values**2, axis=0)) == pytest.approx([0, 1], abs=1e-9)
@@ -207,5 +207,5 @@ def test_sums_over_masks_are_the_same_by_rows_and_by_cells(part, monkeypatch, rn
     stack = getattr(group, part)
     assert stack.has_few_cells
     by_cells = masked_sums(stack, masks)
-    monkeypatch.setattr(masked_gram, "_RANK_BY_CELLS", np.inf)
+    monkeypatch.setattr(masked_gram, "_DIMENSION_BY_CELLS", np.inf)
     np.testing.assert_allclose(by_cells, masked_sums(stack, masks), atol=1e-10)

@@ -100,13 +100,13 @@ def test_what_is_not_a_number_has_no_root(by_the_processor):
     assert torch.isnan(largest_root(torch.full((5, 3, 3), torch.nan))).all()
 
 
-@pytest.mark.parametrize("rank", [1, 3, 8, 12, 20])
+@pytest.mark.parametrize("dimension", [1, 3, 8, 12, 20])
 @pytest.mark.parametrize("in_halves", [False, True])
-def test_rows_are_gathered_and_products_spread_as_by_torch(rank, in_halves, rng, monkeypatch, request):
+def test_rows_are_gathered_and_products_spread_as_by_torch(dimension, in_halves, rng, monkeypatch, request):
     monkeypatch.setattr(devices, "_IN_HALVES", ("cpu",) if in_halves else ())
     codes = torch.tensor(rng.integers(0, 65, (300, 7)).astype(np.int32))
     kind = torch.float32 if in_halves else torch.float64
-    table = torch.tensor(rng.standard_normal((65, rank)))
+    table = torch.tensor(rng.standard_normal((65, dimension)))
     stack = DeviceStack.of_table(table, codes, dtype=kind, starts=[0] * 7, sizes=[65] * 7)
     one, some = stack.leading(1), stack.part(slice(2, 6))
     pairs = [(stack, stack), (one, stack), (some, one), (some, Observed(stack)), (Observed(some), stack)]
@@ -118,19 +118,19 @@ def test_rows_are_gathered_and_products_spread_as_by_torch(rank, in_halves, rng,
 
 
 @pytest.mark.parametrize("is_mixed", [False, True])
-@pytest.mark.parametrize("rank", [1, 2, 7, 20])
-def test_bases_on_common_rows_are_whitened_as_by_torch(rank, is_mixed, rng, request):
+@pytest.mark.parametrize("dimension", [1, 2, 7, 20])
+def test_bases_on_common_rows_are_whitened_as_by_torch(dimension, is_mixed, rng, request):
     n_columns, n_masks, n = 3, 150, 90
-    functions = torch.tensor(rng.standard_normal((n_columns, rank, n)))
+    functions = torch.tensor(rng.standard_normal((n_columns, dimension, n)))
     functions[0, -1] = functions[0, 0]  # drops out, but where it is alone
     masks = torch.tensor((rng.random((n, n_masks)) < 0.7).astype(float))
     masks[:, 3] = 0.0
-    lower = np.tril_indices(rank)
+    lower = np.tril_indices(dimension)
     products = functions[:, lower[0]] * functions[:, lower[1]]
     sums = (torch.cat((functions, products), dim=1) @ masks).permute(1, 0, 2)
     counts = masks.sum(0).expand(n_columns, n_masks)
-    weights = torch.tensor(np.triu(rng.standard_normal((n_columns, rank, rank))) / 4 + np.eye(rank))
-    mixing = (weights, torch.tensor(rng.standard_normal((n_columns, rank)))) if is_mixed else None
+    weights = torch.tensor(np.triu(rng.standard_normal((n_columns, dimension, dimension))) / 4 + np.eye(dimension))
+    mixing = (weights, torch.tensor(rng.standard_normal((n_columns, dimension)))) if is_mixed else None
     expected = Whitened._made(sums / counts, "test", mixing)
     run = request.getfixturevalue("by_the_processor")
     found = Whitened._made(sums / counts, "test", mixing)
@@ -165,7 +165,7 @@ def test_a_launch_that_fails_leaves_the_work_to_torch(monkeypatch):
 @pytest.mark.parametrize(
     ("source", "definitions"),
     [
-        *((kernels._WHITEN, {"RANK": rank, "IS_MIXED": 1, "CUT": 1e-16}) for rank in (1, 32)),
+        *((kernels._WHITEN, {"RANK": dimension, "IS_MIXED": 1, "CUT": 1e-16}) for dimension in (1, 32)),
         (kernels._BETWEEN, {}),
         *((kernels._GATHER, {"UNIT": unit}) for unit in ("int4", "int2", "int", "short")),
         (kernels._SPREAD, {"FROM": "float", "TO": "double"}),

@@ -71,14 +71,14 @@ def test_notes_tell_series_from_sorted_rows(rng, pair):
         ({"time": np.r_[0:300, 305:405]}, "rows 299 and 300 .* irregular|irregular: rows 299 and 300"),
         ({"time": [None, *range(399)]}, "lacks 1 stamps .first in row 0"),
         ({"time": [1, 2, 3]}, "3 stamps for 400 rows"),
-        ({"time": "date"}, "makes no sense here"),
+        ({"time": "date"}, "time must be True for rows in order, or a stamp for each row, got"),
         ({"time": True, "method": "roy"}, "takes rows as independent"),
         ({"time": True, "exchange": "whole"}, "series of its own"),
         ({"time": True, "groups": np.arange(400) // 5}, "shortest group has 5 rows"),
-        ({"order": "yes"}, "order='yes' makes no sense"),
+        ({"order": "yes"}, "order must be 'check', or None .*, got 'yes'"),
     ],
 )
-def test_what_makes_no_sense(pair, settings, message):
+def test_invalid_arguments_are_refused(pair, settings, message):
     with pytest.raises(renyi.InputError, match=message):
         renyi.independence_test(*pair, **settings)
 

@@ -141,7 +141,7 @@ class TestDocument:
         assert all(column["sample"] is None for column in document["columns"])
 
     @pytest.mark.parametrize("options", [{"rows": -1}, {"rows": 1.5}, {"pairs": "ab"}, {"pairs": [("a",)]}])
-    def test_options_that_make_no_sense(self, options):
+    def test_invalid_options_are_refused(self, options):
         with pytest.raises(InputError):
             ReportOptions(**options)
 

@@ -17,7 +17,7 @@ Tensor: TypeAlias = Any
 
 # Less work does not pay for compiling.
 _LEAST_WORK = 2**18
-# Each rank is compiled by itself, which takes longer than 100 million numbers do without; beyond 32 there is no room.
+# Each number of functions is compiled by itself, longer than 100 million numbers take; beyond 32 there is no room.
 _LEAST_TO_WHITEN, _MOST_TO_WHITEN = 2**26, 32
 _THREADS = 128
 # Blocks of threads in the second direction, where a single one would have too many.
@@ -363,24 +363,26 @@ def share_cells(ordered: Tensor, cells: Tensor, /, *, longest: int) -> tuple[Ten
 
 
 def whiten(
-    sums: Tensor, mixing: tuple[Tensor, Tensor] | None, rank: int, /, *, cut: float
+    sums: Tensor, mixing: tuple[Tensor, Tensor] | None, dimension: int, /, *, cut: float
 ) -> tuple[Tensor, ...] | None:
     """Means, Gram matrices, factors, distances from the identity, and whether every square is above the cut.
 
     `sums` are means of functions and of products on and below the diagonal (sums, columns, masks). They are mixed by
     weights (columns, functions, mixtures), where each is made of functions up to its own, and intercepts.
     """
-    if not is_tensor(sums) or sums.numel() < _LEAST_TO_WHITEN or rank > _MOST_TO_WHITEN:
+    if not is_tensor(sums) or sums.numel() < _LEAST_TO_WHITEN or dimension > _MOST_TO_WHITEN:
         return None
     n_columns, n_masks = sums.shape[1:]
     weights, intercepts = (sums, sums) if mixing is None else (part.contiguous() for part in mixing)
-    is_mixed_upwards = mixing is None or (weights.shape[1:] == (rank, rank) and not bool(weights.tril(-1).any()))
+    is_mixed_upwards = mixing is None or (
+        weights.shape[1:] == (dimension, dimension) and not bool(weights.tril(-1).any())
+    )
     if not is_mixed_upwards or not _are_doubles(sums, weights, intercepts):
         return None
-    means, distances = (sums.new_empty((rank, n_columns, n_masks)) for _ in range(2))
-    grams, factors = (sums.new_empty((rank, rank, n_columns, n_masks)) for _ in range(2))
+    means, distances = (sums.new_empty((dimension, n_columns, n_masks)) for _ in range(2))
+    grams, factors = (sums.new_empty((dimension, dimension, n_columns, n_masks)) for _ in range(2))
     regular = sums.new_empty((n_columns, n_masks), dtype=load("torch", extra=EXTRA).uint8)
-    definitions = {"RANK": rank, "IS_MIXED": int(mixing is not None), "CUT": cut}
+    definitions = {"RANK": dimension, "IS_MIXED": int(mixing is not None), "CUT": cut}
     found = [means, grams, factors, distances, regular]
     arguments = [sums.contiguous(), weights, intercepts, *found, n_columns, n_masks]
     is_done = _run(_WHITEN, definitions, (n_columns, -(-n_masks // _THREADS)), arguments)

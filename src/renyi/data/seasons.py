@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from renyi.compute.arrays import Array, Mask
 from renyi.data.column import Column, as_floats
 from renyi.data.time import Timeline
-from renyi.errors import InputError, brief, check_choice, count, is_integer, some
+from renyi.errors import InputError, check_choice, count, is_integer, must_be, some
 
 Detrend = Literal["difference", "linear"]
 
@@ -63,7 +63,7 @@ class Adjustment:
         periods = () if period is None else tuple(several)
         for one in periods:
             if not is_integer(one) or one < 2:
-                raise InputError(f"period={brief(period)} makes no sense: pass a whole number of rows, 2 or more")
+                raise must_be("period", "an integer of at least 2 rows, or several", period)
         whole = sorted({int(one) for one in periods})
         # A period that divides a longer one is taken out with it.
         return cls(detrend, tuple(p for k, p in enumerate(whole) if all(q % p for q in whole[k + 1 :])))

@@ -210,7 +210,7 @@ def _coordinates(given: Sequence[Column]) -> Array:
 
 
 def _test(x: _Left, y: _Left, z: Array, explained: Explained, blocks: list[Block]) -> TestResult:
-    """Blocks of what is left, by Roy's law with the rows that z leaves."""
+    """Blocks of what is left, by Roy's distribution with the rows that z leaves."""
     n = len(z)
     cross = x.basis.T @ y.basis / n
     roots = list(multiscale.block_roots(cross / _relative_errors(x.basis, y.basis, explained), blocks))
@@ -235,7 +235,7 @@ def _test(x: _Left, y: _Left, z: Array, explained: Explained, blocks: list[Block
         scale=blocks[int(np.argmax(evidence))],
         n_explained=explained.freedom - 1,
     )
-    return result.by_law(float(multiscale.log_pvalue_of_many_rows(log_mean, blocks)))
+    return result.by_theory(float(multiscale.log_pvalue_of_many_rows(log_mean, blocks)))
 
 
 def _measured(x: _Left, y: _Left, rows: int) -> Block:
@@ -263,8 +263,9 @@ def _heaviest_row(x: _Left, y: _Left) -> int:
 def _relative_errors(x: Array, y: Array, explained: Explained) -> Array:
     """Standard errors of mean products, over those of data whose noise is the same everywhere.
 
-    Residuals shrink by 1 − leverage under any law, which the rows that z takes account for already. Estimates are drawn
-    towards 1 as far as they are uncertain: two rare levels that never meet show little of how their product varies.
+    Residuals shrink by 1 − leverage whatever their distribution, which the rows that z takes account for already.
+    Estimates are drawn towards 1 as far as they are uncertain: two rare levels that never meet show little of how their
+    product varies.
     """
     xx, yy = (basis**2 / explained.kept[:, np.newaxis] for basis in (x, y))
     variance = len(x) * (xx.T @ yy) / np.outer(xx.sum(axis=0), yy.sum(axis=0))

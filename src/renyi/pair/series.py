@@ -61,7 +61,7 @@ def tested(pair: tuple[Column, Column], line: Timeline, adjustment: Adjustment, 
         places=pair[0].places,
         notes=(*adjusted.notes, *restless(pair, sides, line)),
     )
-    return result.by_law(log_pvalue)
+    return result.by_theory(log_pvalue)
 
 
 def spectra(column: Column, prepared: Prepared, line: Timeline, /) -> Spectra:

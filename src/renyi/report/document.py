@@ -12,7 +12,7 @@ from renyi import __version__
 from renyi.allpairs.column_group import Variable
 from renyi.allpairs.row_sample import sampled_rows
 from renyi.compute.arrays import Array, Index, Mask
-from renyi.errors import InputError, brief, is_integer
+from renyi.errors import InputError, brief, check_integer
 from renyi.report.clusters import orders
 from renyi.report.network import network_of
 from renyi.report.pictures import Lines, lines_of_pairs, pictures_of
@@ -40,8 +40,7 @@ class ReportOptions:
     rows: int = 1000
 
     def __post_init__(self) -> None:
-        if not is_integer(self.rows) or self.rows < 0:
-            raise InputError(f"rows={brief(self.rows)} makes no sense: pass a whole number of rows, 0 to show none")
+        check_integer(self.rows, "rows", 0)
         if isinstance(self.pairs, str) or not all(
             isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in self.pairs
         ):
@@ -68,14 +67,14 @@ class _Summary:
         self.variables: list[Variable] = [*self.edges.x, *(() if self.is_square else self.edges.y)]
         self.asked = self._asked()
         ranked = result.ranked()
-        if self.edges.has_law:
+        if self.edges.has_null:
             # Few rows make strong pairs that mean nothing.
             ranked = ranked[np.argsort(~(result.edge_qvalues[ranked] <= options.q), kind="stable")]
         beyond = np.isin(ranked[_MOST_PAIRS:], self.asked)
         self.kept = np.concatenate((ranked[:_MOST_PAIRS], ranked[_MOST_PAIRS:][beyond]))
         self.x, self.y = self.edges.found.i[self.kept], self.edges.found.j[self.kept] + self.shift
         self.is_found = (
-            result.edge_qvalues[self.kept] <= options.q if self.edges.has_law else np.ones(len(self.kept), dtype=bool)
+            result.edge_qvalues[self.kept] <= options.q if self.edges.has_null else np.ones(len(self.kept), dtype=bool)
         )
 
     def document(self) -> dict[str, Any]:
@@ -88,7 +87,7 @@ class _Summary:
             "kind": self._kind,
             "measure": edges.measure,
             "value": called(result),
-            "has_tests": edges.has_law,
+            "has_tests": edges.has_null,
             "rows": result.n_rows,
             "target": label_of(result.target) if isinstance(result, Screening) else None,
             "given": [label_of(name) for name in result.given] if isinstance(result, Screening) else [],
@@ -201,8 +200,8 @@ class _Summary:
             "strength": plain(edges.strength[kept], 4),
             "pearson": plain(edges.pearson[kept], 4) if is_rdc else None,
             "spearman": plain(edges.spearman[kept], 4) if is_rdc else None,
-            "log10_p": plain(edges.log_pvalues[kept] / np.log(10), 3) if edges.has_law else None,
-            "log10_q": plain(log_q, 3) if edges.has_law else None,
+            "log10_p": plain(edges.log_pvalues[kept] / np.log(10), 3) if edges.has_null else None,
+            "log10_q": plain(log_q, 3) if edges.has_null else None,
             "n": edges.found.n[kept].tolist(),
             "found": self.is_found.astype(int).tolist(),
             "missed": self.is_missed.astype(int).tolist(),

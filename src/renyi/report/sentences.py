@@ -24,7 +24,7 @@ def beside_numbers(result: Result, /, *, q: float) -> list[str]:
     said = []
     if isinstance(result, Screening) and result.given:
         said.append(f"The numbers hold {', '.join(map(short, result.given))} fixed; the pictures do not.")
-    if not result.edges.has_law or not result.n_found(q):
+    if not result.edges.has_null or not result.n_found(q):
         said += _what_was_found(result, q)
     return [*said, *_remarks(result)]
 
@@ -73,7 +73,7 @@ def noun(kind: str, n: int, /) -> str:
 def _what_was_found(result: Result, q: float) -> list[str]:
     """How many dependences at which rate, and how many of them are not linear."""
     edges = result.edges
-    if not edges.has_law:
+    if not edges.has_null:
         return [f"The {count(len(edges), 'pair')} are ranked by {edges.measure}, which comes without a test."]
     tests, found = count(result.n_tests, "pair"), result.n_found(q)
     if not found:

@@ -126,7 +126,7 @@ def headline(result: Result, /, *, q: float = 0.05) -> str:
         columns = f"{count(len(result.names), 'column')} against {len(result.other_names):,}"
     else:
         columns = count(len(result.names), "column")
-    if not result.edges.has_law:
+    if not result.edges.has_null:
         return f"{count(result.n_rows, 'row')}, {columns}, ranked by {result.edges.measure} and not tested"
     return (
         f"{count(result.n_rows, 'row')}, {columns}, {count(result.n_tests, 'test')}: "
@@ -160,15 +160,16 @@ def remarks(result: Result, /) -> list[str]:
     if result.pooled:
         pooled = [f"{n:,} of {short(name)}" for name, n in result.pooled.items()]
         said.append(f"rare levels pooled: {', '.join(pooled[:_MOST_NAMED])}{_rest(len(pooled), 'more')}")
-    if result.n_shuffled:
-        least = result.edges.smallest_shuffled
-        shuffles = f"{1 / least - 1:,.0f} shuffles, at least {least:.2g}"
-        said.append(f"no law holds for {count(result.n_shuffled, 'test')}: p from {shuffles}")
-    if not result.edges.has_law:
+    if result.n_permuted:
+        least = result.edges.smallest_permuted
+        permutations = f"{1 / least - 1:,.0f} permutations, at least {least:.2g}"
+        said.append(f"theory does not hold for {count(result.n_permuted, 'test')}: p from {permutations}")
+    if not result.edges.has_null:
         said.append(
-            f"{result.edges.measure} has no law, and shuffles take long: renyi.measure(...).test(x, y) tests one pair"
+            f"{result.edges.measure} has no known null distribution, and permutations take long: "
+            "renyi.measure(...).test(x, y) tests one pair"
         )
-    expected = result.edges.pvalues if result.edges.has_law else result.edges.found.coefficient
+    expected = result.edges.pvalues if result.edges.has_null else result.edges.found.coefficient
     untested = np.flatnonzero(np.isnan(expected))
     if len(untested):
         said.append(f"not tested, {_by_reason(result, untested.tolist())}")

@@ -143,7 +143,7 @@ class DeviceSide(Side):
         return Whitened.of_smooth(gaps.moments, self._moments(), gaps.weights, gaps.intercepts, place=place)
 
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
-        largest = np.full((self.group.scales.basis.rank, len(self.columns)), np.nan)
+        largest = np.full((self.group.scales.basis.dimension, len(self.columns)), np.nan)
         columns, which = in_memory(self.columns), in_memory(self._which)
         for column, of_column in by_column(columns, in_memory(pairs)):
             left = np.stack([_left(self.group, self._other, column, int(which[k])) for k in of_column], axis=1)

@@ -26,7 +26,7 @@ class DeviceValues(DeviceFunctions):
     traits: tuple[Tensor, ...]
     has_gaps: bool = False
     power: int = 1
-    rank: int = 1
+    dimension: int = 1
 
     @classmethod
     def of(cls, numbers: Tensor, device: Any = None, /, *, has_gaps: bool = False) -> "DeviceValues":

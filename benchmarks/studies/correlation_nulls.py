@@ -1,8 +1,9 @@
-"""Where Student's t, and a gamma law of the same skewness, hold for the correlation of two columns.
+"""Where Student's t, and a gamma distribution of the same skewness, hold for the correlation of two columns.
 
-`python benchmarks correlation_laws` takes a few minutes on one core and writes results/correlation_laws.json. Pairs
-of columns of random kinds are drawn, and the rows of one of them shuffled: the size of both laws at every level, beside
-what the rule of `renyi.measure("pearson")` goes by. Pairs of two flags are left out, since these are counted.
+`python benchmarks correlation_nulls` takes a few minutes on one core and writes results/correlation_nulls.json. Pairs
+of columns of random kinds are drawn, and the rows of one of them permuted: the size of both null distributions at every
+level, beside what the rule of `renyi.measure("pearson")` goes by. Pairs of two flags are left out, since these are
+counted.
 """
 
 import os
@@ -21,7 +22,7 @@ from renyi.inference.correlation_null import log_skewed, shape_of_correlation
 from renyi.inference.roy import log_sf
 
 LEVELS = (0.05, 0.01, 1e-3, 1e-4)
-# Pairs and shuffles by the number of rows.
+# Pairs and permutations by the number of rows.
 SIZES = {20: (120, 40_000), 50: (120, 40_000), 200: (80, 30_000), 1_000: (40, 20_000)}
 KINDS: list[Column] = [
     normal,
@@ -47,18 +48,18 @@ def pair(n: int, rng: Rng) -> tuple[Rows, Rows]:
             return x, y
 
 
-def study(n: int, n_shuffles: int, rng: Rng) -> dict[str, Any]:
-    """Sizes over levels by both laws, and whether the rule admits the pair."""
+def study(n: int, n_permutations: int, rng: Rng) -> dict[str, Any]:
+    """Sizes over levels by both null distributions, and whether the rule admits the pair."""
     rows, pearson = pair(n, rng), Pearson()
     x, y = (pearson.prepare(side.values) for side in rows)
-    values = np.concatenate([_correlations(x.values, y.values, 2_000, rng) for _ in range(n_shuffles // 2_000)])
+    values = np.concatenate([_correlations(x.values, y.values, 2_000, rng) for _ in range(n_permutations // 2_000)])
     skewness, excess = shape_of_correlation(x.cubes * y.cubes, (x.fourths, y.fourths), n)
     by_student = log_sf(np.minimum(values**2, 1.0), 1, 1, n)
-    # The gamma law is a falling function of Student's: a table of it will do.
+    # The gamma distribution is a falling function of Student's: a table of it will do.
     grid = np.linspace(min(by_student.min(), -20.0), 0.0, 2_000)
     by_gamma = np.interp(by_student, grid, [log_skewed(float(log_p), skewness) for log_p in grid])
     few_ties = n >= 50 or max(side.ties for side in rows) <= 0.06
-    is_admitted = few_ties and pearson.law(x, y, 0.1) is not None
+    is_admitted = few_ties and pearson.null_tail(x, y, 0.1) is not None
     return {
         "n": n,
         "skewness": skewness,
@@ -69,13 +70,13 @@ def study(n: int, n_shuffles: int, rng: Rng) -> dict[str, Any]:
     }
 
 
-def _correlations(x: Any, y: Any, n_shuffles: int, rng: Rng) -> Any:
-    return y[rng.permuted(np.tile(np.arange(len(x)), (n_shuffles, 1)), axis=1)] @ x
+def _correlations(x: Any, y: Any, n_permutations: int, rng: Rng) -> Any:
+    return y[rng.permuted(np.tile(np.arange(len(x)), (n_permutations, 1)), axis=1)] @ x
 
 
 if __name__ == "__main__":
     generator = np.random.default_rng(1937)
     found = [study(n, m, generator) for n, (n_pairs, m) in SIZES.items() for _ in range(n_pairs)]
-    shuffles = {str(n): m for n, (_, m) in SIZES.items()}
-    results = {"levels": LEVELS, "shuffles": shuffles, "pairs": found}
-    record("correlation_laws", results, "numpy", "scipy")
+    permutations = {str(n): m for n, (_, m) in SIZES.items()}
+    results = {"levels": LEVELS, "permutations": permutations, "pairs": found}
+    record("correlation_nulls", results, "numpy", "scipy")
