@@ -143,12 +143,12 @@ def test_a_rate_of_findings_is_refused_where_nothing_is_tested(rng, tmp_path):
     frame = numbers(60, rng)
     found, screening = renyi.matrix(frame, measure="mic"), renyi.screen(frame, "a", measure="mic")
     for ask in (
-        lambda: found.top(q=0.1),
-        lambda: screening.top(q=0.1),
-        lambda: found.report(tmp_path / "found.json", q=0.1),
-        lambda: renyi.pairs(frame, measure="mic", q=0.1),
+        lambda: found.top(fdr=0.1),
+        lambda: screening.top(fdr=0.1),
+        lambda: found.report(tmp_path / "found.json", fdr=0.1),
+        lambda: renyi.pairs(frame, measure="mic", fdr=0.1),
     ):
-        with pytest.raises(renyi.InputError, match=r"q=0.1 is a false discovery rate, and mic ranks pairs without"):
+        with pytest.raises(renyi.InputError, match=r"fdr=0.1 is a false discovery rate, and mic ranks pairs without"):
             ask()
     assert len(renyi.pairs(frame, measure="mic")) == len(found.top()) == 6
     assert found.report(tmp_path / "found.json").exists()

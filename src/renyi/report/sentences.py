@@ -24,7 +24,7 @@ def beside_numbers(result: Result, /, *, q: float) -> list[str]:
     said = []
     if isinstance(result, Screening) and result.given:
         said.append(f"The numbers hold {', '.join(map(short, result.given))} fixed; the pictures do not.")
-    if not result.edges.has_law or not result.n_found(q):
+    if not result.edges.has_null or not result.n_found(q):
         said += _what_was_found(result, q)
     return [*said, *_remarks(result)]
 

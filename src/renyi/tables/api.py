@@ -152,7 +152,7 @@ def pairs(
     *,
     top: int | None = None,
     threshold: float | None = None,
-    q: float | None = None,
+    fdr: float | None = None,
     measure: str | Measure[Any] = "rdc",
     missing: Missing = "pairwise",
     types: Types = None,
@@ -183,7 +183,7 @@ def pairs(
         Pairs to keep at most; 1,000 where neither this nor a threshold is given.
     threshold : float, optional
         Smallest strength of a pair that is kept; of another measure, its smallest size.
-    q : float, optional
+    fdr : float, optional
         False discovery rate, by default 0.05: pairs with a larger q-value are left out. Pass 1 to see all. Measures
         without a null distribution rank all pairs, and a rate is refused.
     correction : {"bh", "by", "bonferroni"}, default "bh"
@@ -226,7 +226,7 @@ def pairs(
     if threshold is not None and not (is_number(threshold) and -1 <= threshold <= highest and threshold < np.inf):
         reach = "between -1 and 1" if highest == 1 else f"of {by.name}, which has no upper end"
         raise must_be("threshold", f"a coefficient {reach}", threshold)
-    rate = rate_for(q, str(by), has_null=by.has_null)
+    rate = rate_for(fdr, str(by), has_null=by.has_null)
     most = _DEFAULT_TOP if top is None and threshold is None else top
     door, (table, _) = _door(asked, device, table, None)
     rows, tiles = door.tiles(table, at_most=rate)
@@ -234,8 +234,8 @@ def pairs(
         warnings.warn(caution, CalibrationWarning, stacklevel=2)
     if by.features is None or design:
         whole = DependenceMatrix.of(rows, None, next(tiles), correction=correction)
-        return whole.strongest(top=most, threshold=threshold, q=q)
-    strongest = TopPairs(top=most, threshold=threshold, q=rate, correction=correction)
+        return whole.strongest(top=most, threshold=threshold, fdr=fdr)
+    strongest = TopPairs(top=most, threshold=threshold, fdr=rate, correction=correction)
     for edges in tiles:
         strongest.update(edges)
     kept, rates = strongest.result()

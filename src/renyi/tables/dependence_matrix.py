@@ -101,14 +101,14 @@ class DependenceMatrix(TableResult):
         np.fill_diagonal(spread, diagonal)
         return spread
 
-    def top(self, n: int = 20, *, q: float | None = None, fold: bool = True) -> Any:
-        """The strongest dependences at a false discovery rate of q, as a frame.
+    def top(self, n: int = 20, *, fdr: float | None = None, fold: bool = True) -> Any:
+        """The strongest dependences at a false discovery rate, as a frame.
 
         Parameters
         ----------
         n : int, default 20
             Rows at most.
-        q : float, optional
+        fdr : float, optional
             False discovery rate, by default 0.05; refused where nothing is tested, and all pairs are ranked.
         fold : bool, default True
             Tell columns that are nearly the same as one: the first speaks for all, and one row names the others.
@@ -124,7 +124,7 @@ class DependenceMatrix(TableResult):
             would have missed it), `p`, `q`, `n`, `remark` (what the strength is without the one or two rows that carry
             it, counted from 0; mostly empty); folded also `stands_for`, the number of pairs that a row stands for.
         """
-        ranked = self._found(n, q)
+        ranked = self._found(n, fdr)
         if not fold:
             return self._frame(ranked[:n])
         lines = self.folded(ranked)[: int(n)]
@@ -210,9 +210,9 @@ class DependenceMatrix(TableResult):
         )
         return frame.set_index("").rename_axis(None) if hasattr(frame, "set_index") else frame
 
-    def strongest(self, *, top: int | None, threshold: float | None, q: float | None) -> Any:
+    def strongest(self, *, top: int | None, threshold: float | None, fdr: float | None) -> Any:
         """The strongest pairs as a frame, at most so many, and none below a threshold."""
-        ranked = self.ranked(self.rate(q))
+        ranked = self.ranked(self.rate(fdr))
         kept = ranked if threshold is None else ranked[self.edges.strength[ranked] >= threshold]
         return self._frame(kept[:top])
 

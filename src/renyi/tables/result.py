@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.edges import Edges
 from renyi.compute.arrays import Array, Index
-from renyi.errors import InputError, brief, check_integer, is_number
-from renyi.inference.false_discovery import Correction, adjust
+from renyi.errors import InputError, brief, check_integer
+from renyi.inference.false_discovery import FDR, Correction, adjust, check_rate
 from renyi.pair import showing
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from renyi.data.table import Table
 
 
-# What is reported where nobody asks for another rate.
-_RATE = 0.05
 # What is said of columns by their names.
 _SAID = ("types", "skipped", "pooled")
 
@@ -151,13 +149,13 @@ class TableResult:
         """Tests made."""
         return int(np.count_nonzero(np.isfinite(self.edges.pvalues)))
 
-    def n_found(self, q: float = 0.05) -> int:
-        """Dependences at a false discovery rate of q; none where nothing is tested."""
-        return int(np.count_nonzero(self.edge_qvalues <= _checked_rate(q)))
+    def n_found(self, fdr: float = FDR) -> int:
+        """Number of dependences at a false discovery rate; none where nothing is tested."""
+        return int(np.count_nonzero(self.edge_qvalues <= check_rate(fdr)))
 
-    def rate(self, q: float | None, /) -> float:
+    def rate(self, fdr: float | None, /) -> float:
         """The false discovery rate that is asked for, by default 0.05; refused where nothing is tested."""
-        return rate_for(q, self.edges.measure, has_null=self.edges.has_null)
+        return rate_for(fdr, self.edges.measure, has_null=self.edges.has_null)
 
     def ranked(self, rate: float | None = None, /) -> Index:
         """Positions of the pairs, those at a false discovery rate alone; not tested they are all.
@@ -184,7 +182,7 @@ class TableResult:
         self,
         path: "str | PathLike[str]",
         *,
-        q: float | None = None,
+        fdr: float | None = None,
         title: str = "",
         pairs: "Sequence[tuple[str, str]]" = (),
         rows: int = 1000,
@@ -195,7 +193,7 @@ class TableResult:
         ----------
         path : str or path
             The file: JSON where it ends in .json (docs/reference/report-schema.md), else a page that needs no network.
-        q : float, optional
+        fdr : float, optional
             False discovery rate at which a pair counts as found, by default 0.05; refused where nothing is tested.
         title : str, optional
             What the page is called.
@@ -216,29 +214,22 @@ class TableResult:
             )
 
         room = showing.report()
-        return cast("Path", room.write_report(self, path, room.ReportOptions(self.rate(q), title, pairs, rows)))
+        return cast("Path", room.write_report(self, path, room.ReportOptions(self.rate(fdr), title, pairs, rows)))
 
-    def _found(self, n: int, q: float | None) -> Index:
+    def _found(self, n: int, fdr: float | None) -> Index:
         """The pairs at a rate, strongest first, of which a number of rows is wanted."""
         check_integer(n, "n")
-        return self.ranked(self.rate(q))
+        return self.ranked(self.rate(fdr))
 
     def _frame(self, which: Index) -> Any:
         return self.edges.take(which).to_frame(self.new_frame, qvalues=self.edge_qvalues[which])
 
 
-def rate_for(q: float | None, measure: str, /, *, has_null: bool) -> float:
+def rate_for(fdr: float | None, measure: str, /, *, has_null: bool) -> float:
     """The false discovery rate that is asked for of a measure, by default 0.05; refused where nothing is tested."""
-    if q is not None and not has_null:
+    if fdr is not None and not has_null:
         raise InputError(
-            f"q={brief(q)} is a false discovery rate, and {measure} ranks pairs without testing them: leave q out, or "
-            "choose a measure with a null distribution, such as 'rdc'"
+            f"fdr={brief(fdr)} is a false discovery rate, and {measure} ranks pairs without testing: leave it out, "
+            "or choose a measure with a null distribution, such as 'rdc'"
         )
-    return _checked_rate(_RATE if q is None else q)
-
-
-def _checked_rate(q: Any, /) -> float:
-    """A false discovery rate, if it is one."""
-    if not is_number(q) or not 0.0 < q <= 1.0:
-        raise InputError(f"q={brief(q)} is no false discovery rate: pass a number above 0, at most 1")
-    return float(q)
+    return check_rate(FDR if fdr is None else fdr)

@@ -87,8 +87,8 @@ class TestPage:
         assert json.loads(path.read_text(encoding="utf-8")) == document
 
     def test_bad_rates_and_places(self, found, tmp_path):
-        with pytest.raises(InputError, match="no false discovery rate"):
-            found.report(tmp_path / "x.html", q=2)
+        with pytest.raises(InputError, match="fdr must be a number above 0"):
+            found.report(tmp_path / "x.html", fdr=2)
         with pytest.raises(InputError, match="folder does not exist"):
             found.report(tmp_path / "nowhere" / "x.html")
 
