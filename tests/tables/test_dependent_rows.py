@@ -51,7 +51,7 @@ def test_time_and_groups_are_columns_or_arrays(rng, frame):
     np.testing.assert_allclose(by_stamps.pvalues, expected.pvalues, rtol=1e-9)
     screened = renyi.screen(mixed, "a", time="when")
     np.testing.assert_allclose(screened.pvalues[screened.names.index("b")], expected.pvalues[0, 1], rtol=1e-9)
-    top = renyi.pairs(mixed, time="when", q=1)
+    top = renyi.pairs(mixed, time="when", fdr=1)
     assert len(top) == 10
     assert set(top.iloc[0][["x", "y"]]) == {"c", "kind"}
     unit = np.repeat(np.arange(6), 50)
