@@ -1,4 +1,4 @@
-"""Write the table of docs/scaling.md that says what works behind which door, by trying; --check compares it.
+"""Write the table of docs/how-to/scaling.md that says what works behind which door, by trying; --check compares it.
 
 A door whose library is not installed keeps the cells that the page has.
 """
@@ -26,7 +26,7 @@ import polars as pl
 
 import renyi
 
-PAGE = Path(__file__).parent / "scaling.md"
+PAGE = Path(__file__).parent / "how-to/scaling.md"
 _START, _END = "<!-- features -->\n", "<!-- end of features -->"
 _LONGEST = 160
 _N = 60

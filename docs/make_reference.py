@@ -1,4 +1,4 @@
-"""Write docs/command-line-reference.md from the program; with --check, say whether it is up to date."""
+"""Write docs/reference/command-line.md from the program; with --check, say whether it is up to date."""
 
 import sys
 from pathlib import Path
@@ -8,11 +8,11 @@ import typer.main
 
 from renyi.cli import app
 
-PAGE = Path(__file__).parent / "command-line-reference.md"
+PAGE = Path(__file__).parent / "reference/command-line.md"
 _HEAD = """# Command-line reference
 
 Made from the program by `docs/make_reference.py`. What the commands print, files, JSON and exit codes are told in
-[the command line](command-line.md).
+[the command line](../how-to/command-line.md).
 """
 
 

@@ -12,7 +12,7 @@ from renyi.data.table import as_table
 from renyi.pair.prepare import prepare
 
 VECTORS = {"place": ["lat", "lon"]}
-# One of every kind, for tests in which many shuffles would take long.
+# One of every kind, for tests in which many permutations would take long.
 SOME = ["plain", "curve", "rounded", "zeros", "flag", "five", "grade", "lat", "lon"]
 (SEED,) = random_features.seeds(None, n_draws=1)
 
@@ -106,9 +106,9 @@ def of_pair(function, x, y, **settings):
 
 
 def assert_same_table(found, expected, tolerance):
-    """The same numbers on all pairs up to rounding, the same ranks, rows, shuffles, and columns left out.
+    """The same numbers on all pairs up to rounding, the same dimensions, rows, permutations, and columns left out.
 
-    P-values by shuffles are as good as one another, but those of a device come from its own.
+    P-values by permutation are as good as one another, but those of a device come from its own.
     """
     assert (found.names, found.other_names) == (expected.names, expected.other_names)
     assert dict(found.types) == dict(expected.types)
@@ -122,10 +122,12 @@ def assert_same_table(found, expected, tolerance):
     assert squares[0] == pytest.approx(squares[1], abs=tolerance, nan_ok=True)
     edges, others = found.edges.found, expected.edges.found
     order, of_others = (np.lexsort((one.j, one.i)) for one in (edges, others))
-    assert (edges.ranks[order] == others.ranks[of_others]).all()
-    assert (edges.is_shuffled[order] == others.is_shuffled[of_others]).all()
-    by_law = ~others.is_shuffled[of_others]
-    log_p, expected_log_p = edges.log_pvalue[order][by_law], others.log_pvalue[of_others][by_law]
+    assert (edges.dimensions[order] == others.dimensions[of_others]).all()
+    assert (edges.is_permuted[order] == others.is_permuted[of_others]).all()
+    by_theory = ~others.is_permuted[of_others]
+    log_p, expected_log_p = edges.log_pvalue[order][by_theory], others.log_pvalue[of_others][by_theory]
     assert log_p == pytest.approx(expected_log_p, rel=30 * tolerance, abs=30 * tolerance, nan_ok=True)
-    by_shuffles = [np.exp(part.log_pvalue[where][~by_law]) for part, where in ((edges, order), (others, of_others))]
-    assert by_shuffles[0] == pytest.approx(by_shuffles[1], rel=0.5, abs=0.003)
+    by_permutation = [
+        np.exp(part.log_pvalue[where][~by_theory]) for part, where in ((edges, order), (others, of_others))
+    ]
+    assert by_permutation[0] == pytest.approx(by_permutation[1], rel=0.5, abs=0.003)

@@ -18,24 +18,11 @@ import renyi
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = ROOT / "docs/internals/architecture.md"
 SCRIPTS = sorted((ROOT / "benchmarks").glob("*/*.py"))
+ALL_PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)
 PAGES = [
-    "README.md",
-    *(
-        f"docs/{name}.md"
-        for name in (
-            "index",
-            "tour",
-            "meaning",
-            "tables",
-            "report",
-            "inference",
-            "conditional",
-            "selection",
-            "measures",
-            "scaling",
-            "gallery",
-        )
-    ),
+    path.relative_to(ROOT).as_posix()
+    for path in [ROOT / "README.md", *ALL_PAGES]
+    if "\n```python\n" in path.read_text()
 ]
 _NUMBER = r"-?(?:\d+\.\d+(?:e-?\d+)?|\d+(?:e-?\d+)?|nan)"
 _STATED = re.compile(rf"[\[(]?({_NUMBER}(?:, {_NUMBER})*)(?=$|[\])]|[,:;] |: )|(True|False)\b")
@@ -127,7 +114,7 @@ def test_python_of_a_page_runs_and_gives_what_it_states(page, tmp_path, monkeypa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["README.md", "docs/tour.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorials/tour.md"])
 def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks, names = blocks_of(page), {}
@@ -159,7 +146,7 @@ def test_pages_made_from_code_are_up_to_date(script):
 
 
 def test_every_public_name_is_in_the_api_reference():
-    listed = set(re.findall(r"^\.\. auto\w+:: (\w+)", (ROOT / "docs/api.md").read_text(), flags=re.MULTILINE))
+    listed = set(re.findall(r"^\.\. auto\w+:: (\w+)", (ROOT / "docs/reference/api.md").read_text(), flags=re.MULTILINE))
     public = {*renyi.__all__, *renyi.sklearn.__all__, *renyi.experiments.__all__}
     assert listed == public - {"sklearn", "experiments"}
 
@@ -179,11 +166,11 @@ def test_architecture_names_every_module_in_its_room():
 def test_pages_name_no_file_that_is_not_there():
     """Sphinx checks links between pages; the README's, and scripts that pages name, are checked here."""
     pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")]
-    pages += sorted((ROOT / "docs").rglob("*.md"))
+    pages += ALL_PAGES
     scripts = {path.stem for path in SCRIPTS}
-    for page in (page for page in pages if "_build" not in page.parts):
+    for page in pages:
         text = page.read_text()
-        for script in re.findall(r"(?:benchmarks|docs|tests)/[a-z_/]+\.(?:py|json|md|R|csv)\b", text):
+        for script in re.findall(r"(?:benchmarks|docs|tests)/[a-z_/-]+\.(?:py|json|md|R|csv)\b", text):
             assert (ROOT / script).exists(), f"{page.name}: {script}"
         for script in re.findall(r"python\s+benchmarks\s+([a-z_]+)", text):
             assert script in scripts, f"{page.name}: {script}"

@@ -1,4 +1,4 @@
-"""Write the measured ratios into README.md and docs/comparison.md; with --check, say whether they are up to date."""
+"""Write measured ratios into README.md and docs/explanation/comparison.md; with --check, say if they are up to date."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from inference_tables import peer_names, power_rows
 from tables import DOCS, renew, table
 
 README = DOCS.parent / "README.md"
-PAGE = DOCS / "comparison.md"
+PAGE = DOCS / "explanation/comparison.md"
 
 
 def results(name: str) -> Any:
@@ -128,12 +128,12 @@ def sure() -> str:
     header, *rows = powers()
     mean = dict(zip(header, next(row for row in rows if "mean" in row[0]), strict=True))
     return (
-        f"- **P-values hold.** Of {tables} real tables whose columns were shuffled, {found} had a finding at a false "
+        f"- **P-values hold.** Of {tables} real tables whose columns were permuted, {found} had a finding at a false "
         f"discovery rate of\n  5 %, where {0.05 * tables:g} are allowed: {by('table_study DATA')}, DATA a folder of "
-        "these CSV files\n  ([the study](docs/tables.md#the-study)).\n"
+        "these CSV files\n  ([the study](docs/how-to/tables.md#the-study)).\n"
         f"- **Power.** On the paper's eight patterns the default test has a mean power of {mean['renyi']}; ACE has "
         f"{mean['ACE']}, distance\n  correlation {mean['dCor']}, MIC {mean['MIC']}, Pearson {mean['Pearson']}: "
-        f"{by('power')}\n  and {by('peer_power')}, which needs R ([by pattern](docs/inference.md#power)).\n"
+        f"{by('power')}\n  and {by('peer_power')}, which needs R ([by pattern](docs/explanation/test.md#power)).\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""Turn the results on inference into the tables of docs/inference.md, docs/conditional.md and docs/studies.md."""
+"""Write the tables of validation/p-value-tables.md, explanation/test.md and how-to/conditional.md in docs/."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -50,18 +50,18 @@ def excess(row: dict[str, Any], level: float) -> float:
 def size_summary() -> str:
     cells = size_cells("auto").values()
     worst = max(excess(row, level) for row in cells for level in (0.05, 0.01))
-    law = [row for row in cells if row["by law"] == 1.0]
-    tails = {level: np.mean([row["sizes"][str(level)] for row in law]) / level for level in (1e-3, 1e-4)}
+    served = [row for row in cells if row["by theory"] == 1.0]
+    tails = {level: np.mean([row["sizes"][str(level)] for row in served]) / level for level in (1e-3, 1e-4)}
     return (
         f"Share of independent pairs that the default rejects at 5 %; {max(row['repetitions'] for row in cells):,} "
         f"repetitions, {min(row['repetitions'] for row in cells):,} at n = 10,000 (Monte Carlo errors 0.0022 "
         "and 0.0049). "
         f"The largest excess in all cells, at 5 % and 1 %, is {worst:.1f} Monte Carlo errors. Discrete "
         "data fall below the "
-        "level where few values are attainable (95 % zeros, rare events). In the cells where the law always "
-        "serves, the mean "
+        "level where few values are attainable (95 % zeros, rare events). In the cells where theory "
+        "always serves, the mean "
         f"size is {tails[1e-3]:.2f} times the level at 10⁻³ and {tails[1e-4]:.2f} times at 10⁻⁴. [All "
-        "levels](studies.md).\n\n" + size_table("auto", "0.05")
+        "levels](../validation/p-value-tables.md).\n\n" + size_table("auto", "0.05")
     )
 
 
@@ -282,7 +282,7 @@ def studies() -> str:
     combination = calibration["combination"]
     parts = [
         "# The studies behind the p-values\n",
-        "## The law of the combination\n",
+        "## The null distribution of the combination\n",
         provenance(recorded("calibration"), "studies/calibration.py"),
         "log(p/H) less log M · φ(p), in percent: how far the fitted curve is off, for matrices of independent "
         "normals "
@@ -296,8 +296,8 @@ def studies() -> str:
                 for row in combination["rows"]
             ),
         ),
-        "Columns of few rows without ties, permuted: the curvature c that p-values of the law for many rows "
-        "would need.\n",
+        "Columns of few rows without ties, permuted: the curvature c that p-values by the null distribution for many "
+        "rows would need.\n",
         table(
             ["n", "blocks", "draws", "c", "error", "c used"],
             (
@@ -328,15 +328,16 @@ def studies() -> str:
             for method in METHODS
             for level in (("0.05", "0.01", "0.001") if method in ("auto", "roy") else ("0.05", "0.01"))
         ),
-        "### Share of pairs for which `auto` has its p-value by law\n",
-        _law_table(),
+        "### Share of pairs for which `auto` has its p-value by theory\n",
+        _null_table(),
         "## Power, intervals, conditional tests, time\n",
         *(
             provenance(recorded(name), f"studies/{name}.py")
             for name in ("power", "peer_power", "intervals", "conditional")
         ),
         provenance(recorded("testing"), "speed/testing.py"),
-        "Their tables are in [Tests and p-values](inference.md) and [Conditional tests](conditional.md).\n",
+        "Their tables are in [Tests and p-values](../explanation/test.md) and "
+        "[Conditional tests](../how-to/conditional.md).\n",
     ]
     return "\n".join(parts)
 
@@ -344,17 +345,17 @@ def studies() -> str:
 def few_rows_tables() -> str:
     """Sizes on few rows over their levels: of all lengths together, and by length."""
     return (
-        "Pairs of numbers, one of them shuffled, on 12 to 49 rows. *Often* and *even levels* have as many ties as the "
+        "Pairs of numbers, one of them permuted, on 12 to 49 rows. *Often* and *even levels* have as many ties as the "
         "rule lets pass, 0.06 of all pairs of rows; a *part* has n of so many rows, random ones or those with the "
-        "lowest values of x. *By law* is the share of pairs that have a trusted block, and only they are counted: "
-        "others are shuffled. Share of p-values at or below a level, over the level, with the Monte Carlo error of "
-        "the shuffles, all lengths together:\n\n"
+        "lowest values of x. *By theory* is the share of pairs that have a trusted block, and only they are counted: "
+        "others are permuted. Share of p-values at or below a level, over the level, with the Monte Carlo error of "
+        "the permutations, all lengths together:\n\n"
         + _sizes_by_length("sizes", (0.05, 0.01, 1e-3))
         + "\nZeros in half of the rows that a column has, and in most of those in common:\n\n"
         + table(
-            ["both columns", "n", "by law", *(f"{level:g}" for level in FEW_ROWS_LEVELS)],
+            ["both columns", "n", "by theory", *(f"{level:g}" for level in FEW_ROWS_LEVELS)],
             (
-                [row["data"], f"{row['n']:,}", f"{row['pairs by law'] / 100:.0%}"]
+                [row["data"], f"{row['n']:,}", f"{row['pairs by theory'] / 100:.0%}"]
                 + [_ratio([row], level) for level in FEW_ROWS_LEVELS]
                 for row in results("few_rows")["chosen"]
             ),
@@ -369,7 +370,7 @@ def _sizes_by_length(part: str, levels: Sequence[float]) -> str:
     cells = {(row["data"], row["n"]): row for row in results("few_rows")[part]}
     kinds, lengths = list(dict.fromkeys(kind for kind, _ in cells)), list(dict.fromkeys(n for _, n in cells))
     pooled = (
-        [kind, f"{sum(row['pairs by law'] for row in rows) / (100 * len(rows)):.0%}", f"{_draws(rows):,}"]
+        [kind, f"{sum(row['pairs by theory'] for row in rows) / (100 * len(rows)):.0%}", f"{_draws(rows):,}"]
         + [_ratio(rows, level) for level in FEW_ROWS_LEVELS]
         for kind in kinds
         for rows in [[cells[kind, n] for n in lengths]]
@@ -382,7 +383,7 @@ def _sizes_by_length(part: str, levels: Sequence[float]) -> str:
         )
         for level in levels
     )
-    columns = ["both columns", "by law", "draws", *(f"{level:g}" for level in FEW_ROWS_LEVELS)]
+    columns = ["both columns", "by theory", "draws", *(f"{level:g}" for level in FEW_ROWS_LEVELS)]
     return table(columns, pooled) + "\n" + "\n".join(by_length)
 
 
@@ -390,17 +391,17 @@ def levels_tables() -> str:
     """Sizes of pairs of categories over their levels, and what the limit on single rows does."""
     rows = results("levels")["sizes"]
     parts = [
-        "Share of p-values at or below a level, over the level, with the Monte Carlo error. *By law* is the share of "
-        "pairs that have a trusted block, and only they are counted.\n"
+        "Share of p-values at or below a level, over the level, with the Monte Carlo error. *By theory* is the share "
+        "of pairs that have a trusted block, and only they are counted.\n"
     ]
     for rule, title in (("as it is", "As the rules are"), ("without the limit", "Without the limit 1/√n")):
         cells = (
-            [row["data"], f"{row['n']:,}", f"{row[rule]['pairs by law'] / 40:.0%}"]
+            [row["data"], f"{row['n']:,}", f"{row[rule]['pairs by theory'] / 40:.0%}"]
             + [_ratio([row[rule] | {"levels": row["levels"]}], level) for level in row["levels"]]
             for row in rows
         )
         parts.append(
-            f"{title}:\n\n" + table(["levels of both", "n", "by law", *(f"{v:g}" for v in rows[0]["levels"])], cells)
+            f"{title}:\n\n" + table(["levels of both", "n", "by theory", *(f"{v:g}" for v in rows[0]["levels"])], cells)
         )
     return "\n".join(parts)
 
@@ -431,12 +432,12 @@ def _tail_table(rows: list[dict[str, Any]]) -> str:
     )
 
 
-def _law_table() -> str:
+def _null_table() -> str:
     cells = size_cells("auto")
     kinds, lengths = list(dict.fromkeys(kind for kind, _ in cells)), list(dict.fromkeys(n for _, n in cells))
     return table(
         ["data", *(f"n = {n:,}" for n in lengths)],
-        ([kind, *(f"{cells[kind, n]['by law']:.0%}" for n in lengths)] for kind in kinds),
+        ([kind, *(f"{cells[kind, n]['by theory']:.0%}" for n in lengths)] for kind in kinds),
     )
 
 
@@ -448,6 +449,6 @@ if __name__ == "__main__":
         "intervals": interval_table(),
         "times": times(),
     }.items():
-        renew(DOCS / "inference.md", name, text)
-    renew(DOCS / "conditional.md", "conditional", conditional_tables())
-    (DOCS / "studies.md").write_text(studies())
+        renew(DOCS / "explanation/test.md", name, text)
+    renew(DOCS / "how-to/conditional.md", "conditional", conditional_tables())
+    (DOCS / "validation/p-value-tables.md").write_text(studies())

@@ -1,4 +1,4 @@
-"""Write the tables of docs/measures.md from what the measures state, and from the study of their p-values.
+"""Write the tables of docs/how-to/measures.md from what the measures state, and from the study of their p-values.
 
 With --check it says whether they are up to date.
 """
@@ -12,7 +12,7 @@ from harness import RESULTS
 from renyi.coefficients.base import Statement
 from tables import DOCS, provenance, renew, table
 
-PAGE = DOCS / "measures.md"
+PAGE = DOCS / "how-to/measures.md"
 
 
 def statements() -> dict[str, Statement]:
@@ -33,7 +33,7 @@ def measure_table() -> str:
                 f"[{bound(stated.range[0])}, {bound(stated.range[1])}]",
                 stated.parameters,
                 stated.cost,
-                stated.law,
+                stated.null,
             ]
             for name, stated in statements().items()
         ),
@@ -55,7 +55,7 @@ def bound(value: float) -> str:
 
 
 def size_table() -> str:
-    """How often independent columns have a small p-value by theory, and how often rows are shuffled instead."""
+    """How often independent columns have a small p-value by theory, and how often rows are permuted instead."""
     recorded = json.loads((RESULTS / "measure_sizes.json").read_text())
     levels, cells = recorded["results"]["levels"], recorded["results"]["sizes"]
     names = list(dict.fromkeys(cell["measure"] for cell in cells))
@@ -76,7 +76,7 @@ def size_table() -> str:
 
 def of_cell(cell: dict[str, Any]) -> str:
     if "sizes" not in cell:
-        return "shuffles"
+        return "permutations"
     share = "" if cell["by_theory"] == 1.0 else f" ({100 * cell['by_theory']:.0f} %)"
     return f"{cell['sizes'][0]:.3f} {cell['sizes'][1]:.3f} {cell['sizes'][2]:.4f}{share}"
 
@@ -97,37 +97,38 @@ def excess(cells: list[dict[str, Any]], levels: list[float]) -> str:
     )
 
 
-def law_table() -> str:
-    """Sizes of two laws of a correlation over their levels, where the rule admits them and where it does not."""
-    recorded = json.loads((RESULTS / "correlation_laws.json").read_text())
-    levels, pairs, shuffles = (recorded["results"][part] for part in ("levels", "pairs", "shuffles"))
+def null_table() -> str:
+    """Sizes over levels of two null distributions of a correlation, where the rule admits them and where not."""
+    recorded = json.loads((RESULTS / "correlation_nulls.json").read_text())
+    levels, pairs, permutations = (recorded["results"][part] for part in ("levels", "pairs", "permutations"))
     rows = []
     for n in dict.fromkeys(pair["n"] for pair in pairs):
         for is_admitted in (True, False):
             some = [pair for pair in pairs if pair["n"] == n and pair["is_admitted"] == is_admitted]
-            laws = (f"{mean(some, law, k)}, {largest(some, law, k)}" for law in ("student", "gamma") for k in (2, 3))
-            rows.append([f"{n:,}", "yes" if is_admitted else "–", len(some), *laws])
-    header = [f"{law}, {100 * level:g} %" for law in ("Student's t", "gamma") for level in levels[2:]]
-    errors = ", ".join(f"{(levels[3] * m) ** -0.5:.1f} at n = {int(n):,}" for n, m in shuffles.items())
+            cells = ((null, k) for null in ("student", "gamma") for k in (2, 3))
+            shares = (f"{mean(some, null, k)}, {largest(some, null, k)}" for null, k in cells)
+            rows.append([f"{n:,}", "yes" if is_admitted else "–", len(some), *shares])
+    header = [f"{null}, {100 * level:g} %" for null in ("Student's t", "gamma") for level in levels[2:]]
+    errors = ", ".join(f"{(levels[3] * m) ** -0.5:.1f} at n = {int(n):,}" for n, m in permutations.items())
     return "\n".join(
         [
             "Size over level, mean and largest, for random pairs of 18 kinds of columns. The Monte Carlo error of one "
             f"pair at {100 * levels[3]:g} % is {errors}, and a third of that at {100 * levels[2]:g} %.\n",
-            table(["n", "law holds", "pairs", *header], rows),
-            provenance(recorded, "studies/correlation_laws.py"),
+            table(["n", "theory holds", "pairs", *header], rows),
+            provenance(recorded, "studies/correlation_nulls.py"),
         ]
     )
 
 
-def mean(pairs: list[dict[str, Any]], law: str, k: int) -> str:
-    return f"{sum(pair[law][k] for pair in pairs) / len(pairs):.2f}"
+def mean(pairs: list[dict[str, Any]], null: str, k: int) -> str:
+    return f"{sum(pair[null][k] for pair in pairs) / len(pairs):.2f}"
 
 
-def largest(pairs: list[dict[str, Any]], law: str, k: int) -> str:
-    return f"{max(pair[law][k] for pair in pairs):.1f}"
+def largest(pairs: list[dict[str, Any]], null: str, k: int) -> str:
+    return f"{max(pair[null][k] for pair in pairs):.1f}"
 
 
-PARTS = {"measures": measure_table, "sizes": size_table, "laws": law_table}
+PARTS = {"measures": measure_table, "sizes": size_table, "nulls": null_table}
 
 if __name__ == "__main__":
     if "--check" in sys.argv:

@@ -1,4 +1,4 @@
-"""Write the measured parts of docs/scaling.md from their results; with --check, say whether they are up to date."""
+"""Write the measured parts of docs/how-to/scaling.md from their results; with --check, say if they are up to date."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from harness import RESULTS
 from renyi.allpairs.stack import ROWS_FOR_FLOAT32
 from tables import DOCS, renew, table
 
-PAGE = DOCS / "scaling.md"
+PAGE = DOCS / "how-to/scaling.md"
 # Products of a pair and row: of the coefficient, of the corner, and of both edges.
 N_PRODUCTS = 64 + 64 + 24
 
@@ -89,12 +89,12 @@ def gpu() -> str:
     machine, rates, agreement = found["machine"], found["rates"], found["agreement"]
     many = [part for name, part in agreement.items() if name.startswith(("10000", "200000"))]
     few = [part for name, part in agreement.items() if name.startswith("2000 ")]
-    orders, firsts = found["shuffles"], [part["float32"] for part in found["whole"].values()]
+    orders, firsts = found["permutations"], [part["float32"] for part in found["whole"].values()]
     said = (
         "The floor is three products of half precision at the rate that the card was seen to do, "
         f"{rates['product of float16 into float32, TFLOPS']:.0f} TFLOPS, of 500 rows one of float64 at "
         f"{rates['product of float64, TFLOPS']:.0f}, and torch's sort; "
-        "[where the rest goes](internals/speed.md#on-one-gpu). The first table of a process takes "
+        "[where the rest goes](../internals/speed.md#on-one-gpu). The first table of a process takes "
         f"{max(part['first'][0] - min(part['seconds']) for part in firsts):.0f} s more at most, in which kernels are "
         f"compiled. {orders['drawn']:,} permutations of one pair at n = 10,000 take "
         f"{min(orders['seconds']):.2f} s, of which the random orders alone are "

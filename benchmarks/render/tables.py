@@ -38,15 +38,15 @@ def defaults() -> str:
     parts = [
         "# The defaults and the study behind them\n",
         provenance(recorded, "studies/defaults.py"),
-        "Values are means with their Monte Carlo error. What decides is the effective rank of a side: too low, and",
+        "Values are means with their Monte Carlo error. What decides is the dimension of a side: too low, and",
         "curved shapes are missed; too high, and independent data score high and power falls. With s = 3 and k = 10",
-        "the rank is 8: the shapes of the gallery have reached their values (what the squares still gain is noise, as",
+        "the dimension is 8: the shapes of the gallery have reached their values (what squares still gain is noise, as",
         "the four clusters show), and the last kept direction lies a factor 6 above the cut, the first dropped one a",
-        "factor 3.6 below it, so that the rank is the same for every n from 100 on.\n",
+        "factor 3.6 below it, so that the dimension is the same for every n from 100 on.\n",
         "Power is the mean over the paper's eight patterns at noise levels 1, 3, 6, 10, 15, 20, 25 and 30, n = 500.",
-        "Ranks 4 and 6 have a little more of it, at the price of shapes with more than two bends: a test that needs no",
-        "such compromise combines several ranks. *Spread* is the standard deviation over 30 draws, averaged over the",
-        "gallery, for independent and for stratified frequencies.\n",
+        "Dimensions 4 and 6 have a little more of it, at the price of shapes with more than two bends: a test",
+        "that needs no such compromise combines several dimensions. *Spread* is the standard deviation over 30",
+        "draws, averaged over the gallery, for independent and for stratified frequencies.\n",
         "## The scale s, with k = 10\n",
         _settings_table(found["scale"], "s"),
         "## The number of projections k, with s = 3\n",
@@ -114,8 +114,8 @@ def _equal_roots() -> list[str]:
         "## Estimates that look at more than the largest correlation\n",
         provenance(recorded, "studies/equal_roots.py"),
         f"Mean errors of {found['samples']} samples of {found['n']} rows, and in brackets the standard deviation of",
-        "one sample. The closed form knows the largest correlation, the ranks and n, and cannot tell twelve levels",
-        "whose correlations are all 0.85 from a single correlation of 0.93: both show the same largest one. The",
+        "one sample. The closed form knows the largest correlation, the dimensions and n, and cannot tell twelve",
+        "levels whose correlations are all 0.85 from a single correlation of 0.93: both show the same largest one. The",
         "others fit functions again: on nine tenths of the rows, to be correlated on the last one; on rows drawn",
         "again; without a fiftieth of the rows. None is within 0.02 everywhere. For equal correlations cross-fitting",
         "is nearest, also by the root mean square of its errors, though its samples scatter about three to six",
@@ -142,16 +142,16 @@ def _limits(found: dict[str, Any]) -> list[str]:
             f"Be within {allowed:g} of every coefficient above 0.8, not even on average. Take {means['levels']} levels",
             f"that agree in 85 % of the rows, one of which {means['rare']:.5f} of the rows have: all correlations are",
             f"{means['population']:.2f}. If both sides have the rare level or none has, the largest is",
-            f"{means['other']:.2f}. The laws of {n} rows differ by {means['variation']:.4f} (total variation,",
+            f"{means['other']:.2f}. The distributions of {n} rows differ by {means['variation']:.4f} (total variation,",
             f"computed), so that the means of any estimate between −1 and 1 differ by {means['most_of_means']:.3f}",
             f"at most, where {allowed:g} for both would need {needed:.2f}.",
         ),
         _paragraph(
             f"Nor in single samples of likelier populations: {samples['levels']} levels with all correlations",
             f"{samples['population']:.2f}, or with one of {samples['other']:.2f}, of being a certain level or not, and",
-            f"it is not known which. The χ² distance of the laws of {n} rows is {samples['chi_squared']:.2f}. Every",
-            f"estimate is off by {samples['far_off']:.2f} or more in a share of {share} of the samples of one of the",
-            f"two (Le Cam); and if its means are within {allowed:g} of both, its samples of the first scatter by",
+            f"which is not known. The χ² distance of the distributions of {n} rows is {samples['chi_squared']:.2f}. ",
+            f"Every estimate is off by {samples['far_off']:.2f} or more in a share of {share} of the samples of one of",
+            f"the two (Le Cam); and if its means are within {allowed:g} of both, its samples of the first scatter by",
             f"{spread} or more (Hammersley, Chapman and Robbins).",
         ),
     ]
@@ -167,11 +167,17 @@ def _chance() -> list[str]:
         "## What single rows weigh\n",
         provenance(recorded, "studies/chance.py"),
         "Means of debiased coefficients of independent columns, 400 pairs each, beside what they would be if the level",
-        "of chance were that of Roy's law throughout, and the median product of the largest leverages.\n",
+        "of chance were that of Roy's distribution throughout, and the median product of the largest leverages.\n",
         table(
-            ["data", "n", "leverages", "by law", "debiased"],
+            ["data", "n", "leverages", "by theory", "debiased"],
             (
-                [" × ".join(row["data"]), row["n"], f"{row['leverages']:.2f}", f"{row['by law']:.3f}", with_error(row)]
+                [
+                    " × ".join(row["data"]),
+                    row["n"],
+                    f"{row['leverages']:.2f}",
+                    f"{row['by theory']:.3f}",
+                    with_error(row),
+                ]
                 for row in recorded["results"]["rows"]
             ),
         ),
@@ -190,7 +196,7 @@ def _settings_table(rows: list[dict[str, Any]], name: str) -> str:
     shapes = [shape for shape in rows[0]["gallery"] if not shape.startswith("normal")]
     header = [
         name,
-        "rank",
+        "dimension",
         *shapes,
         "normal 0.4",
         "independent, n = 500",
@@ -204,7 +210,7 @@ def _settings_table(rows: list[dict[str, Any]], name: str) -> str:
         (
             [
                 row["settings"][name],
-                row["rank"],
+                row["dimension"],
                 *(f"{row['gallery'][shape]:.2f}" for shape in shapes),
                 f"{row['gallery']['normal, ρ = 0.4']:.2f}",
                 *(f"{row['independent'][n]['mean']:.3f}" for n in ("500", "10000")),
@@ -321,5 +327,5 @@ def renew(page: Path, name: str, text: str) -> None:
 
 
 if __name__ == "__main__":
-    (DOCS / "defaults.md").write_text(defaults())
-    (DOCS / "benchmarks.md").write_text(pair())
+    (DOCS / "validation/defaults.md").write_text(defaults())
+    (DOCS / "validation/speed-one-pair.md").write_text(pair())

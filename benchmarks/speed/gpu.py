@@ -1,4 +1,5 @@
-"""Tables, shuffles and selection on a GPU: agreement with NumPy, times beside what the card can do, and where they go.
+"""Tables, permutations and selection on a GPU: agreement with NumPy, times beside what the card can do, and where they
+go.
 
 `python benchmarks gpu` takes about five minutes on a large card and writes results/gpu.json; a part that fails says
 so in its place. `--device cpu --small` runs all of it in a minute where there is no card.
@@ -159,7 +160,7 @@ class Bench:
             by_numpy, by_torch = renyi.matrix(values), renyi.matrix(torch.as_tensor(values, device=self.device))
             both = by_numpy.pvalues, by_torch.pvalues
             is_there = (both[0] > 1e-290) & ~np.isnan(both[0])
-            if by_numpy.n_shuffled:
+            if by_numpy.n_permuted:
                 is_there &= both[0] < 1e-3
             differences: dict[str, Any] = {
                 name: float(np.nanmax(np.abs(getattr(by_numpy, name) - getattr(by_torch, name))))
@@ -168,7 +169,7 @@ class Bench:
             logs = np.abs(np.log(both[0][is_there]) - np.log(both[1][is_there]))
             differences["log p"] = float(logs.max())
             differences["p"] = float(np.abs(both[0] - both[1])[is_there].max())
-            differences["shuffled"] = [by_numpy.n_shuffled, by_torch.n_shuffled]
+            differences["permuted"] = [by_numpy.n_permuted, by_torch.n_permuted]
             differences["copies"] = float(by_torch.values[3, 4])
             found[f"{n_rows} x {n_columns} {kind}"] = differences
         x, y = rng.standard_normal((2, 3000))
@@ -236,8 +237,8 @@ class Bench:
                 found[f"3000 x 10000, {name}"] = shares(partial(in_full, tables[name]), self.wait)
         return found
 
-    def shuffles(self) -> dict[str, Any]:
-        """A pair that no shuffle reaches, so that all are drawn, beside the random orders alone."""
+    def permutations(self) -> dict[str, Any]:
+        """A pair that no permutation reaches, so that all are drawn, beside the random orders alone."""
         n, n_resamples = self.size(10_000, 500), self.size(100_000, 3000)
         values = self.normal(3, n)
         x, y = values[:, 0].contiguous(), values[:, 1].contiguous()
@@ -389,7 +390,7 @@ def chosen(X: Any, y: Any, device: Any, *, pairs: bool = True) -> list[Step]:
 
 PARTS = (
     *("machine", "agreement", "rates", "sorting", "accuracy_of_products"),
-    *("whole", "stages", "kinds", "shuffles", "screening", "selection", "full"),
+    *("whole", "stages", "kinds", "permutations", "screening", "selection", "full"),
 )
 
 

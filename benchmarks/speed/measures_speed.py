@@ -34,7 +34,7 @@ cat(min(replicate(5, once())))
 
 
 def ace() -> dict[str, Any]:
-    """`ace` beside acepack, and the time of a shuffle."""
+    """`ace` beside acepack, and the time of a permutation."""
     rows = []
     for n in (500, 10**4, 10**5):
         rng = np.random.default_rng(n)
@@ -44,7 +44,7 @@ def ace() -> dict[str, Any]:
         orders = np.stack([rng.permutation(n) for _ in range(20)])
         calls: dict[str, Callable[[], object]] = {
             "ace": partial(measure, x, y),
-            "20 shuffles": partial(measure.shuffled, *sides, orders),
+            "20 permutations": partial(measure.permuted, *sides, orders),
         }
         # In turns, so that a noisy moment hits both.
         ours, theirs = dict.fromkeys(calls, np.inf), np.inf
@@ -127,7 +127,7 @@ def dcor_() -> dict[str, Any]:
         {"renyi": partial(renyi.measure("dcor"), x, y), "dcor": partial(dcor.distance_correlation, x, y)}
     )
     found["2,000 vectors of 3"] = {**times, "ratio": times["renyi"] / times["dcor"]}
-    found["shuffles"] = _shuffles("dcor", 1_000) | _shuffles("dcor", 10_000)
+    found["permutations"] = _permutations("dcor", 1_000) | _permutations("dcor", 10_000)
     million = rng.random((2, 1_000_000))
     times = best_times({"renyi": partial(renyi.measure("dcor"), *million)}, least=2)
     memory = _memory("x, y = rng.random((2, 1_000_000))", "measure('dcor')(x, y)")
@@ -146,7 +146,7 @@ def hsic() -> dict[str, Any]:
         own, whole = _memory(draw, "measure('hsic')(x, y)"), _memory(draw, "hsic_by_matrices(x, y)")
         ratios = {"ratio": times["hsic"] / times["matrices"], "ratio of memory": own / whole}
         found[f"{n:,} rows of {n_coordinates}"] = {**times, **ratios, "bytes": own, "bytes of matrices": whole}
-    found["shuffles"] = _shuffles("hsic", 1_000) | _shuffles("hsic", 10_000)
+    found["permutations"] = _permutations("hsic", 1_000) | _permutations("hsic", 10_000)
     million = rng.standard_normal((2, 1_000_000))
     times = best_times({name: partial(renyi.measure(name), *million) for name in ("hsic", "chsic")}, least=2)
     memory = _memory("x, y = rng.standard_normal((2, 1_000_000))", "measure('hsic')(x, y)")
@@ -200,12 +200,12 @@ def _centred(matrix: Array) -> Array:
     return np.asarray(matrix - matrix.mean(axis=0) - matrix.mean(axis=1)[:, None] + matrix.mean())
 
 
-def _shuffles(name: str, n: int) -> dict[str, float]:
-    """Seconds for one of 20 shuffles of scalars."""
+def _permutations(name: str, n: int) -> dict[str, float]:
+    """Seconds for one of 20 permutations of scalars."""
     rng, measured = np.random.default_rng(1), renyi.measure(name)
     x, y = (measured.prepare(side) for side in rng.standard_normal((2, n)))
     orders = np.stack([rng.permutation(n) for _ in range(20)])
-    return {f"{n:,} scalars": best_times({"one": lambda: measured.shuffled(x, y, orders)})["one"] / len(orders)}
+    return {f"{n:,} scalars": best_times({"one": lambda: measured.permuted(x, y, orders)})["one"] / len(orders)}
 
 
 def _memory(prepare: str, call: str) -> int:

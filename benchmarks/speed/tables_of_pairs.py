@@ -1,7 +1,7 @@
 """Time and memory of whole tables beside pandas, NumPy and dcor, in one run.
 
 `python benchmarks tables_of_pairs` takes about five minutes and writes results/tables_of_pairs.json and
-docs/table-speed.md.
+docs/validation/speed-tables.md.
 """
 
 import itertools
@@ -23,7 +23,7 @@ import renyi
 from harness import best_times, extra_memory, record
 from renyi.data.files.table_files import read_table
 
-DOCS = Path(__file__).parents[2] / "docs" / "table-speed.md"
+DOCS = Path(__file__).parents[2] / "docs" / "validation/speed-tables.md"
 N_ROWS, N_COLUMNS, N_PAIRS_OF_DCOR = 10_000, 300, 200
 
 

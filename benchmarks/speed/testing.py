@@ -86,7 +86,7 @@ def distance_tests() -> dict[str, float]:
 
 
 def permutations() -> dict[str, float]:
-    """Ten thousand permutations at n = 1,000, nothing stopped early: dependence that no shuffle reaches."""
+    """Ten thousand permutations at n = 1,000, nothing stopped early: dependence that no permutation reaches."""
     rng = np.random.default_rng(2)
     x = rng.random(1000)
     y = x + 0.1 * rng.random(1000)

@@ -1,4 +1,4 @@
-"""The two laws behind the multi-scale test, by simulation.
+"""The two null distributions behind the multi-scale test, by simulation.
 
 `python benchmarks calibration` takes about half an hour on one core. It writes results/calibration.json: how the
 harmonic mean of block p-values is distributed for matrices of independent normals, with the curve that
@@ -35,7 +35,7 @@ SETS: dict[str, Sequence[Block]] = {
     "vectors of 5": [(5, 5), (5, 20), (20, 5), (20, 20)],
 }
 LEVELS = np.array([0.9, 0.7, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003, 0.001, 3e-4, 1e-4])
-# So many rows that Roy's law has reached its limit.
+# So many rows that Roy's distribution has reached its limit.
 LIMIT = 10**7
 N_LIMIT, N_BATCH = 1_000_000, 10_000
 
@@ -101,7 +101,7 @@ def tie_free(n: int) -> Scales:
 
 
 def few_rows(n: int) -> dict[str, Any]:
-    """How often p-values fall below given levels for columns without ties: of the law for many rows, and corrected."""
+    """How often p-values of columns without ties fall below levels: as for many rows, and corrected."""
     scales = tie_free(n)
     blocks = multiscale.trusted(multiscale.family(scales, scales), scales, scales)
     if not blocks:

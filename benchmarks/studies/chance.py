@@ -1,7 +1,8 @@
-"""Mean of debiased coefficients of independent columns, by Roy's law alone and as they are, against what rows weigh.
+"""Mean of debiased coefficients of independent columns, by Roy's distribution alone and as they are, against what rows
+weigh.
 
 `python benchmarks chance` takes a minute or two and writes results/chance.json, from which
-`benchmarks/render/tables.py` makes a part of docs/defaults.md.
+`benchmarks/render/tables.py` makes a part of docs/validation/defaults.md.
 """
 
 from collections.abc import Callable
@@ -52,17 +53,17 @@ PAIRS = [
 def mean(pair: tuple[str, str], n: int) -> dict[str, Any]:
     """Mean of the debiased coefficients and its error, and the median product of the largest leverages."""
     rng = np.random.default_rng([PAIRS.index(pair), n])
-    by_law, as_they_are, leverages = np.empty((3, N_PAIRS))
+    by_theory, as_they_are, leverages = np.empty((3, N_PAIRS))
     for k in range(N_PAIRS):
         x, y = (prepare(KINDS[kind](n, rng), SEED).basis for kind in pair)
         largest = float(canonical_correlations(cross_products(x, y))[0])
-        by_law[k] = debias(largest, null_median(x.rank, y.rank, n))
+        by_theory[k] = debias(largest, null_median(x.dimension, y.dimension, n))
         as_they_are[k] = debias(largest, null_level(x, y))
         leverages[k] = x.largest_leverage * y.largest_leverage
     row = {
         "data": pair,
         "n": n,
-        "by law": float(by_law.mean()),
+        "by theory": float(by_theory.mean()),
         "mean": float(as_they_are.mean()),
         "error": float(as_they_are.std(ddof=1) / np.sqrt(N_PAIRS)),
         "leverages": float(np.median(leverages)),

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import record
-from renyi.change.functions import spanned
-from renyi.change.sums import changed_pairs
+from renyi.change.functions import Shape
+from renyi.change.marginals import Marginal
+from renyi.change.sums import RowsOfTables, changed_pairs
 from renyi.data.column import Column, Kind
 
 Rng: TypeAlias = np.random.Generator
@@ -110,13 +111,17 @@ def pvalue(kind: str, sizes: tuple[int, int], rng: Rng) -> float:
     before, after = draw(sizes[0], rng), draw(sizes[1], rng)
     if "other marginals" in kind:
         after = np.exp(after[0]), after[1] ** 3 - 5
-    columns = []
+    shapes, rows = [], []
     for x, y, own in zip(before, after, types, strict=True):
         values = np.concatenate((x, y))
         gaps = rng.random(len(values)) < 1 / 3 if "missing" in kind else None
         levels = tuple(range(int(values.max()) + 1)) if own == "category" else ()
-        columns.append(spanned(Column("", own, values, missing=gaps, levels=levels), sizes[0]))
-    return float(np.exp(changed_pairs(columns).log_pvalues[0]))
+        column, cells = Marginal.of(Column("", own, values, missing=gaps, levels=levels), sizes[0])
+        shapes.append(Shape.of(column))
+        sides = cells[: sizes[0]], cells[sizes[0] :]
+        rows.append([shapes[-1].rows(*side) for side in zip(sides, column.middles, strict=True)])
+    before, after = zip(*rows, strict=True)
+    return float(np.exp(changed_pairs(shapes, RowsOfTables((before, after))).log_pvalues[0]))
 
 
 def main(*only: str) -> None:

@@ -1,7 +1,7 @@
 """The study behind the defaults of `renyi.rdc`: the scale s, the number of projections k, its growth, the debiasing.
 
 Everything is seeded. `python benchmarks defaults` takes about ten minutes and writes results/defaults.json;
-`python benchmarks tables` turns that into docs/defaults.md.
+`python benchmarks tables` turns that into docs/validation/defaults.md.
 """
 
 from collections.abc import Callable, Iterable
@@ -56,7 +56,7 @@ def scalar_settings(settings: dict[str, Any]) -> dict[str, Any]:
     x, y = samples[0][0][0], samples[0][3][1]
     row = {
         "settings": settings,
-        "rank": renyi.transformations(x, y, **settings).ranks[0],
+        "dimension": renyi.transformations(x, y, **settings).dimensions[0],
         "gallery": dict(zip((association.name for association in GALLERY), gallery.tolist(), strict=True)),
         "spread": spread,
         "independent": {

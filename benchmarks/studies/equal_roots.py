@@ -3,7 +3,7 @@
 And how well any estimate can do: populations that samples hardly tell apart, though their coefficients differ.
 
 `python benchmarks equal_roots` takes about a minute and writes results/equal_roots.json, from which
-`benchmarks/render/tables.py` makes a part of docs/defaults.md.
+`benchmarks/render/tables.py` makes a part of docs/validation/defaults.md.
 """
 
 from collections.abc import Callable
@@ -182,9 +182,9 @@ def largest_root(joint: Array) -> float:
 def indistinct_samples(n_levels: int, more: float) -> dict[str, float]:
     """What no estimate does better on `N_ROWS` rows if one level may be a favourite, any of them.
 
-    χ² is the distance of the law of all rows with a favourite at random from that without. √χ²/2 bounds by how much the
-    probability of an event may differ, so that one of the two sees errors of half the difference in a share of its
-    samples (Le Cam); and an estimate whose means differ by d has a standard deviation of at least d/√χ² without a
+    χ² is the distance of the distribution of all rows with a favourite at random from that without. √χ²/2 bounds by how
+    much the probability of an event may differ, so that one of the two sees errors of half the difference in a share of
+    its samples (Le Cam); and an estimate whose means differ by d has a standard deviation of at least d/√χ² without a
     favourite (Hammersley, Chapman and Robbins).
     """
     plain = with_a_favourite(n_levels, 0, more=0.0)

@@ -1,7 +1,7 @@
 """How often the default test rejects independent numbers on few rows, with few ties, or on a part of their rows.
 
 `python benchmarks few_rows` takes about half an hour on one core and writes results/few_rows.json. Columns of every
-kind are drawn a hundred times in pairs, and the rows of one of each pair are shuffled two thousand times or more.
+kind are drawn a hundred times in pairs, and the rows of one of each pair are permuted two thousand times or more.
 """
 
 import os
@@ -27,7 +27,7 @@ Kind: TypeAlias = Callable[[int, Rng], Scales]
 LENGTHS = (12, 15, 18, 23, 30, 40, 49)
 N_PAIRS = 100
 # More where 10⁻⁵ is to be seen.
-N_SHUFFLES, N_SHUFFLES_FOR_TAILS = 2_000, {23: 5_000}
+N_PERMUTATIONS, N_PERMUTATIONS_FOR_TAILS = 2_000, {23: 5_000}
 # The most ties with which p-values come from the null distribution: of both columns, and of one beside such a one.
 MOST_TIES, MOST_BESIDE_FEW = 0.06, 0.25
 
@@ -136,17 +136,17 @@ ONE_TIED: dict[str, tuple[Kind, Kind]] = {
 
 
 def size(kind: str, n: int) -> dict[str, Any]:
-    """Counts of p-values at or below the levels, and of the pairs that have a law at all."""
+    """Counts of p-values at or below the levels, and of the pairs that have a null distribution at all."""
     kinds = KINDS | CHOSEN | ONE_TIED
     rng = np.random.default_rng([list(kinds).index(kind), n, 2])
     counts, n_drawn, n_blocks, worst = np.zeros(len(TAIL_LEVELS), dtype=int), 0, 0, 0.0
-    of_percent, n_shuffles = list(TAIL_LEVELS).index(0.01), N_SHUFFLES_FOR_TAILS.get(n, N_SHUFFLES)
+    of_percent, n_permutations = list(TAIL_LEVELS).index(0.01), N_PERMUTATIONS_FOR_TAILS.get(n, N_PERMUTATIONS)
     for _ in range(N_PAIRS):
         x, y = (make(n, rng) for make in kinds[kind])
         blocks = multiscale.trusted(multiscale.family(x, y), x, y)
         if not blocks:
             continue
-        order = rng.permuted(np.tile(np.arange(n), (n_shuffles, 1)), axis=1)
+        order = rng.permuted(np.tile(np.arange(n), (n_permutations, 1)), axis=1)
         means = log_means(x.basis.rows(0, n).T / n @ y.basis.rows(0, n)[order], blocks, n)
         found = below(multiscale.log_pvalue_of_pair(means, blocks, x, y))
         counts, n_drawn, n_blocks = counts + found, n_drawn + len(order), n_blocks + len(blocks)
@@ -154,9 +154,9 @@ def size(kind: str, n: int) -> dict[str, Any]:
     row = {
         "data": kind,
         "n": n,
-        "pairs by law": n_drawn // n_shuffles,
+        "pairs by theory": n_drawn // n_permutations,
         "draws": n_drawn,
-        "mean blocks": n_blocks / max(1, n_drawn // n_shuffles),
+        "mean blocks": n_blocks / max(1, n_drawn // n_permutations),
         "levels": list(TAIL_LEVELS),
         "counts": counts.tolist(),
         "highest size of a pair at 0.01": float(worst),

@@ -2,7 +2,7 @@
 
 `python benchmarks levels` takes about three minutes on one core and writes results/levels.json. Categories are drawn
 in pairs, and for each pair tables of counts with these margins are drawn under independence, which is the same as
-shuffling the rows of one. Only pairs that have a law are counted.
+permuting the rows of one. Only pairs that have a null distribution are counted.
 """
 
 import os
@@ -81,7 +81,7 @@ def size(kind: str, n: int) -> dict[str, Any]:
     rng = np.random.default_rng([list(KINDS).index(kind), n, 4])
     row: dict[str, Any] = {"data": kind, "n": n, "levels": list(LEVELS)}
     for rule in ("as it is", "without the limit"):
-        row[rule] = {"pairs by law": 0, "draws": 0, "counts": [0] * len(LEVELS)}
+        row[rule] = {"pairs by theory": 0, "draws": 0, "counts": [0] * len(LEVELS)}
     for _ in range(N_PAIRS):
         x, y = (category(shares, n, rng) for shares in KINDS[kind])
         family = multiscale.family(x, y)
@@ -95,7 +95,7 @@ def size(kind: str, n: int) -> dict[str, Any]:
             evidence = multiscale.log_evidence(multiscale.block_roots(products, blocks), blocks, n)
             log_p = multiscale.log_pvalue_of_pair(multiscale.log_harmonic_mean(evidence), blocks, x, y)
             cell = row[rule]
-            cell["pairs by law"] += 1
+            cell["pairs by theory"] += 1
             cell["draws"] += len(log_p)
             cell["counts"] = [
                 int(before + np.count_nonzero(log_p <= np.log(level) + 1e-9))

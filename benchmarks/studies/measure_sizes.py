@@ -1,9 +1,9 @@
 """How often the p-values of the other measures call independent columns dependent.
 
 `python benchmarks measure_sizes` takes about ten minutes on two cores and writes results/measure_sizes.json. Columns
-of every kind are drawn in pairs, and the rows of one of each pair are shuffled thousands of times: given its margins
+of every kind are drawn in pairs, and the rows of one of each pair are permuted thousands of times: given its margins
 every such pair is a draw of independent data. Whether theory serves a pair, its margins decide alone. Where it does not
-rows are shuffled by the test itself, whose size holds by construction; the study says how often that is.
+rows are permuted by the test itself, whose size holds by construction; the study says how often that is.
 """
 
 import os
@@ -29,9 +29,9 @@ Column: TypeAlias = Callable[[int, Rng], Any]
 
 LEVELS = (0.05, 0.01, 1e-3)
 MEASURES = ("pearson", "spearman", "kendall", "cca", "dcor", "hsic", "chsic", "xi")
-# Pairs of a kind, and shuffles of each.
-N_PAIRS, N_SHUFFLES = {10_000: 3, 1_000: 8}, {10_000: 1_000, 1_000: 2_500}
-MOST_PAIRS, MOST_SHUFFLES = 12, 5_000
+# Pairs of a kind, and permutations of each.
+N_PAIRS, N_PERMUTATIONS = {10_000: 3, 1_000: 8}, {10_000: 1_000, 1_000: 2_500}
+MOST_PAIRS, MOST_PERMUTATIONS = 12, 5_000
 
 
 class Kind(NamedTuple):
@@ -115,19 +115,19 @@ OF_VECTORS = tuple(KINDS)[-5:]
 def study(name: str, kind: str, n: int) -> dict[str, Any]:
     """Shares of p-values at most the levels, among pairs that theory serves; and how many these are."""
     measure, rng = renyi.measure(name), np.random.default_rng([list(KINDS).index(kind), n])
-    n_pairs, n_shuffles = N_PAIRS.get(n, MOST_PAIRS), N_SHUFFLES.get(n, MOST_SHUFFLES)
+    n_pairs, n_permutations = N_PAIRS.get(n, MOST_PAIRS), N_PERMUTATIONS.get(n, MOST_PERMUTATIONS)
     shares = []
     for _ in range(n_pairs):
         x, y = (_side(measure, make, n, rng) for make in KINDS[kind][:2])
         # Always drawn, so that all measures see the same columns.
-        orders = rng.permuted(np.tile(np.arange(n), (n_shuffles, 1)), axis=1)
+        orders = rng.permuted(np.tile(np.arange(n), (n_permutations, 1)), axis=1)
         if measure.by_theory(x, y, measure.combine(x.prepared, y.prepared)) is not None:
             shares.append(_below(measure, x, y, orders))
     found: dict[str, Any] = {"measure": name, "kind": kind, "n": n, "by_theory": len(shares) / n_pairs}
     if not shares:
         return found
     sizes = np.mean(shares, axis=0)
-    chance = np.sqrt(sizes * (1 - sizes) / (len(shares) * n_shuffles))
+    chance = np.sqrt(sizes * (1 - sizes) / (len(shares) * n_permutations))
     between = np.std(shares, axis=0) / np.sqrt(len(shares))
     return found | {"sizes": sizes.tolist(), "errors": np.maximum(chance, between).tolist()}
 
@@ -144,16 +144,16 @@ def _below(measure: Measure[Any], x: Side[Any], y: Side[Any], orders: Any) -> li
     are_flags = x.rows.flagged is not None and y.rows.flagged is not None
     # The bound goes by the bias-corrected square.
     ranking = Dcor(unbiased=True) if measure.name == "dcor" and len(x) >= 50 and not are_flags else measure
-    strengths = np.concatenate([ranking.strength(ranking.shuffled(x.prepared, y.prepared, o)) for o in _parts(orders)])
+    strengths = np.concatenate([ranking.strength(ranking.permuted(x.prepared, y.prepared, o)) for o in _parts(orders)])
     ranked = np.argsort(-strengths)
 
     def is_below(level: float, place: int) -> bool:
         order = orders[ranked[place]]
         turned = replace(y, prepared=measure.reordered(y.prepared, order), rows=Rows(y.rows.values[order]))
-        law = measure.by_theory(x, turned, measure.combine(x.prepared, turned.prepared))
-        if law is None:
+        tail = measure.by_theory(x, turned, measure.combine(x.prepared, turned.prepared))
+        if tail is None:
             raise ValueError("the order of the rows decided whether theory serves")
-        return bool(law.log_pvalue <= np.log(level) + 1e-9)
+        return bool(tail.log_pvalue <= np.log(level) + 1e-9)
 
     return [_n_leading(partial(is_below, level), len(orders)) / len(orders) for level in LEVELS]
 

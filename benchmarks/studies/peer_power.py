@@ -95,7 +95,7 @@ def hsic(x: Array, y: Array) -> Array:
 
 
 def copula_hsic(x: Array, y: Array) -> Array:
-    # The kernel of the ranks is one matrix whatever the data; in the order of x only that of y is shuffled.
+    # The kernel of the ranks is one matrix whatever the data; in the order of x only that of y is permuted.
     kernel = gaussian_kernel(np.arange(x.shape[1], dtype=np.float64))
     order = np.take_along_axis(ranks(y), np.argsort(x, axis=1), axis=1)
     return np.array([centred_product(kernel, kernel[np.ix_(o, o)]) for o in order])

@@ -66,7 +66,7 @@ def ranked(frame: Any) -> dict[str, list[str]]:
     bases = [edges._bases(int(edge)) for edge in strongest]
     rows = np.array([effective_rows(x, y, edges._cross(int(k))) for (x, y), k in zip(bases, strongest, strict=True)])
     is_light = np.array([x.largest_leverage * y.largest_leverage <= LIGHT for x, y in bases])
-    free = np.array([x.n_samples - x.rank - y.rank for x, y in bases])
+    free = np.array([x.n_samples - x.dimension - y.dimension for x, y in bases])
     rules = {
         "strength": strength,
         "lower end, all rows": strength - 1.645 * (1.0 - np.maximum(strength, 0.0) ** 2) / np.sqrt(free),

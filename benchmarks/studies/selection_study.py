@@ -1,4 +1,5 @@
-"""Does forward selection find the truth, stay silent on noise, and choose features that predict? docs/selection.md.
+"""Does forward selection find the truth, stay silent on noise, and choose features that predict?
+docs/how-to/features.md.
 
 python benchmarks selection_study truth|real [--seeds 100] [--setwise 20] [--splits 5] [--data DIR]
 """

@@ -21,7 +21,7 @@ import renyi
 from harness import record
 from renyi.basis.random_features import seeds
 from renyi.data.reader import as_column
-from renyi.pair.independence import Method, Shuffles, on_every_scale, on_the_coefficient
+from renyi.pair.independence import Method, Permutations, on_every_scale, on_the_coefficient
 from renyi.pair.prepare import Prepared, prepare
 
 Rng: TypeAlias = np.random.Generator
@@ -30,7 +30,7 @@ Column: TypeAlias = Callable[[int, Rng], Any]
 LENGTHS = (50, 100, 300, 1000, 10_000)
 LEVELS = (0.05, 0.01, 1e-3, 1e-4)
 N_COLUMNS = 100
-# Few shuffles are enough to see whether p-values by shuffling hold at 5 % and 1 %.
+# Few permutations are enough to see whether p-values by permuting hold at 5 % and 1 %.
 N_RESAMPLES = 99
 (SEED,) = seeds(None, n_draws=1)
 
@@ -77,7 +77,7 @@ OF_THE_DEFAULT = ("30 Zipf levels", "number, 30 Zipf levels")
 
 
 def repetitions(n: int, method: Method) -> int:
-    """Ten thousand; fewer on many rows, and for laws that are only reported."""
+    """Ten thousand; fewer on many rows, and for null distributions that are only reported."""
     most = 2000 if n == 10_000 else 10_000
     return most // 10 if method in ("bartlett", "spectral") else most
 
@@ -100,23 +100,23 @@ def in_random_order(column: Prepared, rng: Rng) -> Prepared:
 
 
 def size(cell: tuple[str, int, Method]) -> dict[str, Any]:
-    """Shares of p-values at most the levels; how often the law served, and the smallest p-value."""
+    """Shares of p-values at most the levels; how often the null distribution served, and the smallest p-value."""
     kind, n, method = cell
     rng = np.random.default_rng([list(KINDS).index(kind), n])
     xs, ys = (columns(make, n, rng) for make in KINDS[kind])
-    log_p, by_law = np.empty(repetitions(n, method)), 0
+    log_p, by_theory = np.empty(repetitions(n, method)), 0
     warned = np.zeros(len(log_p), dtype=bool)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", renyi.CalibrationWarning)
         for i in range(len(log_p)):
             x, y = xs[rng.integers(len(xs))], in_random_order(ys[rng.integers(len(ys))], rng)
-            # Another seed for every repetition, else shuffles of equal columns would be the same ones again.
-            shuffles = Shuffles(N_RESAMPLES, replace(SEED, number=i), None)
+            # Another seed for every repetition, else permutations of equal columns would be the same ones again.
+            permutations = Permutations(N_RESAMPLES, replace(SEED, number=i), None)
             if method == "auto":
-                result = on_every_scale(x, y, shuffles)
+                result = on_every_scale(x, y, permutations)
             else:
-                result = on_the_coefficient((x.basis, y.basis), method, shuffles)
-            log_p[i], by_law = result.log_pvalue, by_law + (result.calibration == "law")
+                result = on_the_coefficient((x.basis, y.basis), method, permutations)
+            log_p[i], by_theory = result.log_pvalue, by_theory + (result.calibration == "theory")
             warned[i] = bool(caught)
             caught.clear()
     row = {
@@ -124,7 +124,7 @@ def size(cell: tuple[str, int, Method]) -> dict[str, Any]:
         "n": n,
         "method": method,
         "repetitions": len(log_p),
-        "by law": by_law / len(log_p),
+        "by theory": by_theory / len(log_p),
         "sizes": {str(level): float(np.mean(log_p <= np.log(level) + 1e-9)) for level in LEVELS},
         "warned": float(warned.mean()),
         "size at 0.05 without a warning": float(np.mean(log_p[~warned] <= np.log(0.05))) if not warned.all() else None,

@@ -1,10 +1,10 @@
 """How often `renyi.matrix` rejects columns that have nothing to do with one another.
 
 `python benchmarks table_study [DATA]` takes about half an hour on one core, writes results/table_study.json and the
-tables of docs/tables.md. DATA is a folder of CSV files, by default ../shared/data; tables that are not there are left
-out.
+tables of docs/how-to/tables.md. DATA is a folder of CSV files, by default ../shared/data; tables that are not there are
+left out.
 
-Real tables have each of their columns shuffled by itself, with its missing cells. Generated columns are independent and
+Real tables have each of their columns permuted by itself, with its missing cells. Generated columns are independent and
 compared in many tables of two groups. A p-value depends on the order of two columns relative to one another, and these
 relative orders are independent for any two pairs of columns, also where they share one: so errors are binomial ones.
 """
@@ -61,7 +61,7 @@ def read_table(folder: Path, name: str, n_columns: int | None) -> Any:
     return None
 
 
-def shuffled(frame: Any, rng: Rng) -> Any:
+def permuted(frame: Any, rng: Rng) -> Any:
     """Every column in an order of its own."""
     return pd.DataFrame(
         {name: frame[name].take(rng.permutation(len(frame))).reset_index(drop=True) for name in frame.columns}
@@ -69,10 +69,10 @@ def shuffled(frame: Any, rng: Rng) -> Any:
 
 
 def real_table(name: str, frame: Any, n_seeds: int) -> dict[str, Any]:
-    """Discoveries and small p-values in a table whose columns are shuffled, over some seeds."""
+    """Discoveries and small p-values in a table whose columns are permuted, over some seeds."""
     found, pvalues, started = [], [], time.perf_counter()
     for seed in range(n_seeds):
-        result = renyi.matrix(shuffled(frame, np.random.default_rng([list(TABLES).index(name), seed])))
+        result = renyi.matrix(permuted(frame, np.random.default_rng([list(TABLES).index(name), seed])))
         found.append(result.n_found(Q))
         pvalues.append(result.edges.pvalues[np.isfinite(result.edges.pvalues)])
     flat = np.concatenate(pvalues)
@@ -206,7 +206,7 @@ SELECTED: dict[str, Callable[[int, Rng], tuple[Group, Group]]] = {"numbers, seen
 
 
 def n_pairs(kind: str, n: int) -> int:
-    """Five thousand; fewer where most rows are shuffled, which takes long, and where no precision is needed."""
+    """Five thousand; fewer where most rows are permuted, which takes long, and where no precision is needed."""
     if kind in SELECTED:
         return 1000
     return 2000 if kind in WITH_GAPS and (n == 60 or kind.startswith("30 levels")) else 5000
@@ -268,7 +268,7 @@ def real_tables(rows: list[dict[str, Any]]) -> str:
     total["below"] = {str(level): sum(row["below"][str(level)] for row in rows) for level in LEVELS}
     any_found = total["tables with a discovery"] / total["seeds"]
     return (
-        f"Of {total['seeds']:,} tables with shuffled columns {total['tables with a discovery']} have a discovery at a "
+        f"Of {total['seeds']:,} tables with permuted columns {total['tables with a discovery']} have a discovery at a "
         f"false discovery rate of 5 %, a share of {any_found:.3f} ± {np.sqrt(0.05 * 0.95 / total['seeds']):.3f}; "
         "theory allows 0.05, since here every discovery is a false one. Missing cells move with their column. Of "
         f"tables with more rows a random {MOST_ROWS:,} are used, of `who` the first 60 columns; tables that take long "
@@ -320,17 +320,17 @@ def sizes_summary(rows: list[dict[str, Any]]) -> str:
         f"Share of p-values at most a level, {fewest:,} to {most:,} tests a cell, from tables of two groups. "
         f"The largest excess over the level among {len(rows)} cells, in Monte Carlo errors: {said}. "
         "*Missing by x* and *by y*: cells are missing with a probability of 0.6 where that column is above its median. "
-        "Sizes far below the level come from shuffles of few rows with many ties. Errors are the larger one of the "
+        "Sizes far below the level come from permutations of few rows with many ties. Errors are the larger one of the "
         "binomial and that between tables.\n"
     )
 
 
 def write_page(found: dict[str, Any]) -> None:
-    """The tables of docs/tables.md."""
+    """The tables of docs/how-to/tables.md."""
     independent_rows = found["complete"] + found["with gaps"]
     parts = [
         provenance(recorded("table_study"), "studies/table_study.py"),
-        "### Real tables, every column shuffled\n",
+        "### Real tables, every column permuted\n",
         real_tables(found["real"]) if found["real"] else "No table was there.\n",
         "### Generated columns of all types\n",
         sizes_summary(independent_rows),
@@ -345,7 +345,7 @@ def write_page(found: dict[str, Any]) -> None:
         + ", ".join(f"{row['below']['0.05'] / row['tests']:.2f} at n = {row['n']:,}" for row in found["selected"])
         + f" ({found['selected'][0]['tests']:,} pairs each).\n",
     ]
-    renew(DOCS / "tables.md", "study", "\n".join(parts))
+    renew(DOCS / "how-to/tables.md", "study", "\n".join(parts))
 
 
 if __name__ == "__main__":

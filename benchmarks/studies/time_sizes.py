@@ -20,7 +20,7 @@ from renyi.data.align import as_pair
 from renyi.data.time import timeline
 from renyi.inference.shifts import Shifts
 from renyi.pair.prepare import prepare
-from renyi.pair.series import random_walks, spectra
+from renyi.pair.series import restless, spectra
 
 Rng: TypeAlias = np.random.Generator
 Process: TypeAlias = Callable[[int, Rng], Any]
@@ -95,7 +95,7 @@ def log_pvalue(x: Any, y: Any) -> tuple[float, bool]:
     pair = as_pair(x, y, missing="raise")
     line, sides = timeline(True, None, len(pair[0])), [prepare(column) for column in pair]
     found = Shifts(*(spectra(column, side, line) for column, side in zip(pair, sides, strict=True))).at(0)[0]
-    return found, len(random_walks(pair, sides, line)) == 2
+    return found, len(restless(pair, sides, line)) > 0
 
 
 def size(process: Process, n: int, rng: Rng) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""How often Chatterjee's coefficient finds independent data, by its law, with and without ties.
+"""How often Chatterjee's coefficient finds independent data, by theory, with and without ties.
 
-    python benchmarks xi [--shuffles 100000]
+    python benchmarks xi [--permutations 100000]
 
-Prints the share of shuffles found at 5 %, 1 % and 0.1 %, in one direction and for the larger of both, and whether the
-law is used there ("law") or y is shuffled ("–").
+Prints the share of permutations found at 5 %, 1 % and 0.1 %, in one direction and for the larger of both, and whether
+the normal distribution is used there ("theory") or y is permuted ("–").
 """
 
 import argparse
@@ -33,34 +33,34 @@ def sides(n: int) -> dict[str, NDArray[np.float64]]:
     }
 
 
-def study(x: xi.Ranked, y: xi.Ranked, n_shuffles: int) -> list[str]:
+def study(x: xi.Ranked, y: xi.Ranked, n_permutations: int) -> list[str]:
     rng = np.random.default_rng(20210101)
     n = len(x.ranks)
     there, back = (xi._variance(*pair) ** 0.5 for pair in ((x, y), (y, x)))
     pvalues: list[list[NDArray[np.float64]]] = [[], []]
-    for _ in range(n_shuffles // IN_A_BATCH):
+    for _ in range(n_permutations // IN_A_BATCH):
         orders = rng.permuted(np.tile(np.arange(n), (IN_A_BATCH, 1)), axis=1)
-        pvalues[0].append(ndtr(-xi.Xi().shuffled(x, y, orders) / there))
-        both = xi.Xi(symmetric=True).shuffled(x, y, orders)
+        pvalues[0].append(ndtr(-xi.Xi().permuted(x, y, orders) / there))
+        both = xi.Xi(symmetric=True).permuted(x, y, orders)
         pvalues[1].append(1.0 - ndtr(both / there) * ndtr(both / back))
-    holds = xi._law_holds(x, y), xi._law_holds(x, y) and xi._law_holds(y, x)
+    holds = xi._theory_holds(x, y), xi._theory_holds(x, y) and xi._theory_holds(y, x)
     return [
-        f"{'law' if used else '–':3} " + " ".join(f"{np.mean(np.concatenate(p) <= level):.4f}" for level in LEVELS)
+        f"{'theory' if used else '–':3} " + " ".join(f"{np.mean(np.concatenate(p) <= level):.4f}" for level in LEVELS)
         for used, p in zip(holds, pvalues, strict=True)
     ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--shuffles", type=int, default=100_000)
-    n_shuffles = parser.parse_args().shuffles
+    parser.add_argument("--permutations", type=int, default=100_000)
+    n_permutations = parser.parse_args().permutations
     for n in SIZES:
         prepared = {name: xi.Xi().prepare(values) for name, values in sides(n).items()}
         free = prepared["no ties"]
         for name, side in prepared.items():
-            print(f"{n:4} y {name:18} | " + " | ".join(study(free, side, n_shuffles)), flush=True)
+            print(f"{n:4} y {name:18} | " + " | ".join(study(free, side, n_permutations)), flush=True)
             if name != "no ties":
-                print(f"{n:4} x {name:18} | " + " | ".join(study(side, free, n_shuffles)), flush=True)
+                print(f"{n:4} x {name:18} | " + " | ".join(study(side, free, n_permutations)), flush=True)
 
 
 if __name__ == "__main__":

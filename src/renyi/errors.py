@@ -40,7 +40,7 @@ class MissingExtraError(RenyiError, ImportError):
 
 
 class CalibrationWarning(UserWarning):
-    """A p-value was asked for by a law that does not hold for these data."""
+    """A p-value was asked for by a null distribution that does not hold for these data."""
 
 
 class ConvergenceWarning(UserWarning):
@@ -73,6 +73,19 @@ def check_choice(value: Any, choices: Any, name: str, /) -> None:
     if not isinstance(value, str) or value not in get_args(choices):
         valid = ", ".join(repr(choice) for choice in get_args(choices))
         raise InputError(f"{name}={brief(value)} is unknown: choose one of {valid}")
+
+
+def must_be(name: str, what: str, value: Any, /) -> InputError:
+    """The refusal of an argument: its name, what it must be, and what came."""
+    return InputError(f"{name} must be {what}, got {brief(value)}")
+
+
+def check_integer(value: Any, name: str, /, least: int = 1, most: int | None = None) -> int:
+    """A whole number of at least this, and at most that; anything else is refused."""
+    if not is_integer(value) or value < least or (most is not None and value > most):
+        reach = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
+        raise must_be(name, f"an integer {reach}", value)
+    return int(value)
 
 
 def count(number: int, noun: str, /) -> str:

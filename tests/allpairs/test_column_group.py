@@ -19,8 +19,8 @@ def test_columns_of_a_group_have_kind_ranks_and_levels_in_common(rng):
         for position, variable in zip(group.positions, group.variables, strict=True):
             assert variable is variables[position]
             assert variable.scales.kind == first.scales.kind
-            assert variable.scales.basis.rank == first.scales.basis.rank
-            assert variable.prepared.basis.rank == first.prepared.basis.rank
+            assert variable.scales.basis.dimension == first.scales.basis.dimension
+            assert variable.prepared.basis.dimension == first.prepared.basis.dimension
             assert variable.scales.has_levels == first.scales.has_levels
         seen += group.positions.tolist()
     assert sorted(seen) == list(range(len(variables)))
@@ -40,7 +40,7 @@ def test_a_group_stacks_what_its_columns_have(rng):
     group = ColumnGroup.of([4, 7], variables)
     assert group.positions.tolist() == [4, 7]
     assert not group.is_complete
-    assert (group.corner.rank, group.rest.rank) == (CORNER, 20 - CORNER)
+    assert (group.corner.dimension, group.rest.dimension) == (CORNER, 20 - CORNER)
     nested = group.nested.rows(slice(0, 100)).reshape(2, 20, 100).transpose(2, 0, 1)
     np.testing.assert_array_equal(nested[:, 0], variables[0].scales.basis.rows(0, 100))
     np.testing.assert_array_equal(nested[~gaps, 1], variables[1].scales.basis.rows(0, (~gaps).sum()))
@@ -64,7 +64,7 @@ def test_a_part_of_a_group_is_the_group_of_its_columns(rng):
 
 def test_categories_have_all_their_levels_in_the_corner(rng):
     group = ColumnGroup.of([0], [category(rng.integers(0, 12, 400))])
-    assert group.corner.rank == 11 > CORNER
+    assert group.corner.dimension == 11 > CORNER
     assert group.rest is None
     assert group.nested is group.corner
     assert group.is_complete

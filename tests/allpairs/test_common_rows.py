@@ -32,14 +32,14 @@ def with_gaps(n, rng, *, gaps=0.3, decimals=9):
 
 
 def whole_groups(variables):
-    return {group.scales.kind + str(group.scales.basis.rank): group for group in groups(variables)}
+    return {group.scales.kind + str(group.scales.basis.dimension): group for group in groups(variables)}
 
 
 def test_complete_and_common_pairs_agree_where_nothing_is_missing(rng):
     variables = [number(rng.standard_normal(150)) for _ in range(3)]
     group = ColumnGroup.of(range(3), variables)
     whole, common = complete_pairs(group, group, FIRST, SECOND), common_pairs(group, group, FIRST, SECOND)
-    for name in ("coefficient", "log_pvalue", "first", "n", "ranks"):
+    for name in ("coefficient", "log_pvalue", "first", "n", "dimensions"):
         np.testing.assert_allclose(getattr(common, name), getattr(whole, name), atol=1e-9, err_msg=name)
 
 
@@ -52,7 +52,7 @@ def test_coefficients_and_ranks_are_those_of_the_restricted_bases(decimals, rng)
                 a, b = ColumnGroup.of([0], [x]), ColumnGroup.of([1], [y])
                 found = common_pairs(a, b, np.array([0]), np.array([0]))
                 bases = [side.basis for side in together((x.column, y.column), (x.prepared, y.prepared))]
-                assert found.ranks.tolist() == [[basis.rank for basis in bases]]
+                assert found.dimensions.tolist() == [[basis.dimension for basis in bases]]
                 assert found.coefficient[0] == pytest.approx(canonical_correlations(cross_products(*bases))[0])
 
 
@@ -61,7 +61,7 @@ def test_ranks_fall_with_the_levels_that_are_left(rng):
     x, y = category(codes), number(rng.standard_normal(100), codes >= 2)
     found = common_pairs(ColumnGroup.of([0], [x]), ColumnGroup.of([1], [y]), np.array([0]), np.array([0]))
     assert found.n.tolist() == [50]
-    assert found.ranks[0, 0] == 1
+    assert found.dimensions[0, 0] == 1
     nothing = number(rng.standard_normal(100), codes >= 1)
     found = common_pairs(ColumnGroup.of([0], [x]), ColumnGroup.of([1], [nothing]), np.array([0]), np.array([0]))
     assert np.isnan(found.coefficient[0])
@@ -191,7 +191,7 @@ def test_few_common_rows_have_few_functions_whichever_way_they_are_compared(rng)
         if "place" not in (x, y):
             at = gone.names.index(x), gone.names.index(y)
             assert gone.values[at] == pytest.approx(alone.coefficient, abs=1e-6)
-            assert max(alone.ranks) <= 2 * max(1, alone.n_samples // 10)
+            assert max(alone.dimensions) <= 2 * max(1, alone.n_samples // 10)
             sizes.append(alone.n_samples)
     assert (min(sizes), max(sizes)) == (6, 76)
 
@@ -200,7 +200,7 @@ def test_a_k_that_is_named_is_taken_as_it_is_on_few_common_rows(rng):
     columns = columns_with_few_common_rows(rng)
     pair = columns["x1"], columns["x2"]
     by_rows, named = (renyi.transformations(*pair, missing="pairwise", k=k) for k in (None, 10))
-    assert max(by_rows.ranks) <= 6 < min(named.ranks)
+    assert max(by_rows.dimensions) <= 6 < min(named.dimensions)
     found = renyi.matrix({"x": pair[0], "y": pair[1]}, measure=renyi.measure("rdc", k=10))
     assert found.values[0, 1] == pytest.approx(named.correlation, abs=1e-9)
 

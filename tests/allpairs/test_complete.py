@@ -33,7 +33,7 @@ def test_all_pairs_have_what_one_pair_has(kinds, rng):
         assert found.coefficient[k] == pytest.approx(expected.coefficient, abs=1e-9)
         assert found.log_pvalue[k] == pytest.approx(expected.log_pvalue, rel=1e-8)
     assert found.n.tolist() == [200] * 6
-    assert found.ranks.tolist() == [[left.coefficient.rank, right.coefficient.rank]] * 6
+    assert found.dimensions.tolist() == [[left.coefficient.dimension, right.coefficient.dimension]] * 6
     assert (found.heavier == 1).all()
 
 
@@ -68,7 +68,7 @@ def test_functions_that_fill_the_rows_have_no_coefficient(rng):
         assert np.isnan(found.coefficient).tolist() == [is_full]
 
 
-def test_ties_on_few_rows_have_no_law(rng):
+def test_ties_on_few_rows_have_no_null_distribution(rng):
     tied = [number(np.round(rng.standard_normal(20))) for _ in range(2)]
     pairs = [complete_pairs(*groups(tied[:1]), *groups(tied[1:]), np.array([0]), np.array([0]))]
     plain = [number(rng.standard_normal(20)) for _ in range(2)]

@@ -8,31 +8,31 @@ from renyi.allpairs.edges import Edges
 from renyi.allpairs.tiles import groups, tiles_of
 from renyi.inference.debias import null_level
 from renyi.inference.roy import null_median
-from renyi.pair.independence import Shuffles
+from renyi.pair.independence import Permutations
 from sample_tables import SEED, category, number
 
-SHUFFLES = Shuffles(99, SEED, None)
+PERMUTATIONS = Permutations(99, SEED, None)
 
 
 def edges_of(variables):
     return Edges.of(
-        variables, variables, [compare(*tile, InMemory(), SHUFFLES) for tile in tiles_of(groups(variables))]
+        variables, variables, [compare(*tile, InMemory(), PERMUTATIONS) for tile in tiles_of(groups(variables))]
     )
 
 
-def made_up(coefficient, log_pvalue, *, pearson=0.0, spearman=0.0, n=100, ranks=(5, 5)):
+def made_up(coefficient, log_pvalue, *, pearson=0.0, spearman=0.0, n=100, dimensions=(5, 5)):
     coefficient, log_pvalue = np.atleast_1d(coefficient).astype(float), np.atleast_1d(log_pvalue).astype(float)
     m = len(coefficient)
     return FoundPairs(
         i=np.zeros(m, dtype=int),
         j=np.ones(m, dtype=int),
         n=np.full(m, n),
-        ranks=np.full((m, 2), ranks, dtype=np.int32),
+        dimensions=np.full((m, 2), dimensions, dtype=np.int32),
         coefficient=coefficient,
         log_pvalue=log_pvalue,
         pearson=np.full(m, pearson),
         spearman=np.full(m, spearman),
-        is_shuffled=np.zeros(m, dtype=bool),
+        is_permuted=np.zeros(m, dtype=bool),
     )
 
 
@@ -57,7 +57,7 @@ def test_some_pairs_keep_what_was_found_on_them(rng):
     assert len(part) == 2
     assert part.debiased == pytest.approx(edges.debiased[[4, 1]])
     assert part.pvalues == pytest.approx(edges.pvalues[[4, 1]])
-    assert part.found.ranks.tolist() == edges.found.ranks[[4, 1]].tolist()
+    assert part.found.dimensions.tolist() == edges.found.dimensions[[4, 1]].tolist()
 
 
 def test_debiased_values_of_numbers_go_by_the_ranks_that_are_left(rng):
@@ -65,9 +65,9 @@ def test_debiased_values_of_numbers_go_by_the_ranks_that_are_left(rng):
     x = rng.integers(0, 7, 200)
     variables = [number(x.astype(float)), number(rng.random(200), x > 3)]
     edges = edges_of(variables)
-    ranks = edges.found.ranks[0]
-    assert sorted(ranks)[0] == 3
-    level = null_median(int(ranks[0]), int(ranks[1]), int(edges.found.n[0]))
+    dimensions = edges.found.dimensions[0]
+    assert sorted(dimensions)[0] == 3
+    level = null_median(int(dimensions[0]), int(dimensions[1]), int(edges.found.n[0]))
     excess = (edges.found.coefficient[0] ** 2 - level) / (1 - level)
     assert edges.debiased[0] == pytest.approx(np.copysign(np.sqrt(abs(excess)), excess))
     columns = [variable.column for variable in variables]
@@ -79,7 +79,7 @@ def test_random_pairings_give_the_level_where_single_rows_weigh_too_much(rng):
     variables = [category(rng.permutation(codes)) for _ in range(2)]
     bases = [variable.prepared.basis for variable in variables]
     level = null_level(*bases)
-    assert level != pytest.approx(null_median(bases[0].rank, bases[1].rank, 100), rel=1e-3)
+    assert level != pytest.approx(null_median(bases[0].dimension, bases[1].dimension, 100), rel=1e-3)
     columns = [variable.column for variable in variables]
     assert edges_of(variables).debiased[0] == pytest.approx(renyi.rdc(*columns, debias=True))
 

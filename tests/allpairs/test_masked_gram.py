@@ -3,7 +3,6 @@ import pytest
 
 from renyi.allpairs import masked_gram
 from renyi.allpairs.masked_gram import (
-    MaskedGram,
     Whitened,
     exact_leverages,
     forward,
@@ -20,7 +19,7 @@ from sample_tables import category, number
 
 
 def columns_with_gaps(n, rng):
-    """Prepared columns of one rank: without ties, rounded, complete."""
+    """Prepared columns of one dimension: without ties, rounded, complete."""
     gaps = [rng.random(n) < 0.3, rng.random(n) < 0.2, None]
     values = [rng.standard_normal(n), np.round(rng.standard_normal(n), 1), rng.standard_normal(n)]
     return [number(column, gap) for column, gap in zip(values, gaps, strict=True)]
@@ -47,7 +46,7 @@ def on_common_rows(variable, mask):
 def restricted(variables, masks, *, columns=slice(None)):
     n = len(masks)
     stack = CellStack.of([v.scales.basis for v in variables], [v.column.missing for v in variables], n, columns=columns)
-    return MaskedGram.of(stack, masks, counts(variables, masks), place="test")
+    return Whitened.of(stack, masks, counts(variables, masks), place="test")
 
 
 def test_masks_are_told_apart_once(rng):
@@ -71,7 +70,7 @@ def test_means_and_products_are_those_of_the_common_rows(n, rng):
     moments = moments_of(variables[0].prepared.basis.feature_map.projection)
     means = means_of_moments(moments, smooth, stack.codes, observed=own, masks=masks, n=counts(variables, masks))
     mixing = (np.stack([getattr(part, name) for part in smooth]) for name in ("weights", "intercept"))
-    by_moments = MaskedGram.of_smooth(moments, means, *mixing, place="moments")
+    by_moments = Whitened.of_smooth(moments, means, *mixing, place="moments")
     # What moments leave of a product is 1e-8 at most.
     error = 1e-8 if n < ROWS_FOR_FLOAT32 else 1e-5
     for i, variable in enumerate(variables):
@@ -85,7 +84,7 @@ def test_means_and_products_are_those_of_the_common_rows(n, rng):
 def test_the_factor_makes_bases_orthonormal_and_keeps_them_nested(rng):
     n = 200
     variables, masks = columns_with_gaps(n, rng), masks_of(n, rng)
-    white = restricted(variables, masks).whitened(place="test")
+    white = restricted(variables, masks)
     assert white.is_regular.all()
     for i, variable in enumerate(variables):
         for m, mask in enumerate(masks.T):
@@ -112,14 +111,14 @@ def test_a_function_that_drops_out_is_told_and_spoils_nothing(rng):
     two = category(codes), category(rng.permutation(codes))
     # Without the rows of the last level the second function has nothing left; without any row nothing has.
     masks = np.column_stack([codes < 2, np.zeros(100, dtype=bool), np.ones(100, dtype=bool)])
-    white = restricted(two, masks).whitened(place="test")
+    white = restricted(two, masks)
     assert white.is_regular.tolist() == [[False, False, True], [True, False, True]]
     first = white.at(np.array([0, 0, 0]), np.array([0, 1, 2]), place="first")
     assert first.is_of_full_rank().tolist() == [False, False, True]
     assert np.isfinite(white.factor).all()
     assert np.isfinite(white.means).all()
-    directions, ranks = first.principal(np.arange(3), 2)
-    assert ranks.tolist() == [1, 0, 2]
+    directions, dimensions = first.principal(np.arange(3), 2)
+    assert dimensions.tolist() == [1, 0, 2]
     rows = on_common_rows(two[0], masks[:, 0])
     values = (rows - rows.mean(axis=0)) @ directions[0]
     assert np.sort(np.mean(values**2, axis=0)) == pytest.approx([0, 1], abs=1e-9)
@@ -130,7 +129,8 @@ def test_full_rank_is_decided_by_the_smallest_direction(rng):
     # Each function leaves more than the cut of the next, but a mixture of all falls below it.
     mixed = np.full((3, 3), 1.0) + np.diag([0.0, 1.6, 1.6]) * RESTRICTED_CUT**2
     gram = np.concatenate((gram, mixed[:, :, np.newaxis]), axis=-1)[:, :, np.newaxis]
-    all_of_them = Whitened.of(MaskedGram(np.zeros((3, 1, 4)), gram), place="test")
+    sums = np.concatenate((np.zeros((3, 1, 4)), gram[np.tril_indices(3)]))
+    all_of_them = Whitened.of_sums(sums, np.ones((1, 4)), place="test")
     white = all_of_them.at(np.zeros(4, dtype=int), np.arange(4), place="test")
     assert white.is_regular.tolist() == [True, True, False, True]
     assert white.is_of_full_rank().tolist() == [True, True, False, False]
@@ -154,7 +154,7 @@ def test_leverages_are_those_of_the_restriction_and_bounds_are_never_below(kind,
     else:
         variable = number(KINDS[kind](n, rng), gaps)
     masks = np.column_stack([rng.random(n) < share for share in (0.97, 0.8, 0.5, 0.3)] + [np.ones(n, dtype=bool)])
-    both = restricted([variable], masks).whitened(place="test")
+    both = restricted([variable], masks)
     n_masks = masks.shape[1]
     white = both.at(np.zeros(n_masks, dtype=int), np.arange(n_masks), place="test")
     regular = np.flatnonzero(white.is_regular)
@@ -178,7 +178,7 @@ def test_sums_of_parts_of_the_rows_add_up_to_the_gram_matrix(rng):
     whole = CellStack.of(bases, missing, n, columns=slice(5))
     parts = [whole.over([c[rows] for c in whole.codes], whole.places[rows]) for rows in (slice(0, 7), slice(7, n))]
     sums = masked_sums(parts[0], masks[:7]) + masked_sums(parts[1], masks[7:])
-    found = MaskedGram.of_sums(sums, counts(variables, masks), place="sums")
+    found = Whitened.of_sums(sums, counts(variables, masks), place="sums")
     expected = restricted(variables, masks, columns=slice(5))
     np.testing.assert_allclose(found.means, expected.means, atol=1e-12)
     np.testing.assert_allclose(found.gram, expected.gram, atol=1e-12)
@@ -188,7 +188,7 @@ def test_bounds_by_eigenvalues_are_sharper_and_hold(rng):
     n = 250
     variable, masks = columns_with_gaps(n, rng)[0], masks_of(n, rng)[:, :2]
     n_common = counts([variable], masks)[0]
-    side = restricted([variable], masks).whitened(place="test").at(np.zeros(2, dtype=int), np.arange(2), place="one")
+    side = restricted([variable], masks).at(np.zeros(2, dtype=int), np.arange(2), place="one")
     own = np.repeat(variable.scales.leverages[:, np.newaxis] * observed(variable, n).sum(), 2, axis=1)
     exact = exact_leverages(variable.scales.basis, observed(variable, n), masks, side)
     sizes = [1, 4, 20]
@@ -207,5 +207,5 @@ def test_sums_over_masks_are_the_same_by_rows_and_by_cells(part, monkeypatch, rn
     stack = getattr(group, part)
     assert stack.has_few_cells
     by_cells = masked_sums(stack, masks)
-    monkeypatch.setattr(masked_gram, "_RANK_BY_CELLS", np.inf)
+    monkeypatch.setattr(masked_gram, "_DIMENSION_BY_CELLS", np.inf)
     np.testing.assert_allclose(by_cells, masked_sums(stack, masks), atol=1e-10)

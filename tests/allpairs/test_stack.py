@@ -11,8 +11,8 @@ from sample_tables import category, number
 
 
 def dense(basis, missing, n_rows):
-    """The functions of a basis (rank, rows) over all rows of the table, 0 where it is missing."""
-    rows = np.zeros((n_rows, basis.rank))
+    """The functions of a basis (dimension, rows) over all rows of the table, 0 where it is missing."""
+    rows = np.zeros((n_rows, basis.dimension))
     rows[slice(None) if missing is None else ~missing] = basis.rows(0, basis.n_samples)
     return rows.T
 
@@ -32,8 +32,8 @@ def test_rows_of_a_stack_are_the_bases_one_after_the_other(columns, rng):
     expected = np.concatenate([dense(*pair, 200)[columns] for pair in zip(bases, missing, strict=True)])
     np.testing.assert_array_equal(stack.rows(slice(0, 200)), expected)
     np.testing.assert_array_equal(stack.rows(slice(30, 77)), expected[:, 30:77])
-    assert (len(stack), stack.rank) == (3, len(range(20)[columns]))
-    np.testing.assert_array_equal(stack.part(slice(1, 3)).rows(slice(0, 200)), expected[stack.rank :])
+    assert (len(stack), stack.dimension) == (3, len(range(20)[columns]))
+    np.testing.assert_array_equal(stack.part(slice(1, 3)).rows(slice(0, 200)), expected[stack.dimension :])
     leading = stack.leading(2).rows(slice(0, 200)).reshape(3, 2, 200)
     np.testing.assert_array_equal(leading, expected.reshape(3, -1, 200)[:, :2])
 
@@ -60,14 +60,14 @@ def test_two_stacks_are_joined_function_by_function(rng):
     whole = CellStack.of(bases, missing, 90, columns=slice(None))
     parts = [CellStack.of(bases, missing, 90, columns=columns) for columns in (slice(8), slice(8, None))]
     joined = Joined(*parts)
-    assert (len(joined), joined.rank, joined.n_rows) == (3, 20, 90)
+    assert (len(joined), joined.dimension, joined.n_rows) == (3, 20, 90)
     np.testing.assert_array_equal(joined.rows(slice(5, 60)), whole.rows(slice(5, 60)))
     np.testing.assert_allclose(joined.products(parts[0]), whole.products(parts[0]), atol=1e-10)
 
 
 def test_values_are_their_own_stack(rng):
     numbers = rng.standard_normal((6, 40))
-    values = Values(numbers, rank=2)
+    values = Values(numbers, dimension=2)
     assert (len(values), values.n_rows) == (3, 40)
     np.testing.assert_array_equal(values.part(slice(1, 3)).rows(slice(3, 9)), numbers[2:, 3:9])
 

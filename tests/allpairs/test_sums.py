@@ -11,8 +11,8 @@ from sample_tables import category, number
 
 
 def functions(variable, basis):
-    """The functions of a basis (rows, rank) on all rows of the table, 0 where the column lacks one."""
-    rows = np.zeros((variable.n_rows, basis.rank))
+    """The functions of a basis (rows, dimension) on all rows of the table, 0 where the column lacks one."""
+    rows = np.zeros((variable.n_rows, basis.dimension))
     gaps = variable.column.missing
     rows[slice(None) if gaps is None else ~gaps] = basis.rows(0, basis.n_samples)
     return rows
@@ -119,4 +119,4 @@ def test_only_many_levels_reach_beyond_the_corners(rng):
     assert reaches_beyond_corner(numbers, many)
     # Then all products are there, and not those of the corners alone.
     corner, _, _ = Sums.of(numbers, many).nested
-    assert corner.shape[2:] == (numbers.scales.basis.rank, many.scales.basis.rank)
+    assert corner.shape[2:] == (numbers.scales.basis.dimension, many.scales.basis.dimension)

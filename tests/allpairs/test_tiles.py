@@ -8,10 +8,10 @@ from renyi.allpairs import tiles
 from renyi.allpairs.compare import InMemory, compare
 from renyi.allpairs.tiles import groups, shared_tiles, tiles_of
 from renyi.inference.multiscale import CORNER
-from renyi.pair.independence import Shuffles
+from renyi.pair.independence import Permutations
 from sample_tables import SEED, VECTORS, mixed, number, variables_of
 
-SHUFFLES = Shuffles(999, SEED, None)
+PERMUTATIONS = Permutations(999, SEED, None)
 
 
 def pairs_of(found):
@@ -52,8 +52,8 @@ def test_tiles_are_of_nearly_equal_size_and_within_the_bound(rng):
     sizes = [(len(x.positions), len(y.positions)) for x, y in tiles_of(groups(variables))]
     assert max(max(size) for size in sizes) <= 160
     assert max(map(max, sizes)) - min(map(min, sizes)) <= 1
-    rank = variables[0].prepared.basis.rank
-    assert all(a * b * max(rank, CORNER) ** 2 <= 1.1 * 3 * 2**20 for a, b in sizes)
+    dimension = variables[0].prepared.basis.dimension
+    assert all(a * b * max(dimension, CORNER) ** 2 <= 1.1 * 3 * 2**20 for a, b in sizes)
 
 
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
@@ -72,7 +72,7 @@ def test_one_long_tile_is_shared_by_threads_and_gives_the_same(rng):
     variables = variables_of({f"x{j}": column for j, column in enumerate(values.T)})
     whole, shared = list(tiles_of(groups(variables))), shared_tiles(groups(variables))
     assert [len(tiles) for tiles in (whole, shared, shared_tiles(groups(variables[:9])))] == [1, 3, 1]
-    expected, *parts = (compare(*tile, InMemory(), SHUFFLES) for tile in (*whole, *shared))
+    expected, *parts = (compare(*tile, InMemory(), PERMUTATIONS) for tile in (*whole, *shared))
     found = {pair: value for part in parts for pair, value in zip(pairs_of(part), part.coefficient, strict=True)}
     assert found.keys() == set(pairs_of(expected))
     np.testing.assert_allclose([found[pair] for pair in pairs_of(expected)], expected.coefficient, atol=1e-7)

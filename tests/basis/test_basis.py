@@ -80,15 +80,15 @@ def test_categories_of_many_rows_do_not_overflow():
 
 def test_unused_levels_add_no_rank(rng):
     codes = rng.choice([0, 3, 9], 50)
-    assert category_basis(codes).rank == 2
+    assert category_basis(codes).dimension == 2
 
 
 def test_rank_is_explicit_and_has_no_rounding_noise():
     x = np.arange(500.0)
-    ranks = [
-        scalar_basis(x, draw(1, 10, s, kind="auto", seed=FIXED)).rank for s in (0.001, 0.086, 1.0, 3.0, 12.0, 50.0)
+    dimensions = [
+        scalar_basis(x, draw(1, 10, s, kind="auto", seed=FIXED)).dimension for s in (0.001, 0.086, 1.0, 3.0, 12.0, 50.0)
     ]
-    assert ranks == [1, 3, 6, 8, 14, 20]
+    assert dimensions == [1, 3, 6, 8, 14, 20]
     # A direction below the cut is dropped however cleanly it is computed, and one above it is kept.
     for size, kept in ((0.8 * RANK_CUT, 1), (1.2 * RANK_CUT, 2)):
         features = np.column_stack((np.tile([1.0, -1.0], 250), size * np.repeat([1.0, -1.0], 250)))
@@ -97,7 +97,7 @@ def test_rank_is_explicit_and_has_no_rounding_noise():
 
 
 def test_default_rank_is_the_same_for_every_length():
-    assert {scalar_basis(np.arange(n), DEFAULT).rank for n in (100, 137, 500, 5000, 40_000)} == {8}
+    assert {scalar_basis(np.arange(n), DEFAULT).dimension for n in (100, 137, 500, 5000, 40_000)} == {8}
 
 
 def test_columns_run_from_smooth_to_rough():
@@ -136,8 +136,8 @@ def test_restricted_bases_are_orthonormal_on_their_rows_and_span_the_same(name, 
     part = restrict(basis, rows)
     q, before = dense(part), dense(basis)[rows]
     assert part.n_samples == rows.sum()
-    assert q.T @ q / len(q) == pytest.approx(np.eye(part.rank), abs=1e-9)
-    assert q.mean(axis=0) == pytest.approx(np.zeros(part.rank), abs=1e-9)
+    assert q.T @ q / len(q) == pytest.approx(np.eye(part.dimension), abs=1e-9)
+    assert q.mean(axis=0) == pytest.approx(np.zeros(part.dimension), abs=1e-9)
     centred = before - before.mean(axis=0)
     assert q @ (q.T @ centred) / len(q) == pytest.approx(centred, abs=1e-7)
 
@@ -153,7 +153,7 @@ def test_restricted_feature_map_follows(rng):
 def test_levels_lost_to_missing_rows_leave_the_basis():
     basis = category_basis(np.array([0, 0, 1, 1, 2, 2, 0, 1]))
     part = restrict(basis, np.array([True, True, True, True, False, False, True, True]))
-    assert part.rank == 1
+    assert part.dimension == 1
 
 
 def grid_deviation(x, y, projection, n_cells):
@@ -204,7 +204,7 @@ def test_parts_of_a_basis_are_those_of_its_rows(rng):
         vector_basis(rng.standard_normal((90, 2)), draw(2, 4, 3.0, kind="auto", seed=FIXED)),
         category_basis(rng.integers(0, 4, 90)),
     ):
-        rows, direction, values = dense(basis), rng.standard_normal(basis.rank), rng.standard_normal(90)
+        rows, direction, values = dense(basis), rng.standard_normal(basis.dimension), rng.standard_normal(90)
         assert dense(basis.leading(2)) == pytest.approx(rows[:, :2])
         assert basis.column(1) == pytest.approx(rows[:, 1])
         assert basis.along(direction) == pytest.approx(rows @ direction)

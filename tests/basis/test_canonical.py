@@ -47,7 +47,7 @@ def test_equal_to_the_cancor_of_r(case):
         bases.append(
             scalar_basis(values[:, 0], projection) if values.shape[1] == 1 else vector_basis(values, projection)
         )
-        assert bases[-1].rank == 2 * projection.n_projections, "the case must have full numerical rank"
+        assert bases[-1].dimension == 2 * projection.n_projections, "the case must have full numerical rank"
     correlations = canonical_correlations(cross_products(*bases))
     assert correlations == pytest.approx(golden["cor"][:, 0], abs=1e-8)
 

@@ -50,17 +50,17 @@ def test_functions_run_from_smooth_to_rough(rng):
 
 
 def test_number_of_functions_follows_the_distinct_values(rng):
-    assert number(rng.integers(0, 2, 100)).basis.rank == 1
-    assert number(rng.integers(0, 5, 100)).basis.rank == 4
-    assert number(rng.standard_normal(12)).basis.rank == 11
-    assert number(rng.standard_normal(100)).basis.rank == MOST_FUNCTIONS
+    assert number(rng.integers(0, 2, 100)).basis.dimension == 1
+    assert number(rng.integers(0, 5, 100)).basis.dimension == 4
+    assert number(rng.standard_normal(12)).basis.dimension == 11
+    assert number(rng.standard_normal(100)).basis.dimension == MOST_FUNCTIONS
 
 
 def test_a_function_that_speaks_of_one_row_in_a_hundred_thousand_is_left_out(rng):
     x = np.zeros(100_000)
     x[rng.permutation(100_000)[:50_000]] = 1.0
     x[0] = 2.0
-    assert number(x).basis.rank == 1
+    assert number(x).basis.dimension == 1
 
 
 def test_columns_without_ties_share_their_table_and_leverages(rng):
@@ -135,8 +135,8 @@ def test_vectors_have_their_linear_ranks_first(rng):
     ranks = stats.rankdata(values, axis=0)
     leading = dense(scales)[:, :3]
     residual = (ranks - ranks.mean(axis=0)) - leading @ (leading.T @ ranks) / 250
-    assert scales.sizes == (3, 9, 21, scales.basis.rank)
-    assert scales.basis.rank > 21
+    assert scales.sizes == (3, 9, 21, scales.basis.dimension)
+    assert scales.basis.dimension > 21
     assert np.abs(residual).max() < 1e-9
 
 
@@ -175,7 +175,7 @@ def test_categories_are_looked_at_by_their_frequent_levels_too(counts, sizes, rn
     scales = category_scales(codes)
     assert len(codes) == 400
     assert scales.sizes == sizes
-    assert scales.basis.rank == len(counts) - 1
+    assert scales.basis.dimension == len(counts) - 1
 
 
 def test_leading_parts_of_a_category_tell_frequent_levels_from_the_rest(rng):
@@ -191,14 +191,14 @@ def test_leading_parts_of_a_category_tell_frequent_levels_from_the_rest(rng):
 def test_sizes_on_a_part_of_the_rows_are_within_what_is_left(rng):
     codes = np.repeat(np.arange(5), [200, 150, 20, 15, 15])
     part = category_scales(codes).on(codes < 2)
-    assert part.basis.rank == 1
+    assert part.basis.dimension == 1
     assert set(part.sizes) == {1}
 
 
 def rowless(scales):
     """The same as it is in batches: without its rows."""
     basis = scales.basis
-    return replace(scales, basis=RowlessBasis.of(basis.rank, basis.feature_map, basis.n_samples, basis.leverages))
+    return replace(scales, basis=RowlessBasis.of(basis.dimension, basis.feature_map, basis.n_samples, basis.leverages))
 
 
 def test_a_vector_without_rows_is_restricted_by_moments_as_it_is_by_rows(rng):
@@ -207,7 +207,7 @@ def test_a_vector_without_rows_is_restricted_by_moments_as_it_is_by_rows(rng):
     means, gram = table[rows].mean(axis=0), np.cov(table[rows], rowvar=False, bias=True)
     part, (found, mixing) = whole.on(rows), rowless(whole).on_moments(means, gram, int(rows.sum()))
     np.testing.assert_allclose((table[rows] - means) @ mixing, dense(part), atol=1e-9)
-    assert (found.basis.rank, found.basis.n_samples, found.sizes) == (part.basis.rank, rows.sum(), part.sizes)
+    assert (found.basis.dimension, found.basis.n_samples, found.sizes) == (part.basis.dimension, rows.sum(), part.sizes)
     # What a row weighs at most is a bound there.
     assert (found.leverages >= part.leverages * (1 - 1e-9)).all()
     assert (found.leverages[:5] < 3 * part.leverages[:5]).all()
@@ -220,12 +220,12 @@ def test_a_function_that_vanishes_on_the_rows_left_is_passed_over_by_moments_too
     rows, table = np.arange(200) >= 100, dense(whole)
     means, gram = table[rows].mean(axis=0), np.cov(table[rows], rowvar=False, bias=True)
     found, _ = rowless(whole).on_moments(means, gram, 100)
-    assert found.basis.rank == whole.on(rows).basis.rank < whole.basis.rank
+    assert found.basis.dimension == whole.on(rows).basis.dimension < whole.basis.dimension
 
 
 def test_a_basis_without_rows_says_what_is_lacking(rng):
     basis = RowlessBasis.of(3, None, 50, None)
-    assert (basis.n_samples, basis.rank, basis.has_rows, basis.is_kept, basis.is_of_number) == (
+    assert (basis.n_samples, basis.dimension, basis.has_rows, basis.is_kept, basis.is_of_number) == (
         50,
         3,
         False,

@@ -31,7 +31,7 @@ def test_the_fixed_draw_of_vectors_never_changes():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [1, 2, 5, 8])
-def test_frequencies_have_the_law_they_claim(kind, d):
+def test_frequencies_have_the_null_distribution_they_claim(kind, d):
     k, s = 4000, 2.5
     weights = weights_of(draw(d, k, s, kind=kind, seed=SEEDED), d)
     sd = s / np.sqrt(d)
@@ -91,7 +91,7 @@ def test_phases_are_uniform(kind):
     assert stats.kstest(phases, "uniform", args=(-np.pi, 2 * np.pi)).pvalue > 1e-3
 
 
-def test_fastfood_shuffles():
+def test_fastfood_permutations():
     permutations = draw(16, 64, 1.0, kind="fastfood", seed=SEEDED).permutations
     assert not any(np.array_equal(row, np.arange(16)) for row in permutations)
     assert np.array_equal(np.sort(permutations, axis=1), np.tile(np.arange(16), (4, 1)))

@@ -14,7 +14,7 @@ from command_line import command, refused
 def test_bad_usage_is_one_line(file, tmp_path):
     assert "did you mean 'square'" in refused("scan", file, "--target", "sqare")
     assert "--target" in refused("scan", file, "--given", "x")
-    assert "no false discovery rate" in refused("scan", file, "--fdr", "0")
+    assert "--fdr must be a number above 0, at most 1, got 0" in refused("scan", file, "--fdr", "0")
     assert "--measure mic, which ranks pairs without testing" in refused(
         "scan", file, "--measure", "mic", "--fdr", "0.1"
     )

@@ -149,7 +149,7 @@ def test_smooths_of_rows_are_smooths_of_each(rng):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 51, 300])
-def test_shuffles_are_those_of_the_data(n, rng):
+def test_permutations_are_those_of_the_data(n, rng):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", renyi.ConvergenceWarning)
         for x, y in pairs_of_all_kinds(rng, n):
@@ -157,15 +157,15 @@ def test_shuffles_are_those_of_the_data(n, rng):
                 a, b = measure.prepare(x), measure.prepare(y)
                 orders = np.stack([rng.permutation(n) for _ in range(5)])
                 expected = [measure(x, y[order]) for order in orders]
-                assert measure.shuffled(a, b, orders).tolist() == expected
+                assert measure.permuted(a, b, orders).tolist() == expected
                 assert [measure.combine(a, measure.reordered(b, order)) for order in orders] == expected
 
 
-def test_many_rows_are_shuffled_in_parts(rng):
+def test_many_rows_are_permuted_in_parts(rng):
     x, y = rng.standard_normal((2, 12_000))
     measure = Ace()
     orders = np.stack([rng.permutation(12_000) for _ in range(3)])
-    found = measure.shuffled(measure.prepare(x), measure.prepare(y), orders)
+    found = measure.permuted(measure.prepare(x), measure.prepare(y), orders)
     assert found.tolist() == [measure(x, y[order]) for order in orders]
 
 
@@ -258,7 +258,7 @@ def test_level_holds_with_ties_in_sorted_rows(rng):
 )
 def test_settings_that_cannot_work_are_refused(settings):
     (name,) = settings
-    with pytest.raises(renyi.InputError, match=f"{name}="):
+    with pytest.raises(renyi.InputError, match=f"{name} must be .*, got {settings[name]!r}"):
         renyi.measure("ace", **settings)
 
 

@@ -36,7 +36,7 @@ def test_redundant_and_constant_coordinates_and_scales_change_nothing(cca):
     x, y = SAMPLES["noisy copy"]
     value = cca(x, y)
     padded = np.column_stack((x * [1e200, 1e-200, 1.0], x[:, 0] + x[:, 1], np.ones(len(x)), 1e9 + x[:, 2]))
-    assert cca.prepare(padded).rank == 3
+    assert cca.prepare(padded).dimension == 3
     assert cca(padded, y) == pytest.approx(value, abs=1e-9)
 
 
@@ -46,9 +46,9 @@ def test_mixtures_of_coordinates_change_nothing(cca, rng):
 
 
 def test_ranks_that_fill_the_rows_are_refused(cca, rng):
-    with pytest.raises(renyi.InputError, match="ranks 3 and 4, and on 7 rows those correlate perfectly"):
+    with pytest.raises(renyi.InputError, match="dimensions 3 and 4, and on 7 rows those correlate perfectly"):
         cca(rng.normal(size=(7, 3)), rng.normal(size=(7, 4)))
-    with pytest.raises(renyi.InputError, match="ranks 1 and 1, and on 2 rows"):
+    with pytest.raises(renyi.InputError, match="dimensions 1 and 1, and on 2 rows"):
         cca([1, 2], [2, 1])
 
 
@@ -60,21 +60,21 @@ def test_categories_are_their_levels(cca, rng):
     assert cca(renyi.categorical(codes), y) == pytest.approx(eta, abs=1e-12)
 
 
-def test_shuffled_values_are_those_of_shuffled_data(cca, rng):
+def test_permuted_values_are_those_of_permuted_data(cca, rng):
     x, y = SAMPLES["one coordinate in common"]
     orders = np.stack([rng.permutation(len(x)) for _ in range(5)])
-    found = cca.shuffled(cca.prepare(x), cca.prepare(y), orders)
+    found = cca.permuted(cca.prepare(x), cca.prepare(y), orders)
     assert found == pytest.approx([cca(x, y[order]) for order in orders], abs=1e-10)
 
 
-def test_single_rows_far_from_all_others_are_shuffled(cca, rng):
+def test_single_rows_far_from_all_others_are_permuted(cca, rng):
     x, y = rng.standard_cauchy(size=(2, 100, 2))
-    assert cca.test(x, y).calibration == "shuffles"
-    assert cca.test(np.tanh(x), np.tanh(y)).calibration == "law"
+    assert cca.test(x, y).calibration == "permutation"
+    assert cca.test(np.tanh(x), np.tanh(y)).calibration == "theory"
 
 
-def test_more_coordinates_than_the_law_takes_are_shuffled(cca, rng):
+def test_more_coordinates_than_the_null_distribution_takes_are_permuted(cca, rng):
     x, y = rng.normal(size=(2, 500, 201))
     found = cca.test(x, y, n_resamples=19)
-    assert found.calibration == "shuffles"
+    assert found.calibration == "permutation"
     assert found.floor == 0.05

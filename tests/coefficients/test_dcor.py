@@ -81,7 +81,7 @@ def test_two_ways_for_scalars_agree(n, draw):
 @pytest.mark.parametrize("n", [2, 16, 17, 33, 500, 1100])
 @pytest.mark.parametrize("n_coordinates", [1, 2])
 @pytest.mark.parametrize("unbiased", [False, True])
-def test_shuffling_a_prepared_side_is_shuffling_the_data(n, n_coordinates, unbiased):
+def test_permuting_a_prepared_side_is_permuting_the_data(n, n_coordinates, unbiased):
     rng = np.random.default_rng(n)
     n = max(n, 4) if unbiased else n
     x, y = np.round(rng.standard_normal((2, n, n_coordinates)), 1)
@@ -89,7 +89,7 @@ def test_shuffling_a_prepared_side_is_shuffling_the_data(n, n_coordinates, unbia
     measured, orders = Dcor(unbiased=unbiased), np.stack([rng.permutation(n) for _ in range(3)])
     a, b = measured.prepare(x), measured.prepare(y)
     expected = [measured(x, y[order]) for order in orders]
-    np.testing.assert_allclose(measured.shuffled(a, b, orders), expected, atol=1e-12)
+    np.testing.assert_allclose(measured.permuted(a, b, orders), expected, atol=1e-12)
     again = [measured.combine(a, measured.reordered(b, order)) for order in orders]
     np.testing.assert_allclose(again, expected, atol=1e-12)
 
@@ -135,7 +135,7 @@ def test_few_rows(n):
         Dcor(unbiased=True)(x, y)
 
 
-def test_law_is_the_chi_squared_bound():
+def test_null_distribution_is_the_chi_squared_bound():
     x, y = SAMPLES["scalar"]["quadratic"]
     corrected = Dcor(unbiased=True)(x, y)
     for measured in (Dcor(), Dcor(unbiased=True)):
@@ -146,14 +146,14 @@ def test_law_is_the_chi_squared_bound():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("draw", "n_coordinates"), [("random", 1), ("standard_normal", 1), ("standard_normal", 3)])
-def test_size_of_the_law(draw, n_coordinates):
+def test_size_of_the_null_distribution(draw, n_coordinates):
     rng = np.random.default_rng(11)
     pvalues = []
     for _ in range(1_000):
         sides = [Dcor().prepare(getattr(rng, draw)((100, n_coordinates))) for _ in range(2)]
-        law = Dcor().law(*sides, Dcor().combine(*sides))
-        if law is not None:
-            pvalues.append(np.exp(law.log_pvalue))
+        tail = Dcor().null_tail(*sides, Dcor().combine(*sides))
+        if tail is not None:
+            pvalues.append(np.exp(tail.log_pvalue))
     assert len(pvalues) > 950
     # A bound: at most the level, but for three standard errors of the simulation; and not a void one.
     assert 0.02 < np.mean(np.array(pvalues) <= 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1_000)
@@ -161,7 +161,7 @@ def test_size_of_the_law(draw, n_coordinates):
 
 
 @pytest.mark.parametrize("n", [11, 12, 49, 200])
-def test_few_rows_and_remote_ones_are_shuffled(n):
+def test_few_rows_and_remote_ones_are_permuted(n):
     rng = np.random.default_rng(12)
     x, y = rng.random((2, n))
     assert (Dcor().test(x, y).n_resamples is None) == (n >= 12)
@@ -180,10 +180,10 @@ def test_far_tail_is_a_number():
         ({"exponent": 2.0}, "exponent=2.0 is not between 0 and 2"),
         ({"exponent": True}, "exponent=True"),
         ({"exponent": "1"}, "exponent='1'"),
-        ({"unbiased": 1}, "unbiased=1 is neither"),
+        ({"unbiased": 1}, "unbiased must be True or False, got 1"),
     ],
 )
-def test_settings_that_make_no_sense(settings, message):
+def test_invalid_settings_are_refused(settings, message):
     with pytest.raises(InputError, match=message):
         measure("dcor", **settings)
 

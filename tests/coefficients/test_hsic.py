@@ -70,7 +70,7 @@ def test_kernels_of_scalars_have_short_factors():
 @pytest.mark.slow
 @pytest.mark.parametrize("sides", ["scalars", "vectors", "both", "many vectors"])
 @pytest.mark.parametrize("settings", [{}, {"unbiased": True}, {"normalised": False}])
-def test_shuffling_a_prepared_side_is_shuffling_the_data(sides, settings):
+def test_permuting_a_prepared_side_is_permuting_the_data(sides, settings):
     rng = np.random.default_rng(4)
     n = 1_100 if sides == "many vectors" else 90
     x = rng.standard_normal((n, 1 if sides == "scalars" else 4))
@@ -78,7 +78,7 @@ def test_shuffling_a_prepared_side_is_shuffling_the_data(sides, settings):
     measured, orders = Hsic(**settings), np.stack([rng.permutation(n) for _ in range(3)])
     a, b = measured.prepare(x), measured.prepare(y)
     expected = [measured(x, y[order]) for order in orders]
-    np.testing.assert_allclose(measured.shuffled(a, b, orders), expected, atol=1e-12)
+    np.testing.assert_allclose(measured.permuted(a, b, orders), expected, atol=1e-12)
     again = [measured.combine(a, measured.reordered(b, order)) for order in orders]
     np.testing.assert_allclose(again, expected, atol=1e-12)
 
@@ -124,7 +124,7 @@ def test_few_rows(n):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["uniforms", "heavy tails", "vectors"])
-def test_law_is_that_of_all_orders(kind):
+def test_null_distribution_is_that_of_all_orders(kind):
     rng = np.random.default_rng(13)
     n = 120
     draws = {
@@ -135,15 +135,15 @@ def test_law_is_that_of_all_orders(kind):
     measured = Hsic()
     x, y = (measured.prepare(side) for side in draws[kind])
     orders = np.stack([rng.permutation(n) for _ in range(20_000)])
-    values = measured.shuffled(x, y, orders)
+    values = measured.permuted(x, y, orders)
     for share, tolerance in ((0.2, 0.1), (0.05, 0.15), (0.01, 0.35), (0.002, 0.6)):
         order = orders[np.argsort(values)[-int(share * len(values))]]
-        shuffled = measured.reordered(y, order)
-        law = measured.law(x, shuffled, measured.combine(x, shuffled))
-        assert np.exp(law.log_pvalue) == pytest.approx(share, rel=tolerance)
+        permuted = measured.reordered(y, order)
+        tail = measured.null_tail(x, permuted, measured.combine(x, permuted))
+        assert np.exp(tail.log_pvalue) == pytest.approx(share, rel=tolerance)
 
 
-def test_few_rows_and_rare_values_are_shuffled():
+def test_few_rows_and_rare_values_are_permuted():
     rng = np.random.default_rng(14)
     x, y = rng.random((2, 200))
     assert Hsic().test(x, y).n_resamples is None
@@ -160,16 +160,16 @@ def test_rows_that_are_equally_far_apart_show_nothing(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["dcor", "hsic", "chsic"])
-def test_law_of_few_rows_is_that_of_shuffles(name):
+def test_tail_of_few_rows_is_that_of_permutations(name):
     rng = np.random.default_rng(15)
     m = measure(name)
     x, y = (m.prepare(side) for side in rng.standard_normal((2, 30)))
     orders = rng.permuted(np.tile(np.arange(30), (20_000, 1)), axis=1)
-    ranked = np.argsort(m.shuffled(x, y, orders))
+    ranked = np.argsort(m.permuted(x, y, orders))
     for share, least in ((0.05, 0.04), (0.01, 0.007), (0.001, 0.0007)):
-        law = m.law(x, m.reordered(y, orders[ranked[-int(share * len(orders))]]), 0.0)
+        tail = m.null_tail(x, m.reordered(y, orders[ranked[-int(share * len(orders))]]), 0.0)
         # Beyond 1 % the limit is the heavier one.
-        assert least < np.exp(law.log_pvalue) < 3 * share
+        assert least < np.exp(tail.log_pvalue) < 3 * share
 
 
 def test_far_tail_is_a_number():
@@ -183,11 +183,11 @@ def test_far_tail_is_a_number():
         ({"width": 0.0}, "width=0.0 is no width"),
         ({"width": float("nan")}, "width=nan is no width"),
         ({"width": "median"}, "width='median'"),
-        ({"normalised": None}, "normalised=None is neither"),
-        ({"unbiased": 1}, "unbiased=1 is neither"),
+        ({"normalised": None}, "normalised must be True or False, got None"),
+        ({"unbiased": 1}, "unbiased must be True or False, got 1"),
     ],
 )
-def test_settings_that_make_no_sense(settings, message):
+def test_invalid_settings_are_refused(settings, message):
     for name in ("hsic", "chsic"):
         with pytest.raises(InputError, match=message):
             measure(name, **settings)

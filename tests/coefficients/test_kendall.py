@@ -17,13 +17,13 @@ def test_kendall_is_exact_on_few_rows(n):
     values = np.array([abs(kendall(np.arange(n), order)) for order in orders])
     for order, value in zip(orders[: 4 * n], values, strict=False):
         found = kendall.test(np.arange(n), order)
-        assert found.calibration == "law"
+        assert found.calibration == "theory"
         assert found.pvalue == pytest.approx(np.mean(values >= value - 1e-12), rel=1e-12)
 
 
-def test_kendall_with_ties_on_few_rows_shuffles():
+def test_kendall_with_ties_on_few_rows_permutations():
     found = renyi.measure("kendall").test([0, 0, 1, 2], [1, 0, 0, 2])
-    assert found.calibration == "shuffles"
+    assert found.calibration == "permutation"
     assert found.pvalue > 0.1
 
 

@@ -98,7 +98,7 @@ def test_a_reordered_side_is_that_of_reordered_values(kind, decimals):
     assert [measure.combine(a, measure.reordered(b, order)) for order in orders] == expected
     swapped = [measure.combine(measure.reordered(b, order), a) for order in orders]
     assert swapped == pytest.approx(expected, abs=1e-14)
-    assert list(measure.shuffled(a, b, orders)) == expected
+    assert list(measure.permuted(a, b, orders)) == expected
 
 
 def test_functions_are_found_and_noise_is_not():
@@ -135,7 +135,7 @@ def test_sizes_of_blocks_do_not_matter(block, monkeypatch):
     assert Mic(alpha=0.75)(x, y) == expected
 
 
-def test_a_test_by_shuffles():
+def test_a_test_by_permutation():
     rng = np.random.default_rng(2)
     x, noise = rng.random((2, 150))
     found = renyi.measure("mic", estimator="mic_e", statistic="tic").test(
@@ -150,7 +150,7 @@ def test_independent_pairs_are_found_as_often_as_the_level_says(kind):
     rng = np.random.default_rng(3)
     measure = Mic(**kind)
     pvalues = [measure.test(*rng.random((2, 60)), n_resamples=19, rng=i).pvalue for i in range(150)]
-    # Few shuffles and ties among values can make p-values larger, never smaller: four deviations above the level.
+    # Few permutations and ties among values can make p-values larger, never smaller: four deviations above the level.
     for level in (0.05, 0.2):
         assert np.mean(np.array(pvalues) <= level + 1e-12) < level + 4 * np.sqrt(level * (1 - level) / 150)
     assert np.mean(np.array(pvalues) <= 0.5 + 1e-12) > 0.35
@@ -159,17 +159,17 @@ def test_independent_pairs_are_found_as_often_as_the_level_says(kind):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"alpha": 0.0}, "alpha=0.0 makes no grid"),
+        ({"alpha": 0.0}, "alpha must be a number above 0 and at most 1, got 0.0"),
         ({"alpha": 1.5}, "above 0 and at most 1"),
-        ({"alpha": float("nan")}, "alpha=nan"),
+        ({"alpha": float("nan")}, "alpha must be .*, got nan"),
         ({"c": 0.5}, "of at least 1"),
-        ({"c": float("inf")}, "c=inf"),
-        ({"c": "15"}, "c='15'"),
+        ({"c": float("inf")}, "c must be .*, got inf"),
+        ({"c": "15"}, "c must be .*, got '15'"),
         ({"estimator": "mic"}, "no estimator 'mic'"),
         ({"statistic": "mas"}, "no statistic 'mas'"),
     ],
 )
-def test_settings_that_make_no_sense(settings, message):
+def test_invalid_settings_are_refused(settings, message):
     with pytest.raises(InputError, match=message):
         renyi.measure("mic", **settings)
 

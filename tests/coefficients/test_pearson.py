@@ -11,8 +11,8 @@ from renyi.data.reader import as_column
 
 SCIPY = {"pearson": scipy.stats.pearsonr, "spearman": scipy.stats.spearmanr, "kendall": scipy.stats.kendalltau}
 SAMPLES = scalars()
-# Where the law of many rows fails: tails on both sides that a single row decides, and t on six rows.
-SHUFFLED = {("pearson", "heavy tails"), ("pearson", "6 rows"), ("spearman", "6 rows")}
+# Where the null distribution of many rows fails: tails on both sides that a single row decides, and t on six rows.
+PERMUTED = {("pearson", "heavy tails"), ("pearson", "6 rows"), ("spearman", "6 rows")}
 # Where both sides are skewed, and with them the correlation of independent data: SciPy's p-values are too small.
 SKEWED = {(name, "many zeros") for name in SCIPY} | {("pearson", "independent 20")}
 # Few rows, of which all orders have a tail that is heavier than that of t.
@@ -26,11 +26,11 @@ def test_values_and_pvalues_are_those_of_scipy(name, sample):
     found = renyi.measure(name).test(*SAMPLES[sample])
     assert found.coefficient == pytest.approx(expected.statistic, abs=1e-10)
     assert found.statistic == abs(found.coefficient)
-    assert (found.calibration == "shuffles") == ((name, sample) in SHUFFLED)
+    assert (found.calibration == "permutation") == ((name, sample) in PERMUTED)
     # SciPy's p-values end at the smallest float, and at 0 where a rank correlation is perfect.
     if (name, sample) in SKEWED | HEAVY:
         assert expected.pvalue < found.pvalue
-    elif found.calibration == "law" and expected.pvalue > 1e-290:
+    elif found.calibration == "theory" and expected.pvalue > 1e-290:
         assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-8)
 
 
@@ -48,23 +48,23 @@ def test_pvalues_of_few_ranks_hold_in_the_tail(n):
     rng, m = np.random.default_rng(n), renyi.measure("spearman")
     x = m.prepare(np.arange(float(n)))
     batches = (rng.permuted(np.tile(np.arange(n), (10_000, 1)), axis=1) for _ in range(60))
-    values = np.sort(np.abs(np.concatenate([m.shuffled(x, x, orders) for orders in batches])))
+    values = np.sort(np.abs(np.concatenate([m.permuted(x, x, orders) for orders in batches])))
     # By Student's t 1.3 and 1.7 times too many.
     for level, reached in ((1e-3, 600), (1e-4, 60)):
-        below = np.exp(m.law(x, x, float(values[-int(reached + 3 * reached**0.5)])).log_pvalue)
+        below = np.exp(m.null_tail(x, x, float(values[-int(reached + 3 * reached**0.5)])).log_pvalue)
         assert below > level
 
 
 @pytest.mark.parametrize("name", SCIPY)
 @pytest.mark.parametrize("levels", [0, 4, 60])
-def test_shuffled_values_are_those_of_shuffled_data(name, levels, rng):
+def test_permuted_values_are_those_of_permuted_data(name, levels, rng):
     x, y = rng.random((2, 150))
     x, y = (np.floor(levels * v) if levels else v for v in (x, y))
     m = renyi.measure(name)
     orders = np.stack([rng.permutation(150) for _ in range(7)])
     sides = m.prepare(x), m.prepare(y)
     expected = [m(x, y[order]) for order in orders]
-    assert m.shuffled(*sides, orders) == pytest.approx(expected, abs=1e-12)
+    assert m.permuted(*sides, orders) == pytest.approx(expected, abs=1e-12)
     assert [m.combine(sides[0], m.reordered(sides[1], order)) for order in orders] == pytest.approx(expected, abs=1e-12)
 
 
@@ -98,10 +98,10 @@ FLAGS = ["pearson", "spearman", "kendall", "cca", "dcor", "hsic", "chsic"]
 
 @pytest.mark.parametrize("name", FLAGS)
 def test_two_flags_have_the_share_of_tables_with_as_large_a_correlation(name):
-    # By Pearson's law 5e-9 and 4.6e-33.
+    # By Pearson's null distribution 5e-9 and 4.6e-33.
     rare = np.arange(1000) < 20, (np.arange(1000) >= 16) & (np.arange(1000) < 36)
     found = renyi.measure(name).test(*rare)
-    assert found.calibration == "law"
+    assert found.calibration == "theory"
     assert found.pvalue == pytest.approx(scipy.stats.hypergeom(1000, 20, 20).sf(3), rel=1e-9)
     few = np.repeat([1, 0], 3)
     assert renyi.measure(name).test(few, few).pvalue == pytest.approx(0.1, rel=1e-12)
@@ -109,32 +109,32 @@ def test_two_flags_have_the_share_of_tables_with_as_large_a_correlation(name):
 
 
 @pytest.mark.parametrize("name", FLAGS)
-def test_flags_are_counted_as_shuffles_would_have_it(name, rng):
+def test_flags_are_counted_as_permutations_would_have_it(name, rng):
     x, y = (rng.random(40) < share for share in (0.2, 0.4))
     m = renyi.measure(name)
     sides = m.prepare(x.astype(float)), m.prepare(y.astype(float))
-    shuffled = m.shuffled(*sides, np.stack([rng.permutation(40) for _ in range(4000)]))
-    expected = np.mean(m.strength(shuffled) >= m.strength(m.combine(*sides)) - 1e-9)
+    permuted = m.permuted(*sides, np.stack([rng.permutation(40) for _ in range(4000)]))
+    expected = np.mean(m.strength(permuted) >= m.strength(m.combine(*sides)) - 1e-9)
     assert m.test(x, y).pvalue == pytest.approx(expected, abs=0.04)
 
 
 @pytest.mark.parametrize("name", SCIPY)
-def test_columns_of_which_few_rows_decide_are_shuffled(name, rng):
+def test_columns_of_which_few_rows_decide_are_permuted(name, rng):
     # By Student's t 1e-18: one row decides, and meets its like in 1 of 60 orders.
     x, y = np.where(np.arange(60) == 3, 1e6, rng.standard_normal((2, 60)))
     if name == "pearson":
         found = renyi.measure(name).test(x, y)
-        assert found.calibration == "shuffles"
+        assert found.calibration == "permutation"
         assert found.pvalue == pytest.approx(1 / 60, rel=0.3)
     # Values of which nearly all are 0.
     x, y = np.where(np.arange(60) < 57, 0.0, rng.random((2, 60)))
-    assert renyi.measure(name).test(x, y).calibration == "shuffles"
+    assert renyi.measure(name).test(x, y).calibration == "permutation"
 
 
 @pytest.mark.parametrize("name", [*FLAGS, "xi"])
-def test_ties_on_few_rows_are_shuffled(name, rng):
+def test_ties_on_few_rows_are_permuted(name, rng):
     x, y = rng.integers(0, 3, (2, 12))
-    assert renyi.measure(name).test(x, y).calibration == "shuffles"
+    assert renyi.measure(name).test(x, y).calibration == "permutation"
     assert renyi.measure(name).test(x, x).pvalue >= 1e-4
 
 
@@ -146,15 +146,15 @@ def test_no_pvalue_is_below_one_over_the_number_of_arrangements(name):
 
 
 @pytest.mark.slow
-def test_a_skewed_law_is_that_of_shuffles(rng):
+def test_a_skewed_null_distribution_is_that_of_permutations(rng):
     x, y = rng.permutation(np.arange(400) < 20), np.round(rng.exponential(size=400), 1)
     m = renyi.measure("pearson")
     sides = m.prepare(x.astype(float)), m.prepare(y)
-    values = np.abs(m.shuffled(*sides, rng.permuted(np.tile(np.arange(400), (50_000, 1)), axis=1)))
+    values = np.abs(m.permuted(*sides, rng.permuted(np.tile(np.arange(400), (50_000, 1)), axis=1)))
     for share in (0.05, 0.01, 0.002):
         value = float(np.quantile(values, 1 - share))
-        # Heavier than shuffles, if anything. 100 of 50,000 are good to a tenth.
-        assert 0.8 * share < np.exp(m.law(*sides, value).log_pvalue) < 1.4 * share
+        # Heavier than permutations, if anything. 100 of 50,000 are good to a tenth.
+        assert 0.8 * share < np.exp(m.null_tail(*sides, value).log_pvalue) < 1.4 * share
     by_student = 2 * scipy.stats.t.sf(value * np.sqrt(398 / (1 - value**2)), 398)
     assert by_student < 0.6 * share
 
@@ -170,7 +170,7 @@ def test_size_holds_where_single_rows_weigh_most(name, data):
         "rare": lambda: rng.permutation(np.append(rng.random(58) < 0.05, [True, False])).astype(float),
     }[data]
     m = renyi.measure(name)
-    # Student's t has sizes of 0.03 to 0.04 here, and the laws of all four 0.03 on rare events.
+    # Student's t has sizes of 0.03 to 0.04 here, and the null distributions of all four 0.03 on rare events.
     size = np.mean([m.test(draw(), draw(), n_resamples=299).pvalue <= 0.01 for _ in range(1000)])
     assert size <= 0.01 + 4 * np.sqrt(0.01 * 0.99 / 1000)
 

@@ -47,7 +47,7 @@ def test_test_is_that_of_every_scale_with_the_coefficient_of_the_settings(settin
     assert found.method == str(renyi.measure("rdc", **settings))
     if {"repeats", "debias"} & set(settings):
         assert found.debiased is None
-        assert found.ranks is None
+        assert found.dimensions is None
     else:
         assert found.debiased == renyi.rdc(*curved, **settings, debias=True)
 
@@ -62,8 +62,9 @@ def test_rng_of_the_test_leaves_the_coefficient_alone(rng):
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"k": 0}, "k=0 makes no sense"), ({"s": -1}, "s=-1 makes no sense"), ({"repeats": 0}, "repeats=0"),
-     ({"debias": 1}, "debias=1"), ({"frequencies": "odd"}, "frequencies='odd' is unknown")],
+    [({"k": 0}, "k must be an integer from 1 to 20,000, got 0"), ({"s": -1}, "s must be .*, got -1"),
+     ({"repeats": 0}, "repeats must be an integer of at least 1, got 0"),
+     ({"debias": 1}, "debias must be True or False, got 1"), ({"frequencies": "odd"}, "frequencies='odd' is unknown")],
 )  # fmt: skip
 def test_settings_are_checked(settings, message):
     with pytest.raises(renyi.InputError, match=message):

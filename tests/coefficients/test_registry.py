@@ -95,7 +95,7 @@ def test_prepared_sides_can_be_reordered(m, sample, rng):
     expected = m(x, y[order])
     side = m.prepare(x)
     assert m.combine(side, m.reordered(m.prepare(y), order)) == pytest.approx(expected, abs=1e-9)
-    assert m.shuffled(side, m.prepare(y), order[np.newaxis]) == pytest.approx([expected], abs=1e-9)
+    assert m.permuted(side, m.prepare(y), order[np.newaxis]) == pytest.approx([expected], abs=1e-9)
 
 
 # What is claimed.
@@ -244,7 +244,7 @@ def test_a_test_has_the_value_and_says_what_it_is(m, curved):
     assert np.exp(found.log_pvalue) == pytest.approx(pvalue, rel=1e-9)
     if m.name != "rdc":
         assert found.debiased is None
-        assert found.ranks is None
+        assert found.dimensions is None
         with pytest.raises(renyi.InputError, match="known for the RDC alone"):
             found.confidence_interval()
 
@@ -252,17 +252,17 @@ def test_a_test_has_the_value_and_says_what_it_is(m, curved):
 @ALL
 def test_pvalues_come_from_where_the_statement_says(m, rng):
     found = m.test(*rng.normal(size=(2, 100)), n_resamples=19)
-    assert found.calibration == ("shuffles" if m.statement.law == "shuffles" else "law")
+    assert found.calibration == ("permutation" if m.statement.null == "permutations" else "theory")
 
 
 @ALL
-def test_numbers_of_shuffles_are_checked(m, curved):
-    with pytest.raises(renyi.InputError, match="n_resamples=0 makes no sense"):
+def test_numbers_of_permutations_are_checked(m, curved):
+    with pytest.raises(renyi.InputError, match=r"n_resamples must be an integer from 1 to .*, got 0"):
         m.test(*curved, n_resamples=0)
 
 
 @pytest.mark.slow
-@those(lambda stated: stated.law != "shuffles")
+@those(lambda stated: stated.null != "permutations")
 @pytest.mark.parametrize("data", ["normal", "rounded"])
 def test_independent_data_are_rejected_as_often_as_the_level_says(m, data):
     rng = np.random.default_rng(20131205)
@@ -271,8 +271,8 @@ def test_independent_data_are_rejected_as_often_as_the_level_says(m, data):
     size = np.mean([m.test(x, y, n_resamples=199).pvalue <= 0.05 for x, y in samples])
     four_errors = 4 * np.sqrt(0.05 * 0.95 / 500)
     assert size <= 0.05 + four_errors
-    # A law that stays below its level on purpose says so.
-    assert size >= 0.05 - four_errors or "conservative" in m.statement.law
+    # A null distribution that stays below its level on purpose says so.
+    assert size >= 0.05 - four_errors or "conservative" in m.statement.null
 
 
 # The registry and the page.
@@ -301,7 +301,7 @@ def test_names_are_those_of_the_measures():
 @ALL
 def test_statements_are_whole(m):
     stated = m.statement
-    assert all((stated.title, stated.parameters, stated.cost, stated.law))
+    assert all((stated.title, stated.parameters, stated.cost, stated.null))
     assert stated.range[0] < stated.range[1]
     assert re.search(r"\d{4}, https://doi\.org/10\.\S+$", stated.reference)
     assert str(m) == m.name

@@ -85,13 +85,13 @@ def test_range_is_reached_where_it_is_stated():
 
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize(("x", "y"), [("sine", "sine"), ("rounded", "rounded"), ("rounded x", "rounded y")])
-def test_shuffles_are_those_of_reordered_sides(x, y, symmetric, rng):
+def test_permutations_are_those_of_reordered_sides(x, y, symmetric, rng):
     measure = Xi(symmetric=symmetric)
     values = SAMPLES[x][0], SAMPLES[y][1]
     a, b = (measure.prepare(side) for side in values)
     orders = np.stack([rng.permutation(300) for _ in range(5)])
     anew = [measure(values[0], values[1][order]) for order in orders]
-    assert measure.shuffled(a, b, orders) == pytest.approx(anew, abs=1e-14)
+    assert measure.permuted(a, b, orders) == pytest.approx(anew, abs=1e-14)
     assert [measure.combine(a, measure.reordered(b, order)) for order in orders] == pytest.approx(anew, abs=1e-14)
 
 
@@ -112,9 +112,9 @@ def test_values_below_0_are_no_strength():
     ("x", "y"),
     [([1, 2, 3, 4, 5], [3, 1, 4, 5, 2]), ([1, 1, 2, 3, 3], [1, 2, 2, 4, 5]), ([0, 0, 0, 1, 2], [0, 1, 1, 1, 2])],
 )
-def test_mean_and_variance_are_those_of_all_shuffles(x, y):
+def test_mean_and_variance_are_those_of_all_permutations(x, y):
     a, b = (xi.prepare(np.array(side, dtype=float)) for side in (x, y))
-    values = xi.shuffled(a, b, np.array(list(permutations(range(5)))))
+    values = xi.permuted(a, b, np.array(list(permutations(range(5)))))
     assert np.mean(values) == pytest.approx(0.0, abs=1e-14)
     assert xi_module._variance(a, b) == pytest.approx(np.var(values), rel=1e-12)
 
@@ -130,7 +130,7 @@ def test_pvalue_tends_to_that_of_scipy(rng):
     x, y = rng.random((2, 20_000))
     for right in (y, y + 0.3 * x, np.floor(3 * y)):
         found = xi.test(x, right)
-        assert found.calibration == "law"
+        assert found.calibration == "theory"
         # Of Chatterjee's variance the estimate is used there, of which 1/n is left.
         assert ndtri(found.pvalue) == pytest.approx(ndtri(by_scipy(x, right).pvalue), rel=1e-3)
 
@@ -139,17 +139,17 @@ def test_pvalue_tends_to_that_of_scipy(rng):
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("n", [50, 100, 500])
 @pytest.mark.parametrize("ties", ["none", "in y", "in x"])
-def test_law_finds_independent_data_as_often_as_it_says(ties, n, symmetric, rng):
+def test_null_distribution_finds_independent_data_as_often_as_it_says(ties, n, symmetric, rng):
     measure = Xi(symmetric=symmetric)
     numbers, zeros = np.arange(n) / n, np.maximum(0.0, np.arange(n) / n - 0.3)
     x, y = (
         measure.prepare(side) for side in (zeros if ties == "in x" else numbers, zeros if ties == "in y" else numbers)
     )
     orders = rng.permuted(np.tile(np.arange(n), (20_000, 1)), axis=1)
-    values = measure.shuffled(x, y, orders)
-    # Up to so many times the level were found in 100,000 shuffles (benchmarks/studies/xi.py); fewer are drawn here.
+    values = measure.permuted(x, y, orders)
+    # Up to so many times the level were found in 100,000 permutations (benchmarks/studies/xi.py); fewer are drawn here.
     for level, times in ((0.05, 1.06), (0.01, 1.15), (0.001, 1.6)):
-        cut = brentq(lambda value: measure.law(x, y, value).log_pvalue - np.log(level), -0.5, 1.0)  # noqa: B023
+        cut = brentq(lambda value: measure.null_tail(x, y, value).log_pvalue - np.log(level), -0.5, 1.0)  # noqa: B023
         error = np.sqrt(level / len(values))
         assert 0.9 * level - 4 * error < np.mean(values >= cut) < times * level + 4 * error
 
@@ -165,9 +165,9 @@ def test_law_finds_independent_data_as_often_as_it_says(ties, n, symmetric, rng)
         (np.arange(100) % 5, np.arange(100)),
     ],
 )
-def test_law_is_not_used_where_it_fails(x, y):
-    assert xi.test(x, y).calibration == "shuffles"
-    assert xi.undirected().test(y, x).calibration == "shuffles"
+def test_null_distribution_is_not_used_where_it_fails(x, y):
+    assert xi.test(x, y).calibration == "permutation"
+    assert xi.undirected().test(y, x).calibration == "permutation"
 
 
 def test_far_tails_have_a_logarithm():
@@ -191,6 +191,6 @@ def test_extremes_stay_in_range(pair):
         assert 0.0 < found.pvalue <= 1.0
 
 
-def test_settings_that_make_no_sense():
-    with pytest.raises(renyi.InputError, match="symmetric=1 makes no sense: pass True or False"):
+def test_invalid_settings_are_refused():
+    with pytest.raises(renyi.InputError, match="symmetric must be True or False, got 1"):
         renyi.measure("xi", symmetric=1)

@@ -3,21 +3,24 @@
 import ctypes
 import shutil
 import subprocess
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from renyi.allpairs.device.stack import DeviceStack  # noqa: E402
+from renyi.allpairs.device.stack import DeviceStack, Observed  # noqa: E402
+from renyi.allpairs.masked_gram import Whitened  # noqa: E402
 from renyi.compute import devices, kernels  # noqa: E402
 from renyi.compute.eigenvalues import largest_root  # noqa: E402
+from renyi.inference import roy  # noqa: E402
 
 COMPILER = shutil.which("g++") or shutil.which("c++")
 # What CUDA has and C++ has not.
 PRELUDE = """
 #include <cmath>
-using std::sqrt; using std::copysign; using std::fmax;
+using std::sqrt; using std::copysign; using std::fmax; using std::isfinite;
 #define __global__
 struct Place { int x, y; };
 static Place blockIdx, blockDim, threadIdx, gridDim;
@@ -27,15 +30,17 @@ static void atomicAdd(int* target, int more) { *target += more; }
 """
 
 
-@pytest.fixture
-def by_the_processor(monkeypatch, tmp_path):
-    """Run kernels in memory, and count which."""
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """A kernel as a function that runs all of its threads; each is compiled once."""
     if COMPILER is None:
         pytest.skip("no compiler of C++")
-    run = []
+    folder, kept = tmp_path_factory.mktemp("kernels"), {}
 
-    def run_there(source, definitions, grid, arguments):
-        name = source.split("__global__ void ")[1].split("(")[0]
+    def made(source, definitions):
+        if (source, definitions) in kept:
+            return kept[source, definitions]
+        name = name_of(source)
         parameters = source.split(f"{name}(")[1].split(")")[0]
         given = ", ".join(part.split()[-1] for part in parameters.replace("*", "* ").split(","))
         loop = (
@@ -44,17 +49,37 @@ def by_the_processor(monkeypatch, tmp_path):
             "for (int i = 0; i < x; ++i) for (int j = 0; j < y; ++j) for (int t = 0; t < threads; ++t) {\n"
             f"blockIdx = {{i, j}}; threadIdx = {{t, 0}}; {name}({given}); }} }}"
         )
-        defined = "".join(f"#define {key} {value}\n" for key, value in definitions.items())
-        code, library = tmp_path / f"{len(run)}.cpp", tmp_path / f"{len(run)}.so"
-        code.write_text(PRELUDE + defined + source + loop)
+        code, library = folder / f"{len(kept)}.cpp", folder / f"{len(kept)}.so"
+        code.write_text(PRELUDE + defined(definitions) + source + loop)
         subprocess.run([COMPILER, "-O1", "-w", "-shared", "-fPIC", "-o", library, code], check=True)
+        kept[source, definitions] = ctypes.CDLL(str(library)).all_of_it
+        return kept[source, definitions]
+
+    return made
+
+
+def name_of(source):
+    return source.split("__global__ void ")[1].split("(")[0]
+
+
+def defined(definitions):
+    return "".join(f"#define {key} {value}\n" for key, value in definitions)
+
+
+@pytest.fixture
+def by_the_processor(monkeypatch, compiled):
+    """Run kernels in memory, and count which."""
+    run = []
+
+    def run_there(source, definitions, grid, arguments):
         passed = [ctypes.c_void_p(part.data_ptr()) if torch.is_tensor(part) else part for part in arguments]
-        ctypes.CDLL(str(library)).all_of_it(*passed, *grid, kernels._THREADS)
-        run.append(name)
+        compiled(source, tuple(definitions.items()))(*passed, *grid, kernels._THREADS)
+        run.append(name_of(source))
         return True
 
     monkeypatch.setattr(kernels, "_run", run_there)
     monkeypatch.setattr(kernels, "_LEAST_WORK", 1)
+    monkeypatch.setattr(kernels, "_LEAST_TO_WHITEN", 1)
     return run
 
 
@@ -75,19 +100,98 @@ def test_what_is_not_a_number_has_no_root(by_the_processor):
     assert torch.isnan(largest_root(torch.full((5, 3, 3), torch.nan))).all()
 
 
-@pytest.mark.parametrize("rank", [1, 3, 8, 12, 20])
+@pytest.mark.parametrize("dimension", [1, 3, 8, 12, 20])
 @pytest.mark.parametrize("in_halves", [False, True])
-def test_rows_are_gathered_and_products_spread_as_by_torch(rank, in_halves, rng, monkeypatch, request):
+def test_rows_are_gathered_and_products_spread_as_by_torch(dimension, in_halves, rng, monkeypatch, request):
     monkeypatch.setattr(devices, "_IN_HALVES", ("cpu",) if in_halves else ())
     codes = torch.tensor(rng.integers(0, 65, (300, 7)).astype(np.int32))
     kind = torch.float32 if in_halves else torch.float64
-    stack = DeviceStack.of([rng.standard_normal((65, rank))], codes, dtype=kind)
-    pairs = [(stack, stack), (stack.leading(1), stack), (stack.part(slice(2, 6)), stack.leading(1))]
+    table = torch.tensor(rng.standard_normal((65, dimension)))
+    stack = DeviceStack.of_table(table, codes, dtype=kind, starts=[0] * 7, sizes=[65] * 7)
+    one, some = stack.leading(1), stack.part(slice(2, 6))
+    pairs = [(stack, stack), (one, stack), (some, one), (some, Observed(stack)), (Observed(some), stack)]
     expected = [x.products(y) for x, y in pairs]
     run = request.getfixturevalue("by_the_processor")
     for (x, y), known in zip(pairs, expected, strict=True):
         assert torch.equal(x.products(y), known)
     assert {"gather", "spread"} == set(run)
+
+
+@pytest.mark.parametrize("is_mixed", [False, True])
+@pytest.mark.parametrize("dimension", [1, 2, 7, 20])
+def test_bases_on_common_rows_are_whitened_as_by_torch(dimension, is_mixed, rng, request):
+    n_columns, n_masks, n = 3, 150, 90
+    functions = torch.tensor(rng.standard_normal((n_columns, dimension, n)))
+    functions[0, -1] = functions[0, 0]  # drops out, but where it is alone
+    masks = torch.tensor((rng.random((n, n_masks)) < 0.7).astype(float))
+    masks[:, 3] = 0.0
+    lower = np.tril_indices(dimension)
+    products = functions[:, lower[0]] * functions[:, lower[1]]
+    sums = (torch.cat((functions, products), dim=1) @ masks).permute(1, 0, 2)
+    counts = masks.sum(0).expand(n_columns, n_masks)
+    weights = torch.tensor(np.triu(rng.standard_normal((n_columns, dimension, dimension))) / 4 + np.eye(dimension))
+    mixing = (weights, torch.tensor(rng.standard_normal((n_columns, dimension)))) if is_mixed else None
+    expected = Whitened._made(sums / counts, "test", mixing)
+    run = request.getfixturevalue("by_the_processor")
+    found = Whitened._made(sums / counts, "test", mixing)
+    assert run == ["whiten"]
+    assert torch.equal(found.is_regular, expected.is_regular)
+    assert found.is_regular.any()
+    assert not found.is_regular[:, 3].any()
+    for name in ("means", "gram", "factor", "distance"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-9, atol=1e-9, err_msg=name)
+
+
+def test_functions_that_are_mixed_of_later_ones_and_other_floats_are_left_to_torch(rng, by_the_processor):
+    sums = torch.tensor(rng.standard_normal((2 + 3, 4, 5)))
+    mixing = torch.tensor(rng.standard_normal((4, 2, 2))), torch.zeros((4, 2), dtype=torch.float64)
+    assert kernels.whiten(sums, mixing, 2, cut=1e-8) is None
+    assert kernels.whiten(sums.float(), None, 2, cut=1e-8) is None
+    assert by_the_processor == []
+
+
+def test_a_launch_that_fails_leaves_the_work_to_torch(monkeypatch):
+    def launched(**_):
+        raise RuntimeError("CUDA error: out of memory")
+
+    class OnCard:
+        device, is_cuda = torch.device("cuda", 0), True
+
+    monkeypatch.setattr(kernels, "_compiled", lambda *_: launched)
+    monkeypatch.setattr(torch.cuda, "device", lambda _: nullcontext())
+    assert not kernels._run(kernels._BETWEEN, {}, (1, 1), [OnCard()])
+
+
+@pytest.mark.parametrize(
+    ("source", "definitions"),
+    [
+        *((kernels._WHITEN, {"RANK": dimension, "IS_MIXED": 1, "CUT": 1e-16}) for dimension in (1, 32)),
+        (kernels._BETWEEN, {}),
+        *((kernels._GATHER, {"UNIT": unit}) for unit in ("int4", "int2", "int", "short")),
+        (kernels._SPREAD, {"FROM": "float", "TO": "double"}),
+        (kernels._SHARE_CELLS, {"NUMBER": "float"}),
+        *((kernels._LARGEST_ROOT, {"NUMBER": "float", "SIDE": side}) for side in (4, 8)),
+    ],
+)
+def test_kernels_compile_for_a_card(source, definitions):
+    """What does not compile is left to torch in silence; the compiler needs no card."""
+    compiler = pytest.importorskip("torch.cuda._utils")
+    try:
+        compiler._get_nvrtc_library()
+    except (AttributeError, OSError):
+        pytest.skip("no compiler of CUDA")
+    binary, name = compiler._nvrtc_compile(defined(definitions.items()) + source, name_of(source), "90")
+    assert (len(binary) > 0, name) == (True, name_of(source))
+
+
+def test_null_distributions_between_numbers_of_rows_are_those_of_torch(rng, request):
+    n = torch.tensor(rng.integers(300, 4000, 2000))
+    roots = torch.tensor(rng.random(2000) * 30) / n
+    expected = roy.log_sf_of_many(roots, 3, 2, n)
+    run = request.getfixturevalue("by_the_processor")
+    found = roy.log_sf_of_many(roots, 3, 2, n)
+    assert set(run) == {"between"}
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_equal_values_have_the_cell_of_the_last_of_them(by_the_processor):

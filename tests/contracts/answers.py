@@ -48,13 +48,13 @@ class Answer:
             "spearman": edges.spearman,
             "n": made.n,
             "is nonlinear": edges.is_nonlinear,
-            "is permuted": edges.is_shuffled,
+            "is permuted": edges.is_permuted,
             # Few rows are looked for in findings, and permutations may decide what is one.
             "lower": np.where(is_clear, edges.lower, np.nan),
             "is carried by few": is_clear & (edges.rows_carrying >= 0.0) & (edges.rows_carrying < FEW_ROWS),
         }
         values = {name: array.tolist() for name, array in arrays.items()} | {
-            "dimensions": list(map(tuple, made.ranks.tolist())),
+            "dimensions": list(map(tuple, made.dimensions.tolist())),
             "is alias": list(map(edges.is_alias, range(len(edges)))),
             "is in agreement": list(map(edges.agrees, range(len(edges)))),
             "trend": [

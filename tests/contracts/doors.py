@@ -131,7 +131,7 @@ def asked_by_pairs(
 
 def asked_for_the_strongest(data: dict[str, Any], **options: Any) -> Answer:
     """Twenty pairs, of which the frame says but a part."""
-    found = renyi.pairs(data, top=20, q=1.0, **options)
+    found = renyi.pairs(data, top=20, fdr=1.0, **options)
     names = {
         "coefficient": "coefficient",
         "debiased": "debiased",
@@ -157,8 +157,8 @@ def of_pair(device: str | None, x: Any, y: Any, missing: str) -> dict[str, Any]:
         "strength": test.strength,
         "log p": test.log_pvalue,
         "n": test.n_samples,
-        "dimensions": test.ranks,
-        "is permuted": test.calibration == "shuffles",
+        "dimensions": test.dimensions,
+        "is permuted": test.calibration == "permutation",
     }
 
 
@@ -169,7 +169,7 @@ def of_measured_pair(name: str, x: Any, y: Any, missing: str) -> dict[str, Any]:
         "coefficient": by(x, y, missing=missing),
         "log p": test.log_pvalue,
         "n": test.n_samples,
-        "is permuted": test.calibration == "shuffles",
+        "is permuted": test.calibration == "permutation",
     }
 
 

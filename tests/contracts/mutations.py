@@ -79,7 +79,7 @@ from dataclasses import replace
 from renyi.basis.basis import Basis
 def _prepared(counted, settings, column, _whole=_prepared):
     found = _whole(counted, settings, column)
-    if counted.cells is None or found.basis.rank < 2:
+    if counted.cells is None or found.basis.dimension < 2:
         return found
     return replace(found, basis=Basis(found.basis.table[:, :-1], None, None, counts=found.basis.counts))
 """,
@@ -111,7 +111,7 @@ RankSketch.merge = _forgetful
     "batches permute by other draws": (
         "tables.accumulator",
         """
-_SHUFFLES = Shuffles(9999, random_features.seeds(7, n_draws=1)[0], None, are_many=True)
+_PERMUTATIONS = Permutations(9999, random_features.seeds(7, n_draws=1)[0], None, are_many=True)
 """,
     ),
     "tensors are read whatever is asked of their types": (

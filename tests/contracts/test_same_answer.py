@@ -214,7 +214,7 @@ BY_RATES = {
 def test_strongest_pairs(of_table, correction):
     table = TABLES[of_table]
     every = renyi.matrix(as_dict(table), correction=correction).to_edges()
-    found = renyi.pairs(as_dict(table), q=1.0, top=10**6, correction=correction)
+    found = renyi.pairs(as_dict(table), fdr=1.0, top=10**6, correction=correction)
     is_there = ~np.isnan(every["coefficient"])
     for name, values in found.items():
         if name == "q":

@@ -200,14 +200,14 @@ THRESHOLDS = (
     ),
     Threshold(
         "Gram matrices of few functions are taken over cells",
-        {"renyi.allpairs.masked_gram:_RANK_BY_CELLS": 1},
+        {"renyi.allpairs.masked_gram:_DIMENSION_BY_CELLS": 1},
         "pandas",
         "labels_and_gaps",
         within=_GAPS_IN_TILES,
     ),
     Threshold(
         "Gram matrices of tied columns are taken over rows",
-        {"renyi.allpairs.masked_gram:_RANK_BY_CELLS": 10**6},
+        {"renyi.allpairs.masked_gram:_DIMENSION_BY_CELLS": 10**6},
         "pandas",
         "ties_and_gaps",
         alone=True,
@@ -234,7 +234,7 @@ THRESHOLDS = (
         "pandas",
         "dozen_with_gaps",
     ),
-    # Laws and permutations.
+    # Null distributions and permutations.
     Threshold("many roots are read from tables", {"renyi.inference.roy:MANY_ROOTS": 2}, "pandas", "dozen"),
     Threshold(
         "tables for some numbers of rows",
@@ -265,7 +265,7 @@ THRESHOLDS = (
         ),
     ),
     Threshold(
-        "permutations have tables of the law",
+        "permutations have tables of the null distribution",
         {"renyi.pair.independence:_DRAWS_WITHOUT_TABLE": 0},
         "pair by pair",
         "rare_events",

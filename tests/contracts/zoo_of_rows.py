@@ -25,7 +25,7 @@ def few_common_rows(rng):
 
 @table()
 def rare_events(rng):
-    """Single rows weigh too much for a law: p-values come from permutations."""
+    """Single rows weigh too much for a null distribution: p-values come from permutations."""
     first = rng.permutation(400) < 4
     return {
         "first": first,

@@ -377,11 +377,11 @@ def test_categories_of_every_library_have_the_same_levels():
 
 def test_a_declared_category_keeps_its_index(rng):
     frame = pd.DataFrame({"g": rng.choice(list("abc"), 60), "v": rng.random(60)})
-    declared, shuffled = renyi.categorical(frame["g"]), frame["v"].sample(frac=1, random_state=0)
+    declared, permuted = renyi.categorical(frame["g"]), frame["v"].sample(frac=1, random_state=0)
     with pytest.raises(renyi.InputError, match="different indexes"):
-        renyi.rdc(declared, shuffled)
+        renyi.rdc(declared, permuted)
     assert renyi.rdc(declared, frame["v"]) == renyi.rdc(declared, frame["v"].to_numpy())
-    assert renyi.rdc(renyi.categorical(list(frame["g"])), shuffled) >= 0.0
+    assert renyi.rdc(renyi.categorical(list(frame["g"])), permuted) >= 0.0
     assert pickle.loads(pickle.dumps(declared)).index.equals(frame.index)
     assert renyi.categorical(list(frame["g"])).index is None
 

@@ -28,7 +28,7 @@ def test_the_null_redraws_x_and_keeps_y():
     power.power_of(Watching(), "linear", 0, n=400, repetitions=2, seed=0)
     for x, redrawn, y in seen:
         assert np.array_equal(x, y)
-        assert not np.intersect1d(x, redrawn).size  # new values, not a shuffle of the old ones
+        assert not np.intersect1d(x, redrawn).size  # new values, not a permutation of the old ones
         assert abs(np.corrcoef(redrawn, y)[0, 1]) < 0.2
         assert 0 < redrawn.min() < redrawn.max() < 1
 

@@ -46,8 +46,8 @@ def test_experiments_run_from_python(tmp_path):
         renyi.experiments.run_experiment("powr", tmp_path)
     for settings, message in (
         ({"measures": "pearson"}, "pass a list of names"),
-        ({"seed": -1}, "seed=-1 makes no sense"),
-        ({"jobs": 2.5}, r"jobs=2\.5 makes no sense"),
+        ({"seed": -1}, "seed must be an integer of at least 0, got -1"),
+        ({"jobs": 2.5}, r"jobs must be an integer of at least 1, got 2\.5"),
     ):
         with pytest.raises(InputError, match=message):
             renyi.experiments.run_experiment("gallery", tmp_path, **settings)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import mpmath as mp
 
-RANKS = [(1, 1), (1, 6), (2, 2), (2, 20), (3, 7), (4, 4), (8, 8), (10, 40), (20, 20), (40, 40)]
+DIMENSIONS = [(1, 1), (1, 6), (2, 2), (2, 20), (3, 7), (4, 4), (8, 8), (10, 40), (20, 20), (40, 40)]
 SAMPLES = [50, 100, 500, 10**4, 10**8]
 # Where to look: in spreads of the largest root around its usual place, and by how far (1−θ)^(β+1) has fallen from it.
 SPREADS = [-2.5, -1.0, 0.0, 2.0]
@@ -87,8 +87,8 @@ def log_sf(a, b, n, root):
 
 
 def roots_of(a, b, n, i):
-    """Three roots: in the body of the law, in its tail, and far out, as Johnstone (2008) places them."""
-    gamma, phi = (2 * math.asin(math.sqrt((rank - 0.5) / (n - 2))) for rank in (a, b))
+    """Three roots: in the body of the null distribution, in its tail, and far out, as Johnstone (2008) places them."""
+    gamma, phi = (2 * math.asin(math.sqrt((dimension - 0.5) / (n - 2))) for dimension in (a, b))
     total = min(phi + gamma, math.pi - 0.1)
     spread = (16 / (n - 2) ** 2 / (math.sin(total) ** 2 * math.sin(phi) * math.sin(gamma))) ** (1 / 3)
     centre = 2 * math.log(math.tan(total / 2))
@@ -103,8 +103,8 @@ def main():
     with path.open("w", newline="") as file:
         file.write(f"# log P(largest root > root) by tests/golden/roy.py with mpmath {mp.__version__}\n")
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["rank_x", "rank_y", "n_samples", "root", "log_p"])
-        cases = [(a, b, n) for (a, b), n in product(RANKS, SAMPLES) if a + b < n]
+        writer.writerow(["dimension_x", "dimension_y", "n_samples", "root", "log_p"])
+        cases = [(a, b, n) for (a, b), n in product(DIMENSIONS, SAMPLES) if a + b < n]
         for i, (a, b, n) in enumerate(cases):
             for root in dict.fromkeys(roots_of(a, b, n, i)):
                 writer.writerow([a, b, n, repr(root), mp.nstr(log_sf(a, b, n, root), 17)])

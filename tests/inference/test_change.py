@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from renyi.change.functions import functions_of, spanned
-from renyi.change.sums import changed_pairs, own_sums, sums_between
+from renyi.change.functions import Shape, functions_of
+from renyi.change.marginals import Marginal
+from renyi.change.sums import RowsOfTables, changed_pairs, own_sums
 from renyi.data.column import Column
 from renyi.inference.change import COMPARED, Sums, _Influences
 
@@ -14,11 +15,14 @@ def _pair(n, rng, slope=1.0):
     return x, slope * x**2 + 0.5 * noise
 
 
-def _spanned(before, after, gaps=None):
-    return [
-        spanned(Column(name, "number", np.concatenate(parts), missing=gaps), len(parts[0]))
-        for name, parts in zip("xy", zip(before, after, strict=True), strict=True)
-    ]
+def _spanned(before, after):
+    shapes, rows, n = [], [], len(before[0])
+    for name, parts in zip("xy", zip(before, after, strict=True), strict=True):
+        column, cells = Marginal.of(Column(name, "number", np.concatenate(parts)), n)
+        shapes.append(Shape.of(column))
+        sides = cells[:n], cells[n:]
+        rows.append([shapes[-1].rows(*side) for side in zip(sides, column.middles, strict=True)])
+    return shapes, RowsOfTables(tuple(zip(*rows, strict=True)))
 
 
 def _influences(u, v):
@@ -36,16 +40,16 @@ def _influences(u, v):
 
 def test_covariance_is_that_of_the_influences_of_single_rows():
     rng = np.random.default_rng(0)
-    columns = _spanned(_pair(3000, rng), _pair(3000, rng))
-    functions = functions_of(columns)
-    sums = [sums_between(columns, columns, table) for table in range(2)]
-    own = np.stack([own_sums(columns, one) for one in sums])
+    shapes, rows = _spanned(_pair(3000, rng), _pair(3000, rng))
+    functions, both_columns = functions_of(shapes), slice(0, 2)
+    sums = rows.between(both_columns, both_columns)
+    own = np.stack([own_sums(shapes, one) for one in sums])
     both = Sums(np.stack([one[:1, 1] for one in sums]), own[:, :1], own[:, 1:])
     x, y = functions.take(np.array([0])), functions.take(np.array([1]))
     pooled = _Influences.of(x, y, both.both.sum(axis=0) / 6000, both)
     ones = np.ones(1)
     found = pooled.covariance([(ones / 2, ones, ones), (ones / 2, ones, ones)])[0]
-    direct = sum(np.cov(_influences(*(column.places[table] for column in columns)).T) for table in range(2)) / 2
+    direct = sum(np.cov(_influences(*(column.places for column in rows.rows[table])).T) for table in range(2)) / 2
     # Rows of one table alone would do; both add noise of the order of 1/√n.
     assert np.abs(found - direct).max() < 0.06 * np.abs(direct).max()
 
@@ -54,13 +58,13 @@ def test_covariance_is_that_of_the_influences_of_single_rows():
 @pytest.mark.parametrize(("sizes", "draw"), [((300, 300), _pair), ((200, 1500), _pair)])
 def test_equal_dependence_is_rejected_as_often_as_the_level_says(sizes, draw):
     rng = np.random.default_rng(1)
-    log_p = [changed_pairs(_spanned(draw(sizes[0], rng), draw(sizes[1], rng))).log_pvalues[0] for _ in range(400)]
+    log_p = [changed_pairs(*_spanned(draw(sizes[0], rng), draw(sizes[1], rng))).log_pvalues[0] for _ in range(400)]
     assert 0.015 < np.mean(np.exp(log_p) <= 0.05) < 0.085
 
 
 def test_the_mirror_image_of_a_parabola_is_found_and_a_few_rows_are_refused():
     rng = np.random.default_rng(2)
-    found = changed_pairs(_spanned(_pair(200, rng), _pair(200, rng, slope=-1.0)))
+    found = changed_pairs(*_spanned(_pair(200, rng), _pair(200, rng, slope=-1.0)))
     assert found.log_pvalues[0] < -20
     assert found.moved[0] > 0.9
-    assert np.isnan(changed_pairs(_spanned(_pair(40, rng), _pair(200, rng))).log_pvalues[0])
+    assert np.isnan(changed_pairs(*_spanned(_pair(40, rng), _pair(200, rng))).log_pvalues[0])

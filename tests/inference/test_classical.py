@@ -75,7 +75,7 @@ def test_spectral_statistic_is_that_of_the_features(rng):
     assert statistic == pytest.approx(np.sum((features.T @ indicators) ** 2) / 200, rel=1e-6)
 
 
-def test_spectral_law_of_a_restricted_vector(rng):
+def test_spectral_null_distribution_of_a_restricted_vector(rng):
     vectors, numbers = rng.standard_normal((150, 2)), rng.standard_normal(150)
     rows = rng.random(150) < 0.8
     plane = draw(2, 5, 3.0, kind="auto", seed=FIXED)

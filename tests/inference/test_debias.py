@@ -47,18 +47,18 @@ def test_what_is_not_known_stays_unknown():
     assert debias_all(np.zeros(0), np.zeros(0)).shape == (0,)
 
 
-@pytest.mark.parametrize(("n", "by_law"), [(150, True), (200, False)])
-def test_rare_events_go_by_pairings_and_numbers_on_few_rows_do_not(n, by_law, rng):
+@pytest.mark.parametrize(("n", "by_theory"), [(150, True), (200, False)])
+def test_rare_events_go_by_pairings_and_numbers_on_few_rows_do_not(n, by_theory, rng):
     (seed,) = seeds(None, n_draws=1)
     line = draw(1, 5, 3.0, kind="auto", seed=seed)
     events = [rng.permutation(n) < 4 for _ in range(2)]
     numbers = [scalar_basis(np.where(event, rng.random(n), 0.0), line) for event in events]
     levels = [category_basis(np.where(event, rng.integers(1, 3, n), 0)) for event in events]
     product = numbers[0].largest_leverage * numbers[1].largest_leverage
-    assert (product < largest_leverage(2, n)) == by_law
-    assert (null_level(*numbers) == null_median(numbers[0].rank, numbers[1].rank, n)) == by_law
+    assert (product < largest_leverage(2, n)) == by_theory
+    assert (null_level(*numbers) == null_median(numbers[0].dimension, numbers[1].dimension, n)) == by_theory
     assert levels[0].largest_leverage * levels[1].largest_leverage > largest_leverage(0, n)
-    assert null_level(*levels) != null_median(levels[0].rank, levels[1].rank, n)
+    assert null_level(*levels) != null_median(levels[0].dimension, levels[1].dimension, n)
 
 
 def zipf(n, n_levels, rng):
@@ -208,5 +208,5 @@ def test_vectors_whose_rows_are_not_kept_are_taken_to_be_carried_by_all_of_them(
     vector = RowlessBasis.of(2, None, 300, np.array([0.2, 0.9]))
     cross = rng.standard_normal((2, 2)) / 20
     assert effective_rows(vector, vector, cross) == pytest.approx(plain_rows(np.array(300)))
-    # By random pairings of rows there is no level: that of the law is left.
+    # By random pairings of rows there is no level: that of the null distribution is left.
     assert null_level(vector, vector) == null_median(2, 2, 300)

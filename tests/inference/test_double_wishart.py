@@ -17,9 +17,9 @@ def test_table_of_two_roots_is_the_closed_form(b, n):
 
 
 def test_zeros_of_the_polynomial():
-    law = DoubleWishart(9, 14, 60)
-    zeros = (1 + roots_jacobi(8, 2 * law.beta + 1, 2 * law.alpha + 1)[0][::-1]) / 2
-    assert law.zeros == pytest.approx(zeros, rel=1e-14)
+    wishart = DoubleWishart(9, 14, 60)
+    zeros = (1 + roots_jacobi(8, 2 * wishart.beta + 1, 2 * wishart.alpha + 1)[0][::-1]) / 2
+    assert wishart.zeros == pytest.approx(zeros, rel=1e-14)
 
 
 @pytest.mark.parametrize(("p", "q"), [(0.5, 1e3), (2.5, 1234.0), (40.5, 1e6), (3.0, 1e15), (2000.5, 5e8)])
@@ -31,13 +31,13 @@ def test_beta_functions_of_large_arguments_have_all_their_digits(p, q):
 
 @pytest.mark.parametrize(("a", "b", "n"), [(1, 1, 10), (2, 3, 20), (3, 8, 40)])
 def test_the_density_of_a_largest_root_integrates_to_its_tail(a, b, n):
-    law = DoubleWishart(a, b, n)
+    wishart = DoubleWishart(a, b, n)
 
     def integrand(t):
-        # The mean of Π(t − θ) over the other roots is the polynomial with the zeros of the law.
-        return np.exp(law.log_constant) * t**law.alpha * (1 - t) ** law.beta * np.prod(t - law.zeros)
+        # The mean of Π(t − θ) over the other roots is the polynomial with the zeros of the null distribution.
+        return np.exp(wishart.log_constant) * t**wishart.alpha * (1 - t) ** wishart.beta * np.prod(t - wishart.zeros)
 
     for root in (0.6, 0.9):
-        assert np.exp(log_tail(np.array([root]), law)[0]) == pytest.approx(
+        assert np.exp(log_tail(np.array([root]), wishart)[0]) == pytest.approx(
             quad(integrand, root, 1, epsabs=0)[0], rel=1e-8
         )

@@ -65,15 +65,15 @@ def test_blocks_are_trusted_as_those_of_one_pair(share, rng):
         (number(np.where(rng.random(300) < share, rng.random(300), 0.0)).scales, number(rng.random(300)).scales)
         for _ in range(6)
     ]
-    ranks = [pair[0].basis.rank for pair in pairs]
-    pairs = [pair for pair, rank in zip(pairs, ranks, strict=True) if rank == ranks[0]]
+    dimensions = [pair[0].basis.dimension for pair in pairs]
+    pairs = [pair for pair, dimension in zip(pairs, dimensions, strict=True) if dimension == dimensions[0]]
     family = multiscale.family(*pairs[0])
     found, are_all = in_a_batch(pairs, family)
     assert found == pytest.approx([one_by_one(*pair)[1] for pair in pairs], rel=1e-9, nan_ok=True)
     assert are_all.tolist() == [multiscale.trusted(family, *pair) == family for pair in pairs]
 
 
-def test_rare_levels_on_both_sides_have_no_law(rng):
+def test_rare_levels_on_both_sides_have_no_null_distribution(rng):
     rare = [category(rng.permutation(400) < 4).scales for _ in range(2)]
     frequent = [category(rng.permutation(400) < 150).scales for _ in range(2)]
     found, are_all = in_a_batch([tuple(rare), tuple(frequent)], multiscale.family(*rare))
@@ -82,7 +82,7 @@ def test_rare_levels_on_both_sides_have_no_law(rng):
     assert are_all.tolist() == [False, True]
 
 
-def test_very_many_pairs_are_looked_up_in_a_table_of_the_law(rng):
+def test_very_many_pairs_are_looked_up_in_a_table_of_the_null_distribution(rng):
     x, y = number(rng.random(100)).scales, number(rng.random(100)).scales
     family, m = multiscale.family(x, y), MANY_ROOTS
     roots = np.sort(rng.random((m, len(family))) * 0.4, axis=1)

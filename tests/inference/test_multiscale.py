@@ -88,7 +88,7 @@ def test_effective_number_of_blocks():
 
 
 @pytest.mark.parametrize("family", SETS)
-def test_pvalues_of_the_law_are_a_law(family):
+def test_pvalues_of_the_null_distribution_are_a_null_distribution(family):
     means = -np.geomspace(1e-9, 5000, 3000)
     log_p = multiscale.log_pvalue_of_many_rows(means, family)
     assert (np.diff(log_p) < 0).all()
@@ -101,13 +101,14 @@ def test_pvalues_of_the_law_are_a_law(family):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", SETS)
-def test_law_of_the_combination_against_normal_matrices(family, rng):
+def test_null_distribution_of_the_combination_against_normal_matrices(family, rng):
     n, n_draws, shape = 10**7, 40_000, np.max(family, axis=0)
     cross = rng.standard_normal((n_draws, *shape)) / np.sqrt(n)
     means = multiscale.log_harmonic_mean(multiscale.log_evidence(multiscale.block_roots(cross, family), family, n))
     log_p = multiscale.log_pvalue_of_many_rows(means, family)
     for level in (0.5, 0.2, 0.05, 0.01):
-        # 3.5 Monte Carlo errors and 2 % of the level, which is how far the fitted curve is off (docs/inference.md).
+        # 3.5 Monte Carlo errors and 2 % of the level, which is how far the fitted curve is off
+        # (docs/explanation/test.md).
         error = 3.5 * np.sqrt(level * (1 - level) / n_draws) + 0.02 * level
         assert np.mean(log_p <= np.log(level)) == pytest.approx(level, abs=error)
 
@@ -126,14 +127,14 @@ def test_the_tail_of_few_rows_is_heavier_and_monotone(rng):
         assert log_p[-1] == pytest.approx(lowest) or 0.5 <= log_p[-1] / limit[-1] <= 0.75
 
 
-def test_many_ties_on_few_rows_have_no_law(rng):
+def test_many_ties_on_few_rows_have_no_null_distribution(rng):
     halves, distinct = number(np.arange(40) % 2), number(rng.standard_normal(40))
     assert multiscale.trusted(((1, 1),), halves, distinct) == ()
     assert multiscale.trusted(((1, 1),), distinct, distinct) == ((1, 1),)
     assert multiscale.trusted(((1, 1),), number(np.arange(60) % 2), number(np.arange(60) % 2)) == ((1, 1),)
 
 
-def test_few_ties_on_few_rows_have_the_law_of_none(rng):
+def test_few_ties_on_few_rows_have_the_null_distribution_of_none(rng):
     for n in (18, 23, 30, 49):
         distinct, tied = number(rng.standard_normal(n)), number(np.arange(n) // 2)
         assert tied.ties > 0
@@ -152,7 +153,7 @@ def test_blocks_leave_a_fifth_of_few_rows_free(rng):
         assert ((20, 1) in multiscale.trusted(multiscale.family(x, x), x, x)) is is_free
 
 
-def test_a_part_of_the_rows_without_ties_has_a_law(rng):
+def test_a_part_of_the_rows_without_ties_has_a_null_distribution(rng):
     x, rows = number(rng.standard_normal(60)), np.arange(60) % 2 == 0
     assert (1, 1) in multiscale.trusted(multiscale.family(x, x), x.on(rows), x.on(rows))
 
@@ -173,7 +174,8 @@ def test_size_on_few_rows_with_few_ties(kind, rng):
         evidence = multiscale.log_evidence(multiscale.block_roots(cross, trusted), trusted, n)
         log_p.append(multiscale.log_pvalue_of_pair(multiscale.log_harmonic_mean(evidence), trusted, x, y))
     for level in (0.05, 0.01, 1e-3):
-        # 3.5 Monte Carlo errors above the level; the studies show sizes down to 0.85 of it (docs/studies.md).
+        # 3.5 Monte Carlo errors above the level; the studies show sizes down to 0.85 of it
+        # (docs/validation/p-value-tables.md).
         assert np.mean(np.array(log_p) <= np.log(level)) <= level + 3.5 * np.sqrt(level * (1 - level) / 60_000)
 
 

@@ -12,7 +12,7 @@ from renyi.basis.random_features import draw, seeds
 from renyi.basis.ranks import quantise
 from renyi.compute.threads import ahead
 from renyi.inference import permutation
-from renyi.inference.permutation import ROUNDING, Groups, Shuffled, reaches, shuffled_pvalue, until_above
+from renyi.inference.permutation import ROUNDING, Groups, Permuted, permuted_pvalue, reaches, until_above
 
 (FIXED,) = seeds(None, n_draws=1)
 LINE = draw(1, 2, 3.0, kind="auto", seed=FIXED)
@@ -25,7 +25,7 @@ def corner(cross):
 
 def pvalue(x, y, *, statistic=corner, n_resamples=4999, seed=0, groups=None):
     observed = float(statistic(cross_products(x, y)[np.newaxis])[0])
-    return shuffled_pvalue(
+    return permuted_pvalue(
         x, y, statistic, observed=observed, rounding=ROUNDING, n_resamples=n_resamples, seed=(seed,), groups=groups
     )
 
@@ -41,10 +41,10 @@ def test_pvalue_is_the_share_among_all_permutations(rng):
 
 
 def test_pvalues_are_never_zero_and_say_what_they_rest_on():
-    assert Shuffled(n_drawn=999, n_reached=0).pvalue == 1 / 1000
-    assert Shuffled(n_drawn=999, n_reached=9).pvalue == 10 / 1000
+    assert Permuted(n_drawn=999, n_reached=0).pvalue == 1 / 1000
+    assert Permuted(n_drawn=999, n_reached=9).pvalue == 10 / 1000
     # Stopped at the hundredth: h/l.
-    assert Shuffled(n_drawn=400, n_reached=100).pvalue == 100 / 400
+    assert Permuted(n_drawn=400, n_reached=100).pvalue == 100 / 400
 
 
 def test_drawing_stops_once_the_answer_is_clear(rng):
@@ -53,7 +53,7 @@ def test_drawing_stops_once_the_answer_is_clear(rng):
     assert found.n_reached == 100
     assert found.n_drawn < 20_000
     same = scalar_basis(np.arange(50.0), LINE)
-    assert pvalue(same, same, n_resamples=500) == Shuffled(500, 0)
+    assert pvalue(same, same, n_resamples=500) == Permuted(500, 0)
 
 
 def test_equal_statistics_count_though_rounding_differs():
@@ -95,7 +95,7 @@ def test_batches_change_nothing(monkeypatch, rng):
     found = pvalue(x, y)
     monkeypatch.setattr(permutation, "_MOST_IN_A_BATCH", 7)
     assert pvalue(x, y) == found
-    # Single shuffles are drawn by another function of NumPy, which is why they need not be the same.
+    # Single permutations are drawn by another function of NumPy, which is why they need not be the same.
     monkeypatch.setattr(permutation, "_BATCH_BYTES", 1)
     assert pvalue(x, y).pvalue == pytest.approx(found.pvalue, abs=0.05)
 
@@ -109,7 +109,7 @@ def test_items_made_ahead_come_in_order_and_may_be_left(rng):
         list(ahead(1 / k for k in (1, 0)))
 
 
-def test_random_tables_have_the_law_of_shuffles(monkeypatch, rng):
+def test_random_tables_have_the_null_distribution_of_permutations(monkeypatch, rng):
     x, y = category_basis(rng.integers(0, 3, 400)), category_basis(rng.integers(0, 4, 400))
     by_tables = np.concatenate(list(permutation._products_of_tables(x, y, 4000, rng)))
     by_rows = np.concatenate(list(permutation._products_of_rows(x, y, 4000, rng, None)))
@@ -121,20 +121,20 @@ def test_random_tables_have_the_law_of_shuffles(monkeypatch, rng):
 
 def test_rows_stay_within_their_groups(rng):
     codes = rng.integers(0, 5, 40)
-    shuffled = Groups(codes, "within").shuffle(rng)
-    assert sorted(shuffled) == list(range(40))
-    assert (codes[shuffled] == codes).all()
-    assert (shuffled != np.arange(40)).any()
+    permuted = Groups(codes, "within").permute(rng)
+    assert sorted(permuted) == list(range(40))
+    assert (codes[permuted] == codes).all()
+    assert (permuted != np.arange(40)).any()
 
 
 def test_whole_groups_change_places_and_keep_their_order(rng):
     codes = np.array([0, 0, 0, 1, 1, 2, 2, 2, 3, 3, 3])
     for _ in range(20):
-        shuffled = Groups(codes, "whole").shuffle(rng)
-        assert shuffled[3:5].tolist() == [3, 4]  # the only group of its size
+        permuted = Groups(codes, "whole").permute(rng)
+        assert permuted[3:5].tolist() == [3, 4]  # the only group of its size
         for start in (0, 5, 8):
-            assert shuffled[start : start + 3].tolist() in ([0, 1, 2], [5, 6, 7], [8, 9, 10])
-        assert sorted(shuffled) == list(range(11))
+            assert permuted[start : start + 3].tolist() in ([0, 1, 2], [5, 6, 7], [8, 9, 10])
+        assert sorted(permuted) == list(range(11))
 
 
 def test_arrangements_of_groups():
@@ -143,7 +143,7 @@ def test_arrangements_of_groups():
     assert np.exp(Groups(codes, "whole").log_arrangements) == pytest.approx(2)
 
 
-def test_groups_that_cannot_be_shuffled_are_refused():
+def test_groups_that_cannot_be_permuted_are_refused():
     with pytest.raises(renyi.InputError, match="nothing to permute"):
         Groups(np.arange(5), "within")
     with pytest.raises(renyi.InputError, match="same number of rows"):
@@ -160,16 +160,16 @@ def rare(kind, n, rng):
 
 @pytest.mark.parametrize("kind", ["rare event", "mostly zeros"])
 @pytest.mark.parametrize("is_turned", [False, True])
-def test_products_of_exceptional_rows_have_the_law_of_shuffles(kind, is_turned, monkeypatch, rng):
+def test_products_of_exceptional_rows_have_the_null_distribution_of_permutations(kind, is_turned, monkeypatch, rng):
     n, m = 400, 4000
     x, y = number_scales(quantise(rng.standard_normal(n))).basis.leading(3), rare(kind, n, rng).leading(2)
     x, y = (y, x) if is_turned else (x, y)
     monkeypatch.setattr(permutation, "_ROWS_PER_CELL", np.inf)
     with monkeypatch.context() as without:
-        without.setattr(permutation, "_products_of_rows", lambda *_: pytest.fail("all rows were shuffled"))
-        by_exceptions = np.concatenate(list(permutation._shuffled_products(x, y, m, (1,), None)))
+        without.setattr(permutation, "_products_of_rows", lambda *_: pytest.fail("all rows were permuted"))
+        by_exceptions = np.concatenate(list(permutation._permuted_products(x, y, m, (1,), None)))
     by_rows = np.concatenate(list(permutation._products_of_rows(x, y, m, rng, None)))
-    assert by_exceptions.shape == by_rows.shape == (m, x.rank, y.rank)
+    assert by_exceptions.shape == by_rows.shape == (m, x.dimension, y.dimension)
     for a, b in np.ndindex(by_rows.shape[1:]):
         one, other = (products[:, a, b] * np.sqrt(n) for products in (by_exceptions, by_rows))
         assert one.mean() == pytest.approx(0, abs=4 / np.sqrt(m))
@@ -177,7 +177,7 @@ def test_products_of_exceptional_rows_have_the_law_of_shuffles(kind, is_turned, 
 
 
 @pytest.mark.parametrize("kind", ["rare event", "mostly zeros"])
-def test_exceptional_rows_at_given_places_are_a_shuffle_of_all_rows(kind, monkeypatch, rng):
+def test_exceptional_rows_at_given_places_are_a_permute_of_all_rows(kind, monkeypatch, rng):
     n = 400
     x, y = number_scales(quantise(rng.standard_normal(n))).basis, rare(kind, n, rng)
     rows = permutation._exceptional_rows(y)

@@ -59,11 +59,11 @@ def rows_of(cells):
     return np.array([place for place in np.ndindex(counts.shape) for _ in range(counts[place])]).T
 
 
-def shuffled(measure, x, y, *, n_resamples=99):
-    """By shuffles, also where theory has an answer."""
+def permuted(measure, x, y, *, n_resamples=99):
+    """By permutation, also where theory has an answer."""
     sides = [measure.side(column) for column in measure._columns(x, y, "raise")]
     value = measure.combine(sides[0].prepared, sides[1].prepared)
-    return measure.by_shuffles(sides[0], sides[1], value, n_resamples=n_resamples)
+    return measure.by_permutation(sides[0], sides[1], value, n_resamples=n_resamples)
 
 
 @pytest.mark.slow
@@ -79,9 +79,9 @@ def test_flags_without_association_have_a_pvalue_of_1(method, kind):
 @pytest.mark.parametrize("key", [*MEASURES, "mutual_info"])
 def test_no_measure_finds_anything_in_flags_without_association(key):
     measure = renyi.measure(key) if key == "mutual_info" else named(key)
-    for cells in FLAGS[:: 12 if measure.has_law else 40]:
+    for cells in FLAGS[:: 12 if measure.has_null else 40]:
         x, y = rows_of(np.reshape(cells, (2, 2))).astype(float)
-        found = shuffled(measure, x, y, n_resamples=40)
+        found = permuted(measure, x, y, n_resamples=40)
         assert found.n_reached == found.n_drawn == 40, cells
 
 
@@ -92,7 +92,7 @@ def test_no_measure_finds_anything_in_products_of_margins(key, margins, rng):
     x, y = rows_of(np.outer(*margins))
     for values in (np.arange(4.0), LEVELS):
         for order in (np.arange(len(x)), rng.permutation(len(x)), rng.permutation(len(x))):
-            found = shuffled(named(key), values[x[order]], values[y[order]])
+            found = permuted(named(key), values[x[order]], values[y[order]])
             assert found.n_reached == found.n_drawn == 99
 
 
@@ -104,15 +104,15 @@ def test_no_measure_finds_anything_in_categories_without_association(name, rng):
         x, y = (
             renyi.categorical(["abcd"[level] for level in side]) for side in cells[:, rng.permutation(cells.shape[1])]
         )
-        found = shuffled(renyi.measure(name), x, y)
+        found = permuted(renyi.measure(name), x, y)
         assert found.n_reached == found.n_drawn == 99
 
 
 def test_small_statistics_are_no_ties(rng):
     # A wide kernel makes the criterion 10⁻¹³ of what it is by default.
     x, y = rng.standard_normal(30), rng.standard_normal(30)
-    plain = shuffled(renyi.measure("hsic", width=3000.0), x, y, n_resamples=999)
-    assert shuffled(renyi.measure("hsic", width=3000.0, normalised=False), x, y, n_resamples=999) == plain
+    plain = permuted(renyi.measure("hsic", width=3000.0), x, y, n_resamples=999)
+    assert permuted(renyi.measure("hsic", width=3000.0, normalised=False), x, y, n_resamples=999) == plain
     assert renyi.measure("hsic", width=3000.0, normalised=False)(x, y) < 1e-13
     assert 100 == plain.n_reached < plain.n_drawn
 
@@ -128,7 +128,7 @@ def test_statistics_that_are_hardly_apart_are_no_ties(method):
 
 
 @pytest.mark.parametrize(("a", "b", "n"), [(1, 1, 12), (3, 3, 30), (2, 20, 50), (10, 20, 200), (20, 20, 1000)])
-def test_the_law_and_its_tables_are_one_statistic(a, b, n):
+def test_the_null_distribution_and_its_tables_are_one_statistic(a, b, n):
     roots = np.concatenate(([0.0], np.geomspace(1e-30, 0.99, 500)))
     for one, many in zip(-log_sf(roots, a, b, n), -log_sf_of_many(roots, a, b, n), strict=True):
         assert permutation.reaches(one, many, rounding=permutation.ROUNDING_OF_LOGARITHMS)
@@ -251,9 +251,9 @@ EXACT = {
 def test_ties_are_those_of_exact_arithmetic_in_any_row_order(key, every_order, rng):
     measure = renyi.measure("dcor", unbiased=True) if key == "dcor unbiased" else renyi.measure(key)
     for x, y in small_tables():
-        expected = permutation.Shuffled(factorial(len(x)), n_reached(EXACT[key], x, y))
+        expected = permutation.Permuted(factorial(len(x)), n_reached(EXACT[key], x, y))
         for order in (np.arange(len(x)), rng.permutation(len(x))):
-            found = shuffled(measure, np.array(x, float)[order], np.array(y, float)[order])
+            found = permuted(measure, np.array(x, float)[order], np.array(y, float)[order])
             assert found == expected, (x, y)
 
 
@@ -278,9 +278,9 @@ def test_ties_of_flags_are_those_of_exact_arithmetic(name, every_order, rng):
     flags = [(x, y) for x, y in small_tables() if len(set(x)) == len(set(y)) == 2]
     assert len(flags) > 4
     for x, y in flags[:3] if name == "mutual_info" else flags:
-        expected = permutation.Shuffled(factorial(len(x)), n_reached(exact, x, y))
+        expected = permutation.Permuted(factorial(len(x)), n_reached(exact, x, y))
         order = rng.permutation(len(x))
-        assert shuffled(renyi.measure(name), np.array(x, float)[order], np.array(y, float)[order]) == expected
+        assert permuted(renyi.measure(name), np.array(x, float)[order], np.array(y, float)[order]) == expected
 
 
 # Through every door: all levels meet equally often, so that no two columns are associated.
@@ -301,7 +301,7 @@ def test_tables_compare_alike(measure, rng):
     for _ in range(8):
         frame = in_some_order(rng)
         found = renyi.matrix(frame, measure=measure)
-        assert found.n_shuffled >= 2  # flags may be counted
+        assert found.n_permuted >= 2  # flags may be counted
         assert of_pairs(found) == [1.0, 1.0, 1.0]
         assert renyi.screen(frame, "c", measure=measure).pvalues.tolist() == [1.0, 1.0]
 
@@ -311,7 +311,7 @@ def test_batches_compare_alike(n_first, rng):
     for _ in range(4):
         frame = in_some_order(rng)
         found = renyi.matrix(iter([frame[:n_first], frame[n_first:]]))
-        assert found.n_shuffled == 3
+        assert found.n_permuted == 3
         assert of_pairs(found) == [1.0, 1.0, 1.0]
 
 
@@ -343,7 +343,7 @@ def test_gains_compare_alike(n_columns, rng):
         gains = Gains(as_candidates(columns), Column("y", "number", y[order].astype(float)))
         gains.of_singles(range(n_columns))
         assert gains.doubtful == list(range(n_columns))
-        best = gains.by_shuffles(gains.doubtful, alpha=0.05)
+        best = gains.by_permutation(gains.doubtful, alpha=0.05)
         assert best is not None
         assert best[1] == 0.0
 

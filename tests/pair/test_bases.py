@@ -46,5 +46,5 @@ def test_a_scale_without_variation_is_refused(rng):
 
 def test_the_rank_of_one_side_does_not_depend_on_the_other(rng):
     x = np.round(rng.standard_normal(200), 1)
-    ranks = {renyi.transformations(x, y).ranks[0] for y in (x**2, rng.random(200), np.arange(200), -x)}
-    assert len(ranks) == 1
+    dimensions = {renyi.transformations(x, y).dimensions[0] for y in (x**2, rng.random(200), np.arange(200), -x)}
+    assert len(dimensions) == 1

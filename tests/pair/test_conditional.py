@@ -36,7 +36,7 @@ def test_what_z_does_not_explain_is_found(rng):
     low, high = strong.confidence_interval()
     assert low < strong.debiased < high
     assert strong.n_explained > 10
-    assert strong.calibration == "law"
+    assert strong.calibration == "theory"
 
 
 def test_z_may_be_of_any_kind_and_number(rng):

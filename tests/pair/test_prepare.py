@@ -7,7 +7,7 @@ import renyi
 from renyi.data.column import Column
 from renyi.data.reader import as_column
 from renyi.errors import InputError
-from renyi.pair.independence import Shuffles, on_every_scale
+from renyi.pair.independence import Permutations, on_every_scale
 from renyi.pair.prepare import prepare, together
 from renyi.pair.settings import Settings
 from sample_tables import SEED
@@ -17,8 +17,8 @@ def test_prepared_columns_serve_many_pairs(parabola):
     """One pair and a table agree: what is prepared once gives the same result as a call for the pair."""
     x, y = parabola
     columns = [prepare(as_column(values, "x"), SEED) for values in (x, y)]
-    shuffles = Shuffles(99, SEED, None)
-    assert on_every_scale(*columns, shuffles).log_pvalue == renyi.independence_test(x, y).log_pvalue
+    permutations = Permutations(99, SEED, None)
+    assert on_every_scale(*columns, permutations).log_pvalue == renyi.independence_test(x, y).log_pvalue
 
 
 @pytest.mark.parametrize("kind", ["number", "category", "vector"])
@@ -32,15 +32,15 @@ def test_functions_are_orthonormal_on_the_rows_that_a_column_has(kind, rng):
         functions = basis.rows(0, basis.n_samples)
         assert len(functions) == (~missing).sum()
         np.testing.assert_allclose(functions.mean(axis=0), 0, atol=1e-9)
-        np.testing.assert_allclose(functions.T @ functions / len(functions), np.eye(basis.rank), atol=1e-7)
+        np.testing.assert_allclose(functions.T @ functions / len(functions), np.eye(basis.dimension), atol=1e-7)
 
 
 def test_settings_reach_the_coefficient_and_not_the_test(rng):
     column = Column("x", "number", rng.standard_normal(300))
     few = prepare(column, SEED, Settings(2, 1.0, "auto"))
     usual = prepare(column, SEED)
-    assert few.basis.rank < usual.basis.rank
-    assert few.scales.basis.rank == usual.scales.basis.rank
+    assert few.basis.dimension < usual.basis.dimension
+    assert few.scales.basis.dimension == usual.scales.basis.dimension
 
 
 def test_two_columns_come_together_on_the_rows_that_both_have(rng):

@@ -44,11 +44,12 @@ def test_2_symmetric_for_vectors_and_every_draw(kind, rng):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [60, 500, 5000])
-def test_4_small_under_independence_as_its_law_says(n, rng):
+def test_4_small_under_independence_as_its_null_distribution_says(n, rng):
     values = np.array([renyi.rdc(*rng.random((2, n))) for _ in range(400)])
     found = renyi.transformations(*rng.random((2, n)))
-    below = np.mean(values**2 <= null_median(*found.ranks, n))
-    # A share of 400 has a standard error of 0.025. The law is that of normal data; for ranks it is a limit in n.
+    below = np.mean(values**2 <= null_median(*found.dimensions, n))
+    # A share of 400 has a standard error of 0.025. The null distribution is that of normal data; for ranks it is a
+    # limit in n.
     assert below == pytest.approx(0.5, abs=3.3 * 0.025 + 2 / n)
 
 
@@ -162,7 +163,7 @@ def test_a_rare_binary_column_does_not_depend_on_the_row_number(rng):
         rare = np.zeros(n)
         rare[rng.choice(n, n // 50, replace=False)] = 1
         values.append(renyi.rdc(rare, np.arange(n)))
-    # Rank 1 against rank 8: ρ² is Beta(4, (n − 9)/2), whose median lies within 1/n of 7.34/n.
+    # Dimension 1 against 8: ρ² is Beta(4, (n − 9)/2), whose median lies within 1/n of 7.34/n.
     median = null_median(1, 8, n)
     assert np.mean(np.array(values) ** 2 <= median) == pytest.approx(0.5, abs=3.3 * np.sqrt(0.25 / 200))
     assert max(values) < 0.15

@@ -71,14 +71,14 @@ def test_notes_tell_series_from_sorted_rows(rng, pair):
         ({"time": np.r_[0:300, 305:405]}, "rows 299 and 300 .* irregular|irregular: rows 299 and 300"),
         ({"time": [None, *range(399)]}, "lacks 1 stamps .first in row 0"),
         ({"time": [1, 2, 3]}, "3 stamps for 400 rows"),
-        ({"time": "date"}, "makes no sense here"),
+        ({"time": "date"}, "time must be True for rows in order, or a stamp for each row, got"),
         ({"time": True, "method": "roy"}, "takes rows as independent"),
         ({"time": True, "exchange": "whole"}, "series of its own"),
         ({"time": True, "groups": np.arange(400) // 5}, "shortest group has 5 rows"),
-        ({"order": "yes"}, "order='yes' makes no sense"),
+        ({"order": "yes"}, "order must be 'check', or None .*, got 'yes'"),
     ],
 )
-def test_what_makes_no_sense(pair, settings, message):
+def test_invalid_arguments_are_refused(pair, settings, message):
     with pytest.raises(renyi.InputError, match=message):
         renyi.independence_test(*pair, **settings)
 
@@ -86,3 +86,36 @@ def test_what_makes_no_sense(pair, settings, message):
 def test_few_rows_are_refused(pair):
     with pytest.raises(renyi.InputError, match="49 rows, too few"):
         renyi.independence_test(*pair[:, :49], time=True)
+
+
+def test_trends_are_told_and_taken_out(rng):
+    x, y = lfilter([1], [1, -0.5], rng.standard_normal((2, 500)))[:, 100:] + np.linspace(0, 8, 400)
+    found = renyi.independence_test(x, y, time=True)
+    assert found.pvalue < 0.01
+    assert found.notes == (
+        "2 columns ('x', 'y') have a trend, and two columns with trends look dependent: pass detrend='linear' or "
+        "'difference'",
+    )
+    for detrend in ("linear", "difference"):
+        left = renyi.independence_test(x, y, time=True, detrend=detrend)
+        assert left.pvalue > 0.05
+        assert len(left.notes) == 1
+        assert left.n_samples == (400 if detrend == "linear" else 399)
+
+
+def test_a_season_is_taken_out(rng):
+    season, noise = rng.standard_normal(24)[np.arange(480) % 24], rng.standard_normal((2, 480))
+    x, y = 2 * season + noise[0], 3 * season + noise[1]
+    assert renyi.independence_test(x, y, time=True).pvalue < 1e-4
+    assert renyi.independence_test(x, y, time=True, period=24).pvalue > 0.01
+    both = renyi.independence_test(x, y + 2 * (x - 2 * season) ** 2, time=True, period=24, detrend="linear")
+    assert both.pvalue < 1e-6
+    assert "straight line" in both.notes[0]
+    assert "period of 24 rows" in both.notes[0]
+    order = rng.permutation(480)
+    again = renyi.independence_test(x[order], y[order], time=np.arange(480)[order], period=24)
+    assert again.pvalue == renyi.independence_test(x, y, time=True, period=24).pvalue
+    with pytest.raises(renyi.InputError, match="'x' is nothing but a season of 24 rows"):
+        renyi.independence_test(season, y, time=True, period=24)
+    with pytest.raises(renyi.InputError, match="detrend and period are for series"):
+        renyi.independence_test(x, y, period=24)

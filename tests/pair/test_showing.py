@@ -29,4 +29,4 @@ def test_results_show_their_public_names_alone(rng):
     test, functions = renyi.independence_test(x, y), renyi.transformations(x, y)
     assert {"pvalue", "strength", "confidence_interval"} < set(dir(test))
     assert {"f", "g", "correlation", "plot"} < set(dir(functions))
-    assert not {"bases", "by_law", "by_shuffles", "__eq__"} & {*dir(test), *dir(functions)}
+    assert not {"bases", "by_theory", "by_permutation", "__eq__"} & {*dir(test), *dir(functions)}

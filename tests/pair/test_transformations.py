@@ -13,9 +13,9 @@ def test_functions_attain_the_coefficient(parabola):
     for values in (f, g):
         assert values.mean() == pytest.approx(0, abs=1e-8)
         assert values.var() == pytest.approx(1, abs=1e-8)
-    assert found.correlations.shape == (min(found.ranks),)
+    assert found.correlations.shape == (min(found.dimensions),)
     assert np.all(np.diff(found.correlations) <= 0)
-    assert found.ranks == (8, 8)
+    assert found.dimensions == (8, 8)
     assert found.n_samples == 500
 
 

@@ -37,7 +37,7 @@ class TestDocument:
         assert document["schema"] == SCHEMA
 
     def test_has_the_fields_that_the_documentation_names(self, document):
-        text = (Path(__file__).parents[2] / "docs" / "report-schema.md").read_text(encoding="utf-8")
+        text = (Path(__file__).parents[2] / "docs/reference/report-schema.md").read_text(encoding="utf-8")
         named = set(re.findall(r"^\| `(\w+)`", text, flags=re.MULTILINE))
         said = {*document, *document["columns"][0], *document["pairs"], *document["details"][0]}
         said |= {*document["heatmap"], *document["network"], "column"}
@@ -141,7 +141,7 @@ class TestDocument:
         assert all(column["sample"] is None for column in document["columns"])
 
     @pytest.mark.parametrize("options", [{"rows": -1}, {"rows": 1.5}, {"pairs": "ab"}, {"pairs": [("a",)]}])
-    def test_options_that_make_no_sense(self, options):
+    def test_invalid_options_are_refused(self, options):
         with pytest.raises(InputError):
             ReportOptions(**options)
 

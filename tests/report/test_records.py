@@ -33,7 +33,7 @@ def test_a_screening_names_its_target_and_what_is_given(rng):
     assert record_of(renyi.matrix(parabola(rng)), q=1.0)["target"] is None
 
 
-def test_a_measure_without_a_law_has_no_rate_and_all_pairs(rng):
+def test_a_measure_without_a_null_distribution_has_no_rate_and_all_pairs(rng):
     record = record_of(renyi.matrix(parabola(rng, n=60), measure="mic"), q=0.05)
     assert record["fdr"] is None
     assert record["tests"] == 0

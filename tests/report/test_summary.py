@@ -4,7 +4,7 @@ from rich.cells import cell_len
 
 import renyi
 from hostile import IN_A_TERMINAL as HOSTILE
-from renyi.report.summary import pvalue, remarks, short, width
+from renyi.report.summary import pvalue, remarks, short, told_apart, width
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,17 @@ def test_short_names_keep_both_ends(name, limit):
     assert shown.isprintable() or "\u200d" in shown
     assert "…" in shown or shown == short(name, 10**6)
     assert width(shown) == cell_len(shown) or "\u200d" in shown
+
+
+def test_names_that_read_the_same_when_cut_are_told_apart():
+    names = ["games played in the regular season, home", "games played in the regular season, away", "runs"]
+    far = ["x" * 50 + letter + "y" * 50 for letter in "ab"]
+    for kept in (22, 30):
+        cut = told_apart([*names, *far], kept)
+        assert len(set(cut)) == 5
+        assert max(map(len, cut)) <= kept
+    assert told_apart(names, 60) == names
+    assert told_apart(["x" * 99, "x" * 99], 10) == ["xxxxx…xxxx"] * 2
+    # No place shows what tells all three apart.
+    both = ["p" * 40 + a + "q" * 40 + b + "r" * 40 for a, b in ("ab", "aB", "Ab")]
+    assert len(set(told_apart(both, 20))) == 3

@@ -87,7 +87,7 @@ def test_features_that_go_together_are_found_on_a_device(rng):
 
 
 @pytest.mark.slow
-def test_rare_levels_are_shuffled_on_a_device(rng):
+def test_rare_levels_are_permuted_on_a_device(rng):
     X = (rng.random((3000, 20)) < 0.002).astype(float)
     y = rng.standard_normal(3000)
     y[X[:, 3] > 0] += 6.0

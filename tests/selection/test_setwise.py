@@ -68,11 +68,11 @@ def test_what_cannot_be_measured_is_never_the_best(rng):
 @pytest.mark.slow
 def test_the_pvalue_is_that_of_the_best_of_all(rng):
     noise, y = rng.standard_normal((60, 8)), rng.standard_normal(60)
-    # A large alpha, so that all 199 shuffles are taken.
+    # A large alpha, so that all 199 permutations are taken.
     found = setwise(noise, y, is_tested=True).best(range(8), room=8, alpha=0.5)
     best = -found.others.min()
-    shuffled = [max(explained(noise[order][:, [k]], y) for k in range(8)) for order in map(rng.permutation, [60] * 500)]
-    assert np.exp(found.log_pvalue) == pytest.approx(np.mean(shuffled >= best), abs=4 * (0.5 / np.sqrt(199)))
+    permuted = [max(explained(noise[order][:, [k]], y) for k in range(8)) for order in map(rng.permutation, [60] * 500)]
+    assert np.exp(found.log_pvalue) == pytest.approx(np.mean(permuted >= best), abs=4 * (0.5 / np.sqrt(199)))
     alone = renyi.measure("pearson").test(noise[:, found.features[0]], y).pvalue
     assert np.exp(found.log_pvalue) > 2 * alone
     again = setwise(noise, y, is_tested=True).best(range(8), room=8, alpha=0.5)
@@ -82,7 +82,7 @@ def test_the_pvalue_is_that_of_the_best_of_all(rng):
     assert 0.01 < np.exp(early.log_pvalue) != np.exp(found.log_pvalue)
 
 
-def test_a_dependence_has_the_smallest_pvalue_that_shuffles_can_tell(rng):
+def test_a_dependence_has_the_smallest_pvalue_that_permutations_can_tell(rng):
     x = rng.standard_normal((60, 3))
     found = setwise(x, x[:, 1], is_tested=True).best(range(3), room=3, alpha=0.05)
     assert np.exp(found.log_pvalue) == pytest.approx(1 / 200)

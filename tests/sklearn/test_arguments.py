@@ -16,7 +16,7 @@ def test_threads_are_counted_as_joblib_does():
     assert n_threads_of(-2) == max(1, available_cores() - 1)
     assert n_threads_of(-1000) == 1
     for wrong in (0, 1.5, True, "all"):
-        with pytest.raises(InputError, match="n_jobs="):
+        with pytest.raises(InputError, match="n_jobs must be"):
             n_threads_of(wrong)
 
 

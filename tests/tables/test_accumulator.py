@@ -114,10 +114,10 @@ def test_a_target_gives_a_screening(rng):
     np.testing.assert_allclose(found.values, expected.values, atol=1e-6)
 
 
-def test_rare_events_are_shuffled_from_counts_alone(rng):
+def test_rare_events_are_permuted_from_counts_alone(rng):
     columns = {"a": rng.random(3000) < 0.003, "b": rng.random(3000) < 0.003, "x": rng.normal(size=3000)}
     found, expected = accumulated(cut(columns, [100])), renyi.matrix(columns)
-    assert found.n_shuffled == expected.n_shuffled > 0
+    assert found.n_permuted == expected.n_permuted > 0
     check_equal(found, expected)
 
 

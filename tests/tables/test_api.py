@@ -127,8 +127,8 @@ def test_results_come_back_in_the_kind_of_frame_that_came_in(rng):
     for kind, given in kinds.items():
         assert isinstance(renyi.matrix(given).to_frame(), kind)
         assert isinstance(renyi.matrix(given).to_edges(), kind)
-        assert isinstance(renyi.matrix(given).top(q=1.0), kind)
-        assert isinstance(renyi.pairs(given, q=1.0), kind)
+        assert isinstance(renyi.matrix(given).top(fdr=1.0), kind)
+        assert isinstance(renyi.pairs(given, fdr=1.0), kind)
         assert isinstance(renyi.screen(given, "a").to_frame(), kind)
 
 
@@ -283,28 +283,28 @@ def small(rng):
         (lambda t: renyi.screen(t, "age", correction="fdr"), "correction='fdr' is unknown"),
         (lambda t: renyi.matrix(t, missing="drop"), "missing='drop' is unknown"),
         (lambda t: renyi.pairs(t, correction="holm"), "'holm' needs all p-values at once"),
-        (lambda t: renyi.pairs(t, top=0), "top=0 makes no sense"),
-        (lambda t: renyi.pairs(t, top=2.5), "top=2.5 makes no sense"),
-        (lambda t: renyi.pairs(t, top=True), "top=True makes no sense"),
-        (lambda t: renyi.pairs(t, threshold=1.5), "threshold=1.5 makes no sense"),
-        (lambda t: renyi.pairs(t, threshold="0.5"), "threshold='0.5' makes no sense"),
-        (lambda t: renyi.pairs(t, threshold=True), "threshold=True makes no sense"),
-        (lambda t: renyi.pairs(t, threshold=float("nan")), "threshold=nan makes no sense"),
-        (lambda t: renyi.pairs(t, q=0), "q=0 is no false discovery rate"),
-        (lambda t: renyi.pairs(t, q=1.1), "q=1.1 is no false discovery rate"),
-        (lambda t: renyi.pairs(t, q=True), "q=True is no false discovery rate"),
-        (lambda t: renyi.pairs(t, q="all"), "q='all' is no false discovery rate"),
+        (lambda t: renyi.pairs(t, top=0), "top must be an integer of at least 1, got 0"),
+        (lambda t: renyi.pairs(t, top=2.5), "top must be an integer of at least 1, got 2.5"),
+        (lambda t: renyi.pairs(t, top=True), "top must be an integer of at least 1, got True"),
+        (lambda t: renyi.pairs(t, threshold=1.5), "threshold must be a coefficient between -1 and 1, got 1.5"),
+        (lambda t: renyi.pairs(t, threshold="0.5"), "threshold must be a coefficient between -1 and 1, got '0.5'"),
+        (lambda t: renyi.pairs(t, threshold=True), "threshold must be a coefficient between -1 and 1, got True"),
+        (lambda t: renyi.pairs(t, threshold=float("nan")), "threshold must be a coefficient between -1 and 1, got nan"),
+        (lambda t: renyi.pairs(t, fdr=0), "fdr must be a number above 0, at most 1, got 0"),
+        (lambda t: renyi.pairs(t, fdr=1.1), "fdr must be a number above 0, at most 1, got 1.1"),
+        (lambda t: renyi.pairs(t, fdr=True), "fdr must be a number above 0, at most 1, got True"),
+        (lambda t: renyi.pairs(t, fdr="all"), "fdr must be a number above 0, at most 1, got 'all'"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_a_reason(call, message, rng):
+def test_what_is_refused_has_a_reason(call, message, rng):
     with pytest.raises(renyi.InputError, match=message):
         call(small(rng))
 
 
 def test_settings_are_refused_before_any_work_is_done(monkeypatch, rng):
     monkeypatch.setattr(in_memory, "prepare", lambda *_: pytest.fail("a column was prepared"))
-    with pytest.raises(renyi.InputError, match="q=2"):
-        renyi.pairs(small(rng), q=2)
+    with pytest.raises(renyi.InputError, match=r"fdr must be .*, got 2"):
+        renyi.pairs(small(rng), fdr=2)
     with pytest.raises(renyi.InputError, match="target"):
         renyi.screen(small(rng), "nothing")
 

@@ -67,7 +67,7 @@ def test_measures_and_corrections_are_known_by_name():
     assert plain.by.name == "dcor"
     with pytest.raises(InputError, match="correction='fdr' is unknown"):
         replace(plain, correction="fdr")
-    with pytest.raises(InputError, match="sample=-1 makes no sense"):
+    with pytest.raises(InputError, match="sample must be an integer of at least 0, got -1"):
         replace(plain, sample=-1)
 
 

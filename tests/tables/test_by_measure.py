@@ -15,7 +15,7 @@ from renyi.tables.by_measure import _n_resamples
 from sample_tables import mixed
 
 NAMES = [name for name in renyi.measures() if name != "rdc"]
-SLOW_TO_TEST = [name for name in NAMES if renyi.measure(name).statement.law == "shuffles"]
+SLOW_TO_TEST = [name for name in NAMES if renyi.measure(name).statement.null == "permutations"]
 
 
 def numbers(n, rng, *, gaps=0.0):
@@ -94,18 +94,18 @@ def test_pairs_are_ranked_by_the_size_of_the_coefficient_and_keep_their_signs(rn
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [15, 60])
 @pytest.mark.parametrize("name", ["pearson", "spearman"])
-def test_laws_of_all_pairs_at_once_are_those_of_each(name, n, rng):
+def test_null_distributions_of_all_pairs_at_once_are_those_of_each(name, n, rng):
     table = np.column_stack((rng.normal(size=(n, 6)), rng.standard_cauchy((n, 6)), rng.random((n, 4)) < 3 / n))
     table[0, -4:] = 1.0
     found, measure = renyi.matrix(table, measure=name), renyi.measure(name)
     tests = [[measure.test(table[:, i], table[:, j]) for j in range(16)] for i in range(16)]
     for i, j in zip(*np.triu_indices(16, 1), strict=True):
         assert found.pvalues[i, j] == pytest.approx(tests[i][j].pvalue, rel=1e-9)
-    n_shuffled = sum(tests[i][j].calibration == "shuffles" for i, j in zip(*np.triu_indices(16, 1), strict=True))
-    assert found.n_shuffled == n_shuffled > 0
+    n_permuted = sum(tests[i][j].calibration == "permutation" for i, j in zip(*np.triu_indices(16, 1), strict=True))
+    assert found.n_permuted == n_permuted > 0
 
 
-def test_the_law_of_very_many_pairs_is_that_of_few(rng):
+def test_the_null_distribution_of_very_many_pairs_is_that_of_few(rng):
     values = rng.standard_normal((200, 100))
     values[:, 1] = 1 - 2 * values[:, 0]  # a correlation of 1, beyond what is tabulated
     values[:, 2] = values[:, 0] + 0.3 * values[:, 2]
@@ -130,7 +130,7 @@ def test_pairs_by_pearson_take_no_longer_than_by_rdc(rng):
     assert by_pearson < by_rdc
 
 
-def test_a_measure_without_a_law_ranks_and_says_that_nothing_was_tested(rng):
+def test_a_measure_without_a_null_distribution_ranks_and_says_that_nothing_was_tested(rng):
     found = renyi.matrix(numbers(60, rng), measure="mic")
     assert found.n_tests == 0
     assert "ranked by mic and not tested" in repr(found)
@@ -143,12 +143,12 @@ def test_a_rate_of_findings_is_refused_where_nothing_is_tested(rng, tmp_path):
     frame = numbers(60, rng)
     found, screening = renyi.matrix(frame, measure="mic"), renyi.screen(frame, "a", measure="mic")
     for ask in (
-        lambda: found.top(q=0.1),
-        lambda: screening.top(q=0.1),
-        lambda: found.report(tmp_path / "found.json", q=0.1),
-        lambda: renyi.pairs(frame, measure="mic", q=0.1),
+        lambda: found.top(fdr=0.1),
+        lambda: screening.top(fdr=0.1),
+        lambda: found.report(tmp_path / "found.json", fdr=0.1),
+        lambda: renyi.pairs(frame, measure="mic", fdr=0.1),
     ):
-        with pytest.raises(renyi.InputError, match=r"q=0.1 is a false discovery rate, and mic ranks pairs without"):
+        with pytest.raises(renyi.InputError, match=r"fdr=0.1 is a false discovery rate, and mic ranks pairs without"):
             ask()
     assert len(renyi.pairs(frame, measure="mic")) == len(found.top()) == 6
     assert found.report(tmp_path / "found.json").exists()
@@ -187,27 +187,27 @@ def test_a_pair_with_too_few_rows_in_common_is_not_measured(rng):
     assert found.values[0, 2] == pytest.approx(1.0, abs=1e-14)
 
 
-WITH_LAW = [name for name in NAMES if name not in SLOW_TO_TEST]
+WITH_NULL = [name for name in NAMES if name not in SLOW_TO_TEST]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_shuffled_pvalues_depend_neither_on_the_order_of_rows_nor_on_that_of_sides(name, rng):
+def test_permuted_pvalues_depend_neither_on_the_order_of_rows_nor_on_that_of_sides(name, rng):
     m, order = renyi.measure(name).undirected(), rng.permutation(25)
     tied = np.floor(3 * rng.random(25)), np.floor(4 * rng.random(25))
     remote = np.where(np.arange(25) == 0, 50.0, rng.standard_normal(25)), rng.standard_cauchy(25) ** 3
     for x, y in (tied, remote) if name in ("pearson", "cca", "dcor") else (tied,):
         found = m.test(x, y, n_resamples=99)
-        assert found.calibration == "shuffles"
+        assert found.calibration == "permutation"
         assert m.test(x[order], y[order], n_resamples=99).pvalue == found.pvalue
         if m.statement.is_symmetric:
             assert m.test(y, x, n_resamples=99).pvalue == found.pvalue
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", WITH_LAW)
+@pytest.mark.parametrize("name", WITH_NULL)
 def test_one_dependence_on_few_rows_is_found_among_many_columns(name, rng):
-    # 999 shuffles end at 0.001, which is not below 0.05 over the number of tests.
+    # 999 permutations end at 0.001, which is not below 0.05 over the number of tests.
     frame = pd.DataFrame(rng.standard_normal((30, 24)))
     frame[24] = frame[0] + 0.05 * rng.standard_normal(30)
     found = renyi.matrix(frame, measure=name)
@@ -215,15 +215,15 @@ def test_one_dependence_on_few_rows_is_found_among_many_columns(name, rng):
     assert found.qvalues[0, 24] <= 0.05
 
 
-def test_shuffles_are_as_many_as_the_tests_of_a_table_ask_for(rng):
-    # One row outweighs all others in every column, so that every pair is shuffled.
+def test_permutations_are_as_many_as_the_tests_of_a_table_ask_for(rng):
+    # One row outweighs all others in every column, so that every pair is permuted.
     table = rng.standard_normal((30, 24))
     table[0] = 8.0
     table = np.column_stack((table, table[:, 0] + 0.01 * rng.standard_normal(30)))
     found = renyi.matrix(pd.DataFrame(table), measure="pearson")
-    assert found.n_shuffled == found.n_tests == 300
-    assert found.edges.smallest_shuffled == found.pvalues[0, 24] == pytest.approx(1 / 12_001)
-    assert "p from 12,000 shuffles" in repr(found)
+    assert found.n_permuted == found.n_tests == 300
+    assert found.edges.smallest_permuted == found.pvalues[0, 24] == pytest.approx(1 / 12_001)
+    assert "p from 12,000 permutations" in repr(found)
     # All of them together are held to a time.
     assert _n_resamples(10**6, 10**6) == 10**5
     assert _n_resamples(10, 10) == _n_resamples(10**6, 10**9) == 9999
@@ -232,7 +232,7 @@ def test_shuffles_are_as_many_as_the_tests_of_a_table_ask_for(rng):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["pearson", "spearman", "kendall", "cca", "dcor", "hsic"])
 def test_tables_of_independent_rare_flags_hold_no_discoveries(name, rng):
-    # By the laws of many rows seven in ten of such tables had one.
+    # By the null distributions of many rows seven in ten of such tables had one.
     n_found = 0
     for n_ones in (15, 20, 30):
         flags = np.stack([rng.permutation(np.arange(800) < n_ones) for _ in range(30)], axis=1)
@@ -363,7 +363,7 @@ def test_a_threshold_is_on_the_scale_of_the_measure(rng):
     table = {"x": x, "y": x + 1e-3 * rng.random(200), "z": rng.random(200)}
     assert renyi.pairs(table, measure="mutual_info", threshold=1.5)["y"].tolist() == ["y"]
     for measure, threshold in (("dcor", 1.5), ("rdc", 1.5), ("mutual_info", np.inf), ("mutual_info", np.nan)):
-        with pytest.raises(renyi.InputError, match="makes no sense: pass a coefficient"):
+        with pytest.raises(renyi.InputError, match="threshold must be a coefficient"):
             renyi.pairs(table, measure=measure, threshold=threshold)
 
 

@@ -56,7 +56,7 @@ def test_what_was_found_cannot_be_written_to(rng):
 def test_frames_are_copies(rng):
     found = renyi.matrix(parabola(rng).to_dict("series"))
     before = found.values.copy()
-    for frame in (found.to_edges(), found.top(q=1.0, fold=False)):
+    for frame in (found.to_edges(), found.top(fdr=1.0, fold=False)):
         frame["coefficient"][:] = frame["p"][:] = 0.0
     np.testing.assert_array_equal(found.values, before)
     np.testing.assert_array_equal(np.sort(found.to_edges()["coefficient"]), np.sort(before[np.triu_indices(4, 1)]))
@@ -102,8 +102,8 @@ def test_top_has_the_strongest_at_the_rate(rng):
     assert len(top) == found.n_found() == np.count_nonzero(np.triu(found.qvalues <= 0.05))
     assert top["debiased"].is_monotonic_decreasing
     assert len(found.top(2, fold=False)) == 2
-    assert len(found.top(q=1.0, fold=False)) == 6
-    pd.testing.assert_frame_equal(found.top(q=1.0, fold=False), found.to_edges())
+    assert len(found.top(fdr=1.0, fold=False)) == 6
+    pd.testing.assert_frame_equal(found.top(fdr=1.0, fold=False), found.to_edges())
 
 
 def test_a_parabola_is_marked_as_nonlinear_and_a_line_is_not(rng):
@@ -156,21 +156,21 @@ def test_without_anything_found_the_top_is_empty(rng):
     found = renyi.matrix(rng.random((100, 3)))
     assert found.n_found(1e-9) == 0
     for fold in (True, False):
-        assert len(found.top(q=1e-9, fold=fold)["x"]) == 0
+        assert len(found.top(fdr=1e-9, fold=fold)["x"]) == 0
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda found: found.top(0), "n=0 makes no sense"),
-        (lambda found: found.top(2.0), "n=2.0 makes no sense"),
-        (lambda found: found.top(True), "n=True makes no sense"),
-        (lambda found: found.top(q=0), "q=0 is no false discovery rate"),
-        (lambda found: found.top(q=float("nan")), "q=nan is no false discovery rate"),
-        (lambda found: found.n_found(2), "q=2 is no false discovery rate"),
+        (lambda found: found.top(0), "n must be an integer of at least 1, got 0"),
+        (lambda found: found.top(2.0), "n must be an integer of at least 1, got 2.0"),
+        (lambda found: found.top(True), "n must be an integer of at least 1, got True"),
+        (lambda found: found.top(fdr=0), "fdr must be a number above 0, at most 1, got 0"),
+        (lambda found: found.top(fdr=float("nan")), "fdr must be a number above 0, at most 1, got nan"),
+        (lambda found: found.n_found(2), "fdr must be a number above 0, at most 1, got 2"),
     ],
 )
-def test_what_makes_no_sense_is_refused(call, message, rng):
+def test_invalid_arguments_are_refused(call, message, rng):
     frame = parabola(rng)
     for found in (renyi.matrix(frame), renyi.screen(frame, "x")):
         with pytest.raises(renyi.InputError, match=message):
@@ -191,12 +191,12 @@ def test_categories_that_share_one_level_are_not_told_as_one(rng):
     assert lines["x", "z"] == 1
 
 
-def test_pvalues_from_shuffles_are_said(rng):
+def test_pvalues_from_permutations_are_said(rng):
     flag = rng.integers(0, 2, 40)
     found = renyi.matrix({"a": flag, "b": 1 - flag, "c": rng.random(40), "d": rng.random(40)})
-    assert found.n_shuffled == 5  # of ties on few rows; those of two numbers without ties have a law
-    assert "5 tests: p from 9,999 shuffles" in repr(found)
-    assert renyi.matrix({"c": rng.random(400), "d": rng.random(400)}).n_shuffled == 0
+    assert found.n_permuted == 5  # of ties on few rows; those of two numbers without ties have a null distribution
+    assert "5 tests: p from 9,999 permutations" in repr(found)
+    assert renyi.matrix({"c": rng.random(400), "d": rng.random(400)}).n_permuted == 0
 
 
 def test_a_matrix_is_an_array_of_its_coefficients(rng):

@@ -35,7 +35,7 @@ def test_chance_is_taken_off_categories_of_many_levels():
     assert np.all(found.values[above] > 0.2)
     assert np.all(np.abs(found.debiased[above]) < 0.1)
     assert np.all(found.pvalues[above] > 1e-3)
-    assert found.n_shuffled == 0
+    assert found.n_permuted == 0
 
 
 def test_screening_pairs_and_gaps_have_the_same_strength():

@@ -19,12 +19,12 @@ def found(coefficient, pvalues):
         i=np.zeros(m, dtype=int),
         j=np.ones(m, dtype=int),
         n=np.full(m, 1000),
-        ranks=np.full((m, 2), 1, dtype=np.int32),
+        dimensions=np.full((m, 2), 1, dtype=np.int32),
         coefficient=np.asarray(coefficient, dtype=float),
         log_pvalue=np.log(pvalues),
         pearson=np.zeros(m),
         spearman=np.zeros(m),
-        is_shuffled=np.zeros(m, dtype=bool),
+        is_permuted=np.zeros(m, dtype=bool),
     )
 
 
@@ -35,7 +35,7 @@ def many(m, rng):
 
 
 def kept(parts, **settings):
-    settings = {"top": None, "threshold": None, "q": 1.0, "correction": "bh", **settings}
+    settings = {"top": None, "threshold": None, "fdr": 1.0, "correction": "bh", **settings}
     collector = TopPairs(**settings)
     for part in parts:
         collector.update(Edges(VARIABLES, VARIABLES, part))
@@ -63,7 +63,7 @@ def test_pairs_come_strongest_first_and_no_more_than_asked(rng):
 
 def test_only_those_at_the_rate_and_above_the_threshold_are_kept(rng):
     coefficient, p = many(1000, rng)
-    edges, rates = kept([found(coefficient, p)], q=0.05)
+    edges, rates = kept([found(coefficient, p)], fdr=0.05)
     assert len(edges) == np.count_nonzero(renyi.adjust(p) <= 0.05 / 1.002)
     assert rates.max() <= 0.05
     edges, _ = kept([found(coefficient, p)], threshold=0.5)
@@ -88,12 +88,12 @@ def test_what_is_dropped_on_the_way_could_not_have_been_in_the_end(monkeypatch, 
     # The largest coefficients have p-values that miss the rate, and must not crowd out those that do not.
     coefficient[:200], p[:200] = rng.uniform(0.95, 0.99, 200), rng.uniform(0.03, 0.05, 200)
     parts = [found(coefficient[a : a + 100], p[a : a + 100]) for a in range(0, 3000, 100)]
-    edges, rates = kept(parts, top=10, q=0.05)
+    edges, rates = kept(parts, top=10, fdr=0.05)
     rate = renyi.adjust(p)
     expected = np.sort(coefficient[rate <= 0.05 / 1.002])[::-1][:10]
     assert edges.found.coefficient.tolist() == expected.tolist()
     assert expected[0] < 0.95
-    collector = TopPairs(top=10, threshold=None, q=1.0, correction="bh")
+    collector = TopPairs(top=10, threshold=None, fdr=1.0, correction="bh")
     for part in parts:
         collector.update(Edges(VARIABLES, VARIABLES, part))
     assert collector._n_kept < 2500
@@ -103,13 +103,13 @@ def test_what_is_dropped_on_the_way_could_not_have_been_in_the_end(monkeypatch, 
 def test_very_small_pvalues_have_rates_too():
     tiny = found([0.9, 0.8], [0.5, 0.5])
     tiny.log_pvalue[:] = [-5000.0, -740.0]
-    edges, rates = kept([tiny], q=0.01)
+    edges, rates = kept([tiny], fdr=0.01)
     assert len(edges) == 2
     assert (rates < 1e-300).all()
 
 
 def test_nothing_at_all_is_no_error():
-    edges, rates = kept([found([0.1], [0.9])], q=0.01)
+    edges, rates = kept([found([0.1], [0.9])], fdr=0.01)
     assert len(edges) == len(rates) == 0
     edges, rates = kept([found([], [])])
     assert len(edges) == len(rates) == 0
@@ -121,14 +121,14 @@ def test_nothing_at_all_is_no_error():
 def test_pairs_are_the_top_of_all_edges(gaps, correction, rng):
     frame = mixed(150, rng, gaps=gaps)[SOME]
     edges = renyi.matrix(frame, correction=correction).to_edges()
-    found = renyi.pairs(frame, q=1.0, correction=correction)
+    found = renyi.pairs(frame, fdr=1.0, correction=correction)
     tested = edges[edges["p"].notna()].reset_index(drop=True)
     assert found.columns.tolist() == edges.columns.tolist()
     pd.testing.assert_frame_equal(found.drop(columns="q"), tested.drop(columns="q"))
     # Rates come from a histogram: too large by 0.3 % at most, never too small.
     ratio = found["q"] / tested["q"]
     assert ratio.between(1 - 1e-9, 1.003).all()
-    few = renyi.pairs(frame, top=5, q=1.0, correction=correction)
+    few = renyi.pairs(frame, top=5, fdr=1.0, correction=correction)
     pd.testing.assert_frame_equal(few, found.head(5))
 
 
@@ -140,23 +140,23 @@ def test_pairs_keep_to_the_rate_and_to_the_threshold(rng):
     expected = edges[edges["q"] <= 0.05]
     assert found[["x", "y"]].to_numpy().tolist() == expected[["x", "y"]].to_numpy().tolist()
     assert 3 < len(found) < len(edges)
-    strong = renyi.pairs(frame, threshold=0.5, q=1.0)
+    strong = renyi.pairs(frame, threshold=0.5, fdr=1.0)
     assert len(strong) == (edges["debiased"] >= 0.5).sum() > 0
     assert strong["debiased"].min() >= 0.5
-    weak = renyi.pairs(frame, threshold=-1.0, q=1.0)
+    weak = renyi.pairs(frame, threshold=-1.0, fdr=1.0)
     assert len(weak) == len(edges)
     assert len(renyi.pairs(frame, threshold=0.5, top=2)) == 2
 
 
 def test_without_a_pair_at_the_rate_there_is_an_empty_frame(rng):
-    found = renyi.pairs(pd.DataFrame(rng.random((100, 3)), columns=list("abc")), q=1e-6)
+    found = renyi.pairs(pd.DataFrame(rng.random((100, 3)), columns=list("abc")), fdr=1e-6)
     assert len(found) == 0
     assert {"x", "y", "debiased", "q"} <= set(found.columns)
 
 
 def test_pairs_give_vectors_and_types_as_the_matrix_does(rng):
     frame = mixed(150, rng)
-    found = renyi.pairs(frame, q=1.0, vectors=VECTORS, types={"five": "skip"})
+    found = renyi.pairs(frame, fdr=1.0, vectors=VECTORS, types={"five": "skip"})
     names = set(found["x"]) | set(found["y"])
     assert "place" in names
     assert not {"lat", "five"} & names
@@ -164,7 +164,7 @@ def test_pairs_give_vectors_and_types_as_the_matrix_does(rng):
 
 def test_rates_of_the_strongest_pairs_are_not_below_their_pvalues(rng):
     x = rng.standard_normal(3000)
-    found = renyi.pairs({"a": x, "b": x, "c": x**3, "d": rng.standard_normal(3000)}, q=1)
+    found = renyi.pairs({"a": x, "b": x, "c": x**3, "d": rng.standard_normal(3000)}, fdr=1)
     assert len(found["q"]) == 6
     assert (found["q"] >= found["p"]).all()
     assert (found["q"] > 0).all()
@@ -175,7 +175,7 @@ def test_pairs_that_bounds_leave_out_are_none_of_the_strongest(n_columns, rng):
     values = rng.standard_normal((90, n_columns))
     values[:, 1] = values[:, 0] ** 2 + 0.5 * values[:, 1]
     values[:, 3] += 2 * values[:, 2]
-    every, found = renyi.pairs(values, top=50_000, q=1.0), renyi.pairs(values, top=10)
+    every, found = renyi.pairs(values, top=50_000, fdr=1.0), renyi.pairs(values, top=10)
     few = np.flatnonzero(every["q"] <= 0.05)
     assert len(few) > 0
     for name in ("x", "y"):

@@ -68,7 +68,7 @@ def test_a_pass_for_vectors_needs_the_rows_too(rng):
 def test_pairs_of_vectors_that_would_be_permuted_have_no_p_value_and_say_why(rng):
     columns = places(40, rng)
     found, expected = (renyi.matrix(rows, vectors={"place": ["lat", "lon"]}) for rows in (cut(columns, [13]), columns))
-    is_permuted = expected.edges.is_shuffled & (expected.edges.found.i == 0)
+    is_permuted = expected.edges.is_permuted & (expected.edges.found.i == 0)
     assert is_permuted.any()
     assert np.array_equal(np.isnan(found.edges.pvalues), is_permuted)
     np.testing.assert_allclose(found.values, expected.values, atol=1e-9)

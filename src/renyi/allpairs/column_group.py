@@ -1,4 +1,4 @@
-"""Columns that are alike, of one kind and rank, stacked: what a tile of pairs is made of."""
+"""Columns that are alike, of one kind and dimension, stacked: what a tile of pairs is made of."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -91,7 +91,7 @@ class Variable:
         is_plain = scales.smooth is not None and scales.smooth.is_plain
         has_ties = scales.equal_pairs > 0
         return (
-            *(scales.kind, self.prepared.basis.rank, scales.basis.rank, scales.sizes),
+            *(scales.kind, self.prepared.basis.dimension, scales.basis.dimension, scales.sizes),
             *(scales.has_levels, is_plain, is_plain and has_ties),
         )
 
@@ -138,7 +138,7 @@ class Variable:
         """The sign that makes the first function rise with the values; NaN where they have no order."""
         if self.column.kind == "number":
             return 1.0
-        if self.column.kind == "category" and self.scales.basis.rank == 1:
+        if self.column.kind == "category" and self.scales.basis.dimension == 1:
             return 1.0 if self.scales.basis.table[-1, 0] > self.scales.basis.table[0, 0] else -1.0
         return np.nan
 
@@ -204,9 +204,9 @@ class ColumnGroup:
     ) -> "ColumnGroup":
         n_rows = variables[0].n_rows
         bases, nested = [v.prepared.basis for v in variables], [v.scales.basis for v in variables]
-        edge = CORNER if variables[0].scales.kind == "number" else nested[0].rank
+        edge = CORNER if variables[0].scales.kind == "number" else nested[0].dimension
         corner = CellStack.of(nested, missing, n_rows, columns=slice(edge))
-        has_more = nested[0].rank > edge
+        has_more = nested[0].dimension > edge
         return cls(
             np.array(positions, dtype=np.intp),
             tuple(variables),
@@ -249,7 +249,7 @@ class ColumnGroup:
 
     @property
     def scales(self) -> Scales:
-        """Those of the first column: kind, ranks and sizes are those of all."""
+        """Those of the first column: kind, dimensions and sizes are those of all."""
         return self.variables[0].scales
 
     @property
@@ -294,7 +294,7 @@ class ColumnGroup:
 
     @cached_property
     def leverages(self) -> Array:
-        """Largest leverages (rank, columns) on the columns' own rows."""
+        """Largest leverages (dimension, columns) on the columns' own rows."""
         return np.array([variable.scales.leverages for variable in self.variables]).T
 
     @cached_property

@@ -11,7 +11,6 @@ from scipy.special import gammaln
 from renyi.allpairs.column_group import ColumnGroup, Variable
 from renyi.allpairs.complete import log_pvalues_of_pairs
 from renyi.allpairs.masked_gram import (
-    MaskedGram,
     Pairs,
     Whitened,
     exact_leverages,
@@ -46,7 +45,7 @@ from renyi.inference.multiscale import Block, NestedProducts
 from renyi.inference.roy import are_many
 
 # Of both sides (pairs, 2).
-Ranks: TypeAlias = NDArray[np.integer[Any]]
+Dimensions: TypeAlias = NDArray[np.integer[Any]]
 
 # By how much whitening may magnify what rounding leaves of products, by their type: p-values move by less than 10⁻⁵.
 _MOST_MAGNIFIED = {np.float64: 1e5, np.float32: 1e3}
@@ -63,14 +62,14 @@ class CommonPairs:
         self._sides, self._sums = sides, sums
         self._index = i, j = sides[0].columns, sides[1].columns
         self.n = sides[0].n
-        self.cross, self.coefficient, self.ranks, self.heavier = self._coefficients()
+        self.cross, self.coefficient, self.dimensions, self.heavier = self._coefficients()
         self.pearson = sums.pearson(i, j, self.n)
         of_x, of_y = _both_whitened(self._sides, lambda side, place: side.whitened_nested(place))
         nested = self._nested(of_x, of_y)
         self.first = self._first(of_x, of_y)
         self.log_pvalue = self._log_pvalues(nested, of_x, of_y)
 
-    def _coefficients(self) -> tuple[Array, Array, Ranks, Array]:
+    def _coefficients(self) -> tuple[Array, Array, Dimensions, Array]:
         """Products, coefficients, dimensions of both sides, and by how much single rows weigh more than on all rows."""
         x, y = _both_whitened(self._sides, lambda side, place: side.whitened_coefficient(place))
         sums = gathered(self._sums.coefficient, *self._index)
@@ -78,17 +77,17 @@ class CommonPairs:
         white = _orthonormal(xp.moveaxis(sums, 0, -1), x, y, self.n)
         cross = by_pair(white)
         found = xp.sqrt(xp.clip(largest_root(cross), 0.0, 1.0))
-        ranks = xp.stack([side.most_functions() for side in self._sides], axis=1)
-        is_low = (ranks < like(np.array(sums.shape[1:]), ranks)).any(axis=1) | ~(
+        dimensions = xp.stack([side.most_functions() for side in self._sides], axis=1)
+        is_low = (dimensions < like(np.array(sums.shape[1:]), dimensions)).any(axis=1) | ~(
             x.is_of_full_rank() & y.is_of_full_rank()
         )
         heavier = xp.where(is_low, np.inf, self._sides[0].heavier(x) * self._sides[1].heavier(y))
-        for a, b in np.unique(in_memory(ranks[is_low]), axis=0).tolist():
-            low = flat_places(is_low & (ranks[:, 0] == a) & (ranks[:, 1] == b))
-            found[low], ranks[low] = _of_low_rank(sums[low, :a, :b], x, y, low, self.n[low])
+        for a, b in np.unique(in_memory(dimensions[is_low]), axis=0).tolist():
+            low = flat_places(is_low & (dimensions[:, 0] == a) & (dimensions[:, 1] == b))
+            found[low], dimensions[low] = _of_low_rank(sums[low, :a, :b], x, y, low, self.n[low])
         # A side that is left with nothing shows nothing.
-        has_freedom = (ranks > 0).all(axis=1) & (ranks.sum(axis=1) < self.n)
-        return cross, xp.where(has_freedom, found, np.nan), ranks, heavier
+        has_freedom = (dimensions > 0).all(axis=1) & (dimensions.sum(axis=1) < self.n)
+        return cross, xp.where(has_freedom, found, np.nan), dimensions, heavier
 
     def _first(self, x: Pairs, y: Pairs) -> Array:
         """Correlations of the first functions, whether or not the others are all there."""
@@ -111,11 +110,11 @@ class CommonPairs:
         most = _MOST_MAGNIFIED[precision(groups[0].n_rows)]
         is_known = x.is_accurate(most) & y.is_accurate(most)
         is_known &= ~self._may_be_tied
-        found, is_clear = self._by_law(roots, family, bounds, flat_places(is_known))
+        found, is_clear = self._by_theory(roots, family, bounds, flat_places(is_known))
         doubtful = flat_places(is_known & ~is_clear)
         if len(doubtful):
             exact = [side.exact_leverages(white, doubtful) for side, white in zip(self._sides, (x, y), strict=True)]
-            found[doubtful] = self._by_law(roots, family, exact, doubtful)[0][doubtful]
+            found[doubtful] = self._by_theory(roots, family, exact, doubtful)[0][doubtful]
         return self._above_floor(found)
 
     @property
@@ -126,7 +125,7 @@ class CommonPairs:
         is_tied = xp.where(self.n < multiscale.FEW_ROWS, ~have_few_ties(x, y), xp.maximum(x, y) > TIES_OF_LEVELS)
         return cast(Mask, is_tied)
 
-    def _by_law(
+    def _by_theory(
         self, roots: Array, family: Sequence[Block], leverages: Sequence[Array], rows: Index
     ) -> tuple[Array, Mask]:
         """P-values of some pairs, and whether every block within reach was trusted with these leverages."""
@@ -170,13 +169,13 @@ def _orthonormal(sums: Array, x: Pairs, y: Pairs, n: Index) -> Array:
     return y.solve(x.solve(central).swapaxes(0, 1)).swapaxes(0, 1)
 
 
-def _of_low_rank(sums: Array, x: Pairs, y: Pairs, low: Index, n: Index) -> tuple[Array, Ranks]:
-    """Coefficients of leading functions, by principal whitening, and the ranks that are left on the common rows."""
+def _of_low_rank(sums: Array, x: Pairs, y: Pairs, low: Index, n: Index) -> tuple[Array, Dimensions]:
+    """Coefficients of leading functions, by principal whitening, and the dimensions left on the common rows."""
     xp, (a, b) = namespace(sums), sums.shape[1:]
     central = sums / at_least(n, 1)[:, None, None] - xp.einsum("ip,jp->pij", x.means[:a, low], y.means[:b, low])
-    (of_x, ranks_x), (of_y, ranks_y) = x.principal(low, a), y.principal(low, b)
+    (of_x, dimensions_x), (of_y, dimensions_y) = x.principal(low, a), y.principal(low, b)
     roots = largest_root(of_x.swapaxes(1, 2) @ as_floats(central) @ of_y)
-    return xp.sqrt(xp.clip(roots, 0.0, 1.0)), xp.stack((ranks_x, ranks_y), axis=1)
+    return xp.sqrt(xp.clip(roots, 0.0, 1.0)), xp.stack((dimensions_x, dimensions_y), axis=1)
 
 
 class Side:
@@ -200,7 +199,7 @@ class Side:
         raise NotImplementedError
 
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
-        """Largest leverages (rank, pairs), only of some pairs."""
+        """Largest leverages (dimension, pairs), only of some pairs."""
         raise NotImplementedError
 
     def log_arrangements(self, pair: int, /) -> float:
@@ -211,22 +210,22 @@ class Side:
         """Of every pair the column of this side on the rows that the other has."""
         return white.at(self.columns, self._which, place=place)
 
-    def most_functions(self) -> Ranks:
+    def most_functions(self) -> Dimensions:
         """Leading functions of the coefficient that the common rows of every pair allow."""
         lengths, which = namespace(self.n).unique(self.n, return_inverse=True)
 
-        def of(variable: Variable) -> Ranks:
+        def of(variable: Variable) -> Dimensions:
             basis = variable.prepared.basis
             return np.array([most_functions(basis, n) for n in lengths.tolist()], dtype=np.int64)
 
         if self.group.scales.kind != "vector":
-            return cast(Ranks, like(of(self.group.variables[0]), self.n)[which])
-        # Vectors of one rank may have different numbers of coordinates.
+            return cast(Dimensions, like(of(self.group.variables[0]), self.n)[which])
+        # Vectors of one dimension may have different numbers of coordinates.
         every = like(np.array([of(variable) for variable in self.group.variables]), self.n)
-        return cast(Ranks, every[self.columns, which])
+        return cast(Dimensions, every[self.columns, which])
 
     def leverage_bounds(self, white: Pairs, /) -> Array:
-        """What the largest leverages (rank, pairs) can be at most."""
+        """What the largest leverages (dimension, pairs) can be at most."""
         own = like(self.group.leverages * self.group.lengths, white.means)
         return leverage_bounds(white, own[:, self.columns], at_least(self.n, 1))
 
@@ -286,16 +285,16 @@ class MaskedSide(Side):
     def whitened_coefficient(self, place: str, /) -> Whitened:
         recipes = self.group.recipes
         if recipes is None:
-            return MaskedGram.of(self.group.coefficient, self._masks, self._n, place=place).whitened(place=place)
+            return Whitened.of(self.group.coefficient, self._masks, self._n, place=place)
         # From moments, where those serve all columns.
-        return MaskedGram.of_recipes(self._means, np.stack(recipes), place=place).whitened(place=place)
+        return Whitened.of_recipes(self._means, np.stack(recipes), place=place)
 
     def whitened_nested(self, place: str, /) -> Whitened:
         moments = self.group.moments
         if moments is None:
-            return MaskedGram.of(self.group.nested, self._masks, self._n, place=place).whitened(place=place)
+            return Whitened.of(self.group.nested, self._masks, self._n, place=place)
         mixing = (np.stack([part[k] for part in self.group.smooth]) for k in (1, 2))
-        return MaskedGram.of_smooth(moments, self._means, *mixing, place=place).whitened(place=place)
+        return Whitened.of_smooth(moments, self._means, *mixing, place=place)
 
     @property
     def _means(self) -> Array:
@@ -315,7 +314,7 @@ class MaskedSide(Side):
         )
 
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
-        largest = np.full((self.group.scales.basis.rank, len(self.columns)), np.nan)
+        largest = np.full((self.group.scales.basis.dimension, len(self.columns)), np.nan)
         for column, of_column in by_column(self.columns, pairs):
             variable = self.group.variables[column]
             observed = None if variable.column.missing is None else ~variable.column.missing
@@ -366,14 +365,14 @@ class CountedSide(Side):
 
     def whitened_coefficient(self, place: str, /) -> Whitened:
         tables = [variable.prepared.basis.table for variable in self.group.variables]
-        return MaskedGram.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
+        return Whitened.of_counts(tables, self._counts, self._n, place=place)
 
     def whitened_nested(self, place: str, /) -> Whitened:
         tables = [variable.scales.basis.table for variable in self.group.variables]
-        return MaskedGram.of_counts(tables, self._counts, self._n, place=place).whitened(place=place)
+        return Whitened.of_counts(tables, self._counts, self._n, place=place)
 
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
-        largest = np.full((self.group.scales.basis.rank, len(self.columns)), np.nan)
+        largest = np.full((self.group.scales.basis.dimension, len(self.columns)), np.nan)
         for column, of_column in by_column(self.columns, pairs):
             left = self._counts[column][:, self._which[of_column]]
             table = self.group.variables[column].scales.basis.table
@@ -389,10 +388,10 @@ class _SummedSide(CountedSide):
     """The same for vectors, which have no cells: sums of their functions, and of products of these, are known."""
 
     def whitened_coefficient(self, place: str, /) -> Whitened:
-        return MaskedGram.of_sums(self._counts[0], self._n, place=place).whitened(place=place)
+        return Whitened.of_sums(self._counts[0], self._n, place=place)
 
     def whitened_nested(self, place: str, /) -> Whitened:
-        return MaskedGram.of_sums(self._counts[1], self._n, place=place).whitened(place=place)
+        return Whitened.of_sums(self._counts[1], self._n, place=place)
 
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
         """Sharper bounds: how heavy the heaviest of the common rows is only the rows would say."""
@@ -406,7 +405,7 @@ class _SummedSide(CountedSide):
         bases = [variable.prepared.basis for variable in self.group.variables]
         own = np.array([basis.largest_leverage * basis.n_samples for basis in bases])[self.columns]
         n = np.maximum(self.n, 1)
-        return np.asarray(sharp_leverage_bounds(white, own, n, [bases[0].rank])[0] * n / own)
+        return np.asarray(sharp_leverage_bounds(white, own, n, [bases[0].dimension])[0] * n / own)
 
     def log_arrangements(self, pair: int, /) -> float:
         return float(gammaln(self.n[pair] + 1.0))

@@ -21,28 +21,28 @@ from renyi.basis import random_features
 from renyi.compute.arrays import Array, Index, Mask, flat_places, in_memory, like, namespace, pair_index
 from renyi.compute.threads import keep_going
 from renyi.errors import InputError
-from renyi.pair.bases import check_ranks
-from renyi.pair.independence import Crosses, Shuffles, Waiting, as_observed, permuted
+from renyi.pair.bases import check_dimensions
+from renyi.pair.independence import Crosses, Permutations, Waiting, as_observed, permuted
 from renyi.pair.prepare import Prepared, Restricted, together
 from renyi.pair.result import TestResult
 
-Ranks: TypeAlias = NDArray[np.integer[Any]]
+Dimensions: TypeAlias = NDArray[np.integer[Any]]
 Pair: TypeAlias = tuple[Prepared, Prepared, Crosses | None]
 
 # Gram matrices of more levels on the common rows of pairs would take more time and room than a pair by itself.
 _MOST_LEVELS = 40
 # Pairs whose rows are permuted together where they are alike: enough to spare calls, few enough to share among cores.
 _PERMUTED_TOGETHER = 64
-# How pairs without a law are shuffled.
-SHUFFLES = Shuffles(9999, random_features.seeds(None, n_draws=1)[0], None, are_many=True)
+# How pairs without a null distribution are permuted.
+PERMUTATIONS = Permutations(9999, random_features.seeds(None, n_draws=1)[0], None, are_many=True)
 
 
 class Found(Protocol):
     """What was found on pairs of columns, by their positions in the table.
 
-    `ranks` (pairs, 2) are those of the two bases on the common rows. Pearson's correlation may wait until it is asked
-    for. Where cells are missing, the leverages of both sides on the common rows may be `heavier`, by this factor at
-    most, than those of the same rows among all; None is 1.
+    `dimensions` (pairs, 2) are those of the two bases on the common rows. Pearson's correlation may wait until it is
+    asked for. Where cells are missing, the leverages of both sides on the common rows may be `heavier`, by this factor
+    at most, than those of the same rows among all; None is 1.
     """
 
     @property
@@ -52,7 +52,7 @@ class Found(Protocol):
     @property
     def n(self) -> Index: ...
     @property
-    def ranks(self) -> Ranks: ...
+    def dimensions(self) -> Dimensions: ...
     @property
     def coefficient(self) -> Array: ...
     @property
@@ -62,7 +62,7 @@ class Found(Protocol):
     @property
     def spearman(self) -> Array: ...
     @property
-    def is_shuffled(self) -> Mask: ...
+    def is_permuted(self) -> Mask: ...
     @property
     def heavier(self) -> Array | None: ...
 
@@ -82,12 +82,12 @@ class FoundPairs:
     i: Index
     j: Index
     n: Index
-    ranks: Ranks
+    dimensions: Dimensions
     coefficient: Array
     log_pvalue: Array
     pearson: Array | None
     spearman: Array
-    is_shuffled: Mask
+    is_permuted: Mask
     heavier: Array | None = None
 
     @classmethod
@@ -179,14 +179,16 @@ class Summed:
         return pair_of_sums(own, other, self.total.of_pair(a, b, n), left, n)
 
 
-def compare(x: ColumnGroup, y: ColumnGroup, rows: Rows, shuffles: Shuffles, /, *, at_most: float = 1.0) -> FoundPairs:
+def compare(
+    x: ColumnGroup, y: ColumnGroup, rows: Rows, permutations: Permutations, /, *, at_most: float = 1.0
+) -> FoundPairs:
     """All pairs of a tile; of a group with itself those above the diagonal.
 
     Of pairs without gaps whose p-value is above `at_most` nothing more may be said: it is 1 then, the coefficient 0.
     """
     are_complete = x.is_complete and y.is_complete
     if (x.scales.has_many_levels and y.scales.has_many_levels) or (not are_complete and (_is_wide(x) or _is_wide(y))):
-        return _one_by_one(x, y, rows, shuffles)
+        return _one_by_one(x, y, rows, permutations)
     sums = rows.sums(x, y)
     i, j = pair_index((len(x.positions), len(y.positions)), sums.coefficient, above=y is x)
     pairs = (
@@ -196,24 +198,24 @@ def compare(x: ColumnGroup, y: ColumnGroup, rows: Rows, shuffles: Shuffles, /, *
     # Without a coefficient there are too few rows for the pair, and no test either.
     is_there = ~xp.isnan(coefficient)
     log_pvalue = xp.where(is_there, pairs.log_pvalue, np.nan)
-    is_shuffled = xp.zeros_like(is_there)
+    is_permuted = xp.zeros_like(is_there)
     left = flat_places(is_there & xp.isnan(log_pvalue)).tolist()
-    results = by_themselves((partial(rows.pair, x, y, int(i[k]), int(j[k])) for k in left), shuffles)
+    results = by_themselves((partial(rows.pair, x, y, int(i[k]), int(j[k])) for k in left), permutations)
     for k, result in zip(left, results, strict=True):
         if result is not None:
-            log_pvalue[k], is_shuffled[k] = result.log_pvalue, result.calibration == "shuffles"
+            log_pvalue[k], is_permuted[k] = result.log_pvalue, result.calibration == "permutation"
             coefficient[k] = result.coefficient
     trends = [like(np.array([v.trend for v in side.variables]), coefficient) for side in (x, y)]
     return FoundPairs(
         i=like(x.positions, coefficient)[i],
         j=like(y.positions, coefficient)[j],
         n=pairs.n,
-        ranks=pairs.ranks,
+        dimensions=pairs.dimensions,
         coefficient=coefficient,
         log_pvalue=log_pvalue,
         pearson=pairs.pearson,
         spearman=trends[0][i] * trends[1][j] * pairs.first,
-        is_shuffled=is_shuffled,
+        is_permuted=is_permuted,
         heavier=pairs.heavier,
     )
 
@@ -225,10 +227,10 @@ def pairs_of(x: ColumnGroup, y: ColumnGroup, /) -> tuple[Index, Index]:
 
 
 def _is_wide(group: ColumnGroup) -> bool:
-    return group.scales.kind == "category" and group.scales.basis.rank > _MOST_LEVELS
+    return group.scales.kind == "category" and group.scales.basis.dimension > _MOST_LEVELS
 
 
-def _one_by_one(x: ColumnGroup, y: ColumnGroup, rows: Rows, shuffles: Shuffles) -> FoundPairs:
+def _one_by_one(x: ColumnGroup, y: ColumnGroup, rows: Rows, permutations: Permutations) -> FoundPairs:
     """All pairs of two categories of many levels, or of one with gaps: levels are few beside rows, but not functions.
 
     On common rows the functions of a category are known in closed form, where others would have to be whitened.
@@ -236,27 +238,27 @@ def _one_by_one(x: ColumnGroup, y: ColumnGroup, rows: Rows, shuffles: Shuffles) 
     i, j = pair_index((len(x.positions), len(y.positions)), above=y is x)
     unknown = np.full(len(i), np.nan)
     coefficient, log_pvalue = unknown.copy(), unknown.copy()
-    ranks, is_shuffled = np.zeros((len(i), 2), dtype=np.int32), np.zeros(len(i), dtype=bool)
+    dimensions, is_permuted = np.zeros((len(i), 2), dtype=np.int32), np.zeros(len(i), dtype=bool)
     heavier = np.ones(len(i))
     index = list(zip(i.tolist(), j.tolist(), strict=True))
-    results = by_themselves((partial(rows.pair, x, y, a, b) for a, b in index), shuffles)
+    results = by_themselves((partial(rows.pair, x, y, a, b) for a, b in index), permutations)
     for k, ((a, b), result) in enumerate(zip(index, results, strict=True)):
         if result is not None:
-            coefficient[k], log_pvalue[k], ranks[k] = result.coefficient, result.log_pvalue, result.ranks or 0
-            is_shuffled[k] = result.calibration == "shuffles"
+            coefficient[k], log_pvalue[k], dimensions[k] = result.coefficient, result.log_pvalue, result.dimensions or 0
+            is_permuted[k] = result.calibration == "permutation"
             heavier[k] = _heavier(result, x.variables[a], y.variables[b])
     are_complete = x.is_complete and y.is_complete
     return FoundPairs(
         i=x.positions[i],
         j=y.positions[j],
         n=np.full(len(i), x.n_rows) if are_complete else in_memory(rows.sides(x, y, i, j)[0].n),
-        ranks=ranks,
+        dimensions=dimensions,
         coefficient=coefficient,
         log_pvalue=log_pvalue,
         # Of many levels there is none.
         pearson=None if rows.can_wait else unknown,
         spearman=unknown,
-        is_shuffled=is_shuffled,
+        is_permuted=is_permuted,
         heavier=heavier,
     )
 
@@ -269,22 +271,22 @@ def _heavier(result: TestResult, x: Variable, y: Variable) -> float:
     return float(here / np.prod([v.prepared.basis.largest_leverage * v.prepared.basis.n_samples for v in (x, y)]))
 
 
-def by_themselves(pairs: Iterable[Callable[[], Pair]], shuffles: Shuffles, /) -> Iterator[TestResult | None]:
+def by_themselves(pairs: Iterable[Callable[[], Pair]], permutations: Permutations, /) -> Iterator[TestResult | None]:
     """What the way of a single pair finds of each, None where there is no answer; alike ones are permuted together."""
     left = iter(pairs)
     while some := list(islice(left, _PERMUTED_TOGETHER)):
-        observed = [_as_observed(pair, shuffles) for pair in some]
+        observed = [_as_observed(pair, permutations) for pair in some]
         waiting = [pair for _, pair in observed if pair is not None]
-        found = iter(permuted(waiting, shuffles))
+        found = iter(permuted(waiting, permutations))
         for result, pair in observed:
-            yield result if result is None or pair is None else shuffles.tested(result, next(found))
+            yield result if result is None or pair is None else permutations.tested(result, next(found))
 
 
-def _as_observed(pair: Callable[[], Pair], shuffles: Shuffles) -> tuple[TestResult | None, Waiting | None]:
+def _as_observed(pair: Callable[[], Pair], permutations: Permutations) -> tuple[TestResult | None, Waiting | None]:
     keep_going()
     try:
         x, y, crosses = pair()
-        return as_observed(x, y, shuffles, crosses=crosses)
+        return as_observed(x, y, permutations, crosses=crosses)
     except InputError:
         return None, None
 
@@ -300,7 +302,7 @@ def pair_of_sums(
     """The same where there are mean products of the two over n rows, and what these are of both, if not all."""
     if left is None:
         return x.prepared, y.prepared, crosses
-    check_ranks(left[0].prepared.basis.rank, left[1].prepared.basis.rank, n)
+    check_dimensions(left[0].prepared.basis.dimension, left[1].prepared.basis.dimension, n)
     of_coefficient, nested = (
         a.mixing.T @ (cross - np.outer(a.means, b.means)) @ b.mixing
         for a, b, cross in zip(left[0].changes, left[1].changes, crosses, strict=True)

@@ -17,10 +17,10 @@ from renyi.inference.multiscale import Block, NestedProducts
 from renyi.inference.roy import are_many
 
 # Of both sides (pairs, 2).
-Ranks: TypeAlias = NDArray[np.integer[Any]]
+Dimensions: TypeAlias = NDArray[np.integer[Any]]
 
 
-# Bounds and p-values of the law are read from tables, which moves them by less.
+# Bounds and p-values of the null distribution are read from tables, which moves them by less.
 _MARGIN = 1e-3
 
 
@@ -36,7 +36,7 @@ class CompletePairs:
     ) -> None:
         self._n_pairs, self._n = len(i), sums.n_rows
         self._sides, self._index = (x, y), (i, j)
-        self._ranks = x.coefficient.rank, y.coefficient.rank
+        self._dimensions = x.coefficient.dimension, y.coefficient.dimension
         nested = NestedProducts(*(gathered(part, i, j) / self._n for part in sums.nested))
         self.first = as_floats(nested.corner[:, 0, 0])
         self.pearson = sums.pearson(i, j, self._n)
@@ -47,7 +47,7 @@ class CompletePairs:
             return
         self.log_pvalue = self._log_pvalues(nested, every, most_of_root)
         xp = namespace(self.log_pvalue)
-        # NaN is of pairs without a law.
+        # NaN is of pairs without a null distribution.
         kept = flat_places(~(self.log_pvalue > np.log(at_most) + _MARGIN))
         self.log_pvalue = xp.where(xp.isnan(self.log_pvalue), np.nan, 0.0 * self.first)
         self.coefficient = 0.0 * self.first
@@ -58,7 +58,7 @@ class CompletePairs:
         """From sums of products of some pairs."""
         xp = namespace(sums)
         found: Array = xp.sqrt(xp.clip(as_floats(largest_root(sums / self._n)), 0.0, 1.0))
-        if sum(self._ranks) >= self._n:
+        if sum(self._dimensions) >= self._n:
             found[:] = np.nan
         return found
 
@@ -95,9 +95,9 @@ class CompletePairs:
         return cast(Array, self._every(1.0))
 
     @property
-    def ranks(self) -> Ranks:
+    def dimensions(self) -> Dimensions:
         """Those of both sides."""
-        return cast(Ranks, self._every(self._ranks))
+        return cast(Dimensions, self._every(self._dimensions))
 
     def _every(self, value: Any) -> Any:
         """The same for all pairs."""
@@ -138,7 +138,7 @@ def log_pvalues_of_pairs(
     log_arrangements: Array,
     tabulated: bool,
 ) -> tuple[Array, Mask]:
-    """By the law; NaN where it does not hold, and whether all blocks were trusted."""
+    """By theory; NaN where it does not hold, and whether all blocks were trusted."""
     return log_pvalues(
         roots,
         family,

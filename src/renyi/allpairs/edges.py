@@ -50,8 +50,8 @@ LARGEST_PVALUE = 0.05
 class Looked:
     """What only the rows of two columns tell of them, by their positions, asked while the rows were there.
 
-    `levels` are what independent data would show where no law says it, `carrying` how many rows carry a pair, `aliases`
-    which columns are nearly the same, `agreeing` which categories agree in a level.
+    `levels` are what independent data would show where no null distribution says it, `carrying` how many rows carry a
+    pair, `aliases` which columns are nearly the same, `agreeing` which categories agree in a level.
     """
 
     levels: Mapping[Pair, float] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class Edges:
             is_turned = (whole.i > whole.j)[:, np.newaxis]
             whole = replace(
                 whole,
-                ranks=np.where(is_turned, whole.ranks[:, ::-1], whole.ranks),
+                dimensions=np.where(is_turned, whole.dimensions[:, ::-1], whole.dimensions),
                 i=np.minimum(whole.i, whole.j),
                 j=np.maximum(whole.i, whole.j),
             )
@@ -142,7 +142,7 @@ class Edges:
         """Look at the rows of all pairs that need it."""
         every = np.arange(len(self))
         keys = list(zip(self.found.i.tolist(), self.found.j.tolist(), strict=True))
-        heavy = np.flatnonzero(np.isfinite(self.found.coefficient) & ~self._has_law)
+        heavy = np.flatnonzero(np.isfinite(self.found.coefficient) & ~self._has_null)
         before = self.rows_carrying.copy()
         self.look_at(every)
         seen = np.flatnonzero(before != self.rows_carrying)
@@ -177,7 +177,7 @@ class Edges:
         known = self.found.pearson
         found = pearson_of(self.x, self.y, self.found.i, self.found.j) if known is None else known
         # What rounding leaves of the variance of a constant is no variance.
-        return np.where((self.found.ranks > 0).all(axis=1), found, np.nan)
+        return np.where((self.found.dimensions > 0).all(axis=1), found, np.nan)
 
     @property
     def spearman(self) -> Array:
@@ -185,13 +185,13 @@ class Edges:
         return self.found.spearman
 
     @property
-    def has_law(self) -> bool:
+    def has_null(self) -> bool:
         """Whether p-values come with the measure."""
         return True
 
     @property
-    def smallest_shuffled(self) -> float:
-        """The smallest p-value that shuffles can show."""
+    def smallest_permuted(self) -> float:
+        """The smallest p-value that permutations can show."""
         return 1e-4
 
     @property
@@ -200,15 +200,15 @@ class Edges:
         return self.found.log_pvalue
 
     @property
-    def is_shuffled(self) -> Mask:
-        """Which p-values come from shuffles."""
-        return self.found.is_shuffled
+    def is_permuted(self) -> Mask:
+        """Which p-values come from permutations."""
+        return self.found.is_permuted
 
     @cached_property
     def strength(self) -> Array:
         """How strong the dependence is: never below 0, and above it for whatever the test finds."""
         are_categories = (self._kinds(np.arange(len(self))) == "category").all(axis=0)
-        of_categories = most_of_categories(self.found.coefficient, self.debiased, self.found.ranks)
+        of_categories = most_of_categories(self.found.coefficient, self.debiased, self.found.dimensions)
         most = np.where(are_categories, of_categories, 1.0)
         return strengths(self.debiased, self.log_pvalues, self.found.n, most=most)
 
@@ -281,24 +281,24 @@ class Edges:
         return debias_all(self.found.coefficient, self._levels())
 
     def _levels(self) -> Array:
-        """What independent data would show: by the law, or by random pairings where single rows weigh too much."""
+        """What independent data would show: by theory, or by random pairings where single rows weigh too much."""
         levels = np.full(len(self), np.nan)
         is_known = np.isfinite(self.found.coefficient)
-        has_law = is_known & self._has_law
-        ranks = np.sort(self.found.ranks, axis=1)[has_law].astype(np.int64)
-        if len(ranks):
-            base = int(ranks.max()) + 1
-            keys = (self.found.n[has_law] * base + ranks[:, 0]) * base + ranks[:, 1]
+        has_null = is_known & self._has_null
+        dimensions = np.sort(self.found.dimensions, axis=1)[has_null].astype(np.int64)
+        if len(dimensions):
+            base = int(dimensions.max()) + 1
+            keys = (self.found.n[has_null] * base + dimensions[:, 0]) * base + dimensions[:, 1]
             distinct, which = (keys[:1], 0) if (keys == keys[0]).all() else np.unique(keys, return_inverse=True)
             medians = [null_median(key // base % base, key % base, key // base**2) for key in distinct.tolist()]
-            levels[has_law] = np.array(medians)[which]
-        for k in np.flatnonzero(is_known & ~has_law).tolist():
+            levels[has_null] = np.array(medians)[which]
+        for k in np.flatnonzero(is_known & ~has_null).tolist():
             levels[k] = self._level(k)
         return levels
 
     @cached_property
-    def _has_law(self) -> Mask:
-        """Where no single row weighs too much for the law of chance."""
+    def _has_null(self) -> Mask:
+        """Where no single row weighs too much for the null distribution."""
         n = np.maximum(self.found.n, 1).astype(np.float64)
         if self._is_light(largest_leverage(0, self.found.n) * n**2):  # of no number the limit is lowest
             return np.ones(len(self), dtype=bool)

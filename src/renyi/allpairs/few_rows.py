@@ -23,7 +23,7 @@ from renyi.basis.nested import TIES_OF_LEVELS, have_few_ties
 from renyi.compute.arrays import Array, Index, Mask, by_value, in_parts
 from renyi.compute.eigenvalues import largest_root
 from renyi.compute.threads import keep_going
-from renyi.inference.many_pairs import bearable_blocks, log_pvalues_of_ranks
+from renyi.inference.many_pairs import bearable_blocks, log_pvalues_by_dimension
 from renyi.inference.multiscale import (
     CORNER,
     OF_NUMBERS,
@@ -35,9 +35,9 @@ from renyi.inference.multiscale import (
     within_reach,
 )
 from renyi.inference.roy import are_many, log_sf_of_many
-from renyi.pair.independence import Shuffles, Waiting, permuted
+from renyi.pair.independence import Permutations, Waiting, permuted
 
-Ranks: TypeAlias = NDArray[np.integer]
+Dimensions: TypeAlias = NDArray[np.integer]
 
 # Up to here a pair takes less time by its rows than by masked Gram matrices; functions at all rows are kept, if they
 # take no more than so many bytes.
@@ -60,7 +60,7 @@ class _Side(NamedTuple):
     log_arrangements: Array
 
     @property
-    def rank(self) -> Ranks:
+    def dimension(self) -> Dimensions:
         return np.asarray(self.keeps.sum(axis=1))
 
     def leverages(self, n: Index) -> Array:
@@ -73,12 +73,12 @@ class _Known(NamedTuple):
     """What is known of some pairs: by the coefficient, and, from `roots` on, what p-values are made of."""
 
     n: Index
-    ranks: Ranks
+    dimensions: Dimensions
     coefficient: Array
     heavier: Array
     first: Array
     roots: Array
-    ranks_of_test: Ranks
+    dimensions_of_test: Dimensions
     leverages_x: Array
     leverages_y: Array
     ties: Array
@@ -88,14 +88,14 @@ class _Known(NamedTuple):
     def log_pvalue(self) -> Array:
         """By the null distribution, NaN where none holds, or where there is no coefficient."""
         found = np.full(len(self.n), np.nan)
-        is_there = ~np.isnan(self.coefficient) & (self.ranks_of_test > 0).all(axis=1)
+        is_there = ~np.isnan(self.coefficient) & (self.dimensions_of_test > 0).all(axis=1)
         for has_levels in (False, True):
             some = np.flatnonzero(((self.ties > TIES_OF_LEVELS).any(axis=1) == has_levels) & is_there)
             if len(some):
-                found[some] = log_pvalues_of_ranks(
+                found[some] = log_pvalues_by_dimension(
                     self.roots[some],
                     OF_NUMBERS,
-                    self.ranks_of_test[some],
+                    self.dimensions_of_test[some],
                     n=self.n[some],
                     leverages=(self.leverages_x[some].T, self.leverages_y[some].T),
                     few_ties=have_few_ties(*self.ties[some].T),
@@ -136,7 +136,7 @@ class FewRows:
         numbers = [variable for variable in (*x, *(() if y is x else y)) if variable.kind == "number"]
         if x[0].n_rows > MOST_ROWS or all(variable.is_complete for variable in numbers):
             return None
-        n_functions = len(numbers) * max(v.scales.basis.rank + v.prepared.basis.rank for v in numbers)
+        n_functions = len(numbers) * max(v.scales.basis.dimension + v.prepared.basis.dimension for v in numbers)
         return cls(x, y) if 8 * x[0].n_rows * n_functions <= _MOST_BYTES else None
 
     @staticmethod
@@ -161,12 +161,12 @@ class FewRows:
             i=i,
             j=j,
             n=known.n,
-            ranks=known.ranks,
+            dimensions=known.dimensions,
             coefficient=known.coefficient,
             log_pvalue=known.log_pvalue,
             pearson=None,
             spearman=trends[a] * trends[b] * known.first,
-            is_shuffled=np.zeros(len(i), dtype=bool),
+            is_permuted=np.zeros(len(i), dtype=bool),
             heavier=known.heavier,
         )
 
@@ -178,26 +178,26 @@ class FewRows:
     @staticmethod
     def alike(found: FoundPairs, /) -> Iterator[FoundPairs]:
         """Pairs to be permuted, those with as many rows together, some at a time."""
-        order = np.lexsort((found.ranks[:, 1], found.ranks[:, 0], found.n))
+        order = np.lexsort((found.dimensions[:, 1], found.dimensions[:, 0], found.n))
         starts = np.flatnonzero(np.diff(found.n[order], prepend=-1))
         for places in np.split(order, starts[1:]):
             for some in in_parts(places, _PERMUTED_TOGETHER):
                 yield FoundPairs.of(found, some)
 
-    def permute(self, found: FoundPairs, shuffles: Shuffles, /) -> FoundPairs:
+    def permute(self, found: FoundPairs, permutations: Permutations, /) -> FoundPairs:
         """The same pairs, all on as many rows, with their p-values by permutation."""
         i, j, n = self._places[0][found.i], self._places[-1][found.j], int(found.n[0])
-        log_pvalue, is_shuffled = found.log_pvalue.copy(), found.is_shuffled.copy()
-        if shuffles.takes_one_by_one(n):
+        log_pvalue, is_permuted = found.log_pvalue.copy(), found.is_permuted.copy()
+        if permutations.takes_one_by_one(n):
             pairs = (partial(pair_of_rows, self._variables[a], self._variables[b]) for a, b in zip(i, j, strict=True))
-            for k, alone in enumerate(by_themselves(pairs, shuffles)):
+            for k, alone in enumerate(by_themselves(pairs, permutations)):
                 if alone is not None:
-                    log_pvalue[k], is_shuffled[k] = alone.log_pvalue, alone.calibration == "shuffles"
-            return replace(found, log_pvalue=log_pvalue, is_shuffled=is_shuffled)
+                    log_pvalue[k], is_permuted[k] = alone.log_pvalue, alone.calibration == "permutation"
+            return replace(found, log_pvalue=log_pvalue, is_permuted=is_permuted)
         waiting = self._waiting(i, j, found.n)
-        for k, result in zip(waiting, permuted(list(waiting.values()), shuffles), strict=True):
-            log_pvalue[k], is_shuffled[k] = np.log(result.pvalue), True
-        return replace(found, log_pvalue=log_pvalue, is_shuffled=is_shuffled)
+        for k, result in zip(waiting, permuted(list(waiting.values()), permutations), strict=True):
+            log_pvalue[k], is_permuted[k] = np.log(result.pvalue), True
+        return replace(found, log_pvalue=log_pvalue, is_permuted=is_permuted)
 
     def _waiting(self, i: Index, j: Index, lengths: Index) -> dict[int, Waiting]:
         """What is to be permuted of pairs on as many rows, by their places."""
@@ -207,14 +207,14 @@ class FewRows:
         leverages = x.leverages(rows.n).T, y.leverages(rows.n).T
         ordered = [self._in_order(side, columns, rows) for side, columns in ((x, i), (y, j))]
         waiting: dict[int, Waiting] = {}
-        for places, ranks in by_value(x.rank * 64 + y.rank):
-            pairs, (a, b) = np.arange(len(i))[places], divmod(ranks, 64)
+        for places, dimensions in by_value(x.dimension * 64 + y.dimension):
+            pairs, (a, b) = np.arange(len(i))[places], divmod(dimensions, 64)
             family = within_reach(((min(size, a), min(other, b)) for size, other in OF_NUMBERS), n) if a * b else ()
             if not family:
                 continue
             for some, blocks in bearable_blocks(family, (leverages[0][:, pairs], leverages[1][:, pairs]), n):
                 own = pairs[some]
-                evidence = log_evidence(block_roots(cross[own, :a, :b], blocks), blocks, n, law=log_sf_of_many)
+                evidence = log_evidence(block_roots(cross[own, :a, :b], blocks), blocks, n, log_tail=log_sf_of_many)
                 for pair, log_mean in zip(own.tolist(), log_harmonic_mean(evidence).tolist(), strict=True):
                     of_x, of_y = (Basis(side[pair, :, :r], None, None) for side, r in zip(ordered, (a, b), strict=True))
                     waiting[pair] = Waiting(of_x, of_y, blocks, -log_mean)
@@ -228,9 +228,9 @@ class FewRows:
 
     def _at_rows(self, bases: Sequence[Basis]) -> Array:
         """Functions (columns, rows, functions), 0 where a cell is missing, and where a column has no more of them."""
-        found = np.zeros((len(bases), self._observed.shape[1], max(basis.rank for basis in bases)))
+        found = np.zeros((len(bases), self._observed.shape[1], max(basis.dimension for basis in bases)))
         for own, here, basis in zip(found, self._observed, bases, strict=True):
-            own[here, : basis.rank] = basis.rows(0, basis.n_samples)
+            own[here, : basis.dimension] = basis.rows(0, basis.n_samples)
         return found
 
     def _cells(self, bases: Sequence[Basis]) -> Index:
@@ -275,15 +275,15 @@ class FewRows:
     def _found(self, i: Index, j: Index, n: Index) -> _Known:
         rows = self._common(i, j, n)
         x, y, cross = self._tested(i, j, rows)
-        coefficient, ranks, heavier = self._coefficients(i, j, rows)
+        coefficient, dimensions, heavier = self._coefficients(i, j, rows)
         return _Known(
             n,
-            ranks,
+            dimensions,
             coefficient,
             heavier,
             self._first(i, j, rows),
             NestedProducts(cross[:, :CORNER, :CORNER], cross[:, :, 0], cross[:, 0]).roots(OF_NUMBERS),
-            np.stack((x.rank, y.rank), axis=1),
+            np.stack((x.dimension, y.dimension), axis=1),
             x.leverages(rows.n),
             y.leverages(rows.n),
             np.stack((x.ties, y.ties), axis=1),
@@ -307,9 +307,9 @@ class FewRows:
         moments = (rows.mean(*sides)[:, 0, 0] for sides in ((x, y), (x, x), (y, y)))
         return correlation(*moments, least=RESTRICTED_CUT**2)
 
-    def _coefficients(self, i: Index, j: Index, rows: "_Rows") -> tuple[Array, Ranks, Array]:
+    def _coefficients(self, i: Index, j: Index, rows: "_Rows") -> tuple[Array, Dimensions, Array]:
         """Coefficients, dimensions of both sides, and how much more the heaviest rows weigh than among all."""
-        white, ranks, weights = [], [], []
+        white, dimensions, weights = [], [], []
         for columns in (i, j):
             functions = rows.central(self._coefficient, columns)
             left = np.arange(functions.shape[2]) < self._most[columns, rows.n][:, np.newaxis]
@@ -318,12 +318,12 @@ class FewRows:
             is_kept = squares > RESTRICTED_CUT**2
             scale = is_kept / np.sqrt(np.where(is_kept, squares, 1.0))
             white.append(functions @ (directions * scale[:, np.newaxis]))
-            ranks.append(np.count_nonzero(is_kept, axis=1))
+            dimensions.append(np.count_nonzero(is_kept, axis=1))
             weights.append(np.sum(white[-1] ** 2, axis=2).max(axis=1) / self._heaviest[columns])
         found = np.sqrt(np.clip(largest_root(rows.mean(*white)), 0.0, 1.0))
-        has_freedom = (np.minimum(*ranks) > 0) & (ranks[0] + ranks[1] < rows.n)
+        has_freedom = (np.minimum(*dimensions) > 0) & (dimensions[0] + dimensions[1] < rows.n)
         heavier = np.where(has_freedom, weights[0] * weights[1], np.inf)
-        return np.where(has_freedom, found, np.nan), np.stack(ranks, axis=1), heavier
+        return np.where(has_freedom, found, np.nan), np.stack(dimensions, axis=1), heavier
 
 
 class _Rows(NamedTuple):

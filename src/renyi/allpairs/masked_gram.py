@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from renyi.allpairs.stack import fine_chunks, in_a_chunk
 from renyi.basis.basis import RESTRICTED_CUT, Basis
 from renyi.basis.product_moments import Moments, recipes_of_smooth
+from renyi.compute import kernels
 from renyi.compute.arrays import (
     Array,
     Index,
@@ -38,94 +39,29 @@ from renyi.compute.threads import keep_going
 Masks: TypeAlias = Mask
 
 # From so many functions on it takes less time to count the rows of cells than to multiply the functions at every row.
-_RANK_BY_CELLS = 3
+_DIMENSION_BY_CELLS = 3
 # A Gram matrix this close to the identity is far from singular, which nobody needs to compute then.
 _NEAR_IDENTITY = 0.5
 
 
-@dataclass(frozen=True, eq=False)
-class MaskedGram:
-    """Means (rank, columns, masks) and central products (rank, rank, columns, masks) of a stack over rows of masks."""
-
-    means: Array
-    gram: Array
-
-    @classmethod
-    def of(cls, stack: Any, masks: Masks, n: Array, /, *, place: str) -> "MaskedGram":
-        """For every column and mask; `n` (columns, masks) counts the rows they have in common.
-
-        What is large lies in a workspace of this place, until the next call for it.
-        """
-        return cls.of_sums(masked_sums(stack, masks), n, place=place)
-
-    @classmethod
-    def of_sums(cls, sums: Array, n: Array, /, *, place: str) -> "MaskedGram":
-        """The same, from sums of functions and of their products as `masked_sums` has them."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return cls._made(sums / n, place)
-
-    @classmethod
-    def of_counts(
-        cls, tables: Sequence[Array], counts: Sequence[NDArray[np.int64]], n: Array, /, *, place: str
-    ) -> "MaskedGram":
-        """The same, from how many rows (cells, masks) of every cell of a column the masks leave."""
-        rank = tables[0].shape[1]
-        lower = np.tril_indices(rank)
-        sums = np.empty((rank + len(lower[0]), *n.shape))
-        for column, (table, left) in enumerate(zip(tables, counts, strict=True)):
-            functions = np.hstack((table, table[:, lower[0]] * table[:, lower[1]]))
-            sums[:, column] = functions.T @ left
-        return cls.of_sums(sums, n, place=place)
-
-    @classmethod
-    def of_smooth(
-        cls, moments: Moments, means: Array, weights: Array, intercepts: Array, /, *, place: str
-    ) -> "MaskedGram":
-        """The same for whole bases of smooth functions, from the means (1 + moments, columns, masks) of moments."""
-        recipes = like(recipes_of_smooth(moments), means)
-        found = cls._made((recipes @ means.reshape(len(means), -1)).reshape(-1, *means.shape[1:]), place)
-        found.means[:] = mixed(weights, found.means) + intercepts.T[:, :, None]
-        mix_both_ways(weights, found.gram)
-        return found
-
-    @classmethod
-    def of_recipes(cls, means: Array, recipes: Array, /, *, place: str) -> "MaskedGram":
-        """The same for bases of which every column has its own recipe (columns, sums, 1 + moments)."""
-        return cls._made(mixed(recipes.swapaxes(1, 2), means), place)
-
-    @classmethod
-    def _made(cls, sums: Array, place: str) -> "MaskedGram":
-        """From means of functions, and of their products on and below the diagonal."""
-        rank = _rank_of(len(sums))
-        means, lower = sums[:rank], np.tril_indices(rank)
-        gram = empty(f"gram {place}", (rank, rank, *sums.shape[1:]), sums)
-        for product, i, j in zip(sums[rank:], *lower, strict=True):
-            gram[i, j] = gram[j, i] = product - means[i] * means[j]
-        return cls(means, gram)
-
-    def whitened(self, *, place: str) -> "Whitened":
-        """The factors that make the bases orthonormal."""
-        return Whitened.of(self, place=place)
-
-
 def masked_sums(stack: Any, masks: Masks, /) -> Array:
     """Sums (functions and products on and below the diagonal, columns, masks) of a stack over the rows of masks."""
-    lower = np.tril_indices(stack.rank)
-    if stack.rank >= _RANK_BY_CELLS and stack.has_few_cells:
+    lower = np.tril_indices(stack.dimension)
+    if stack.dimension >= _DIMENSION_BY_CELLS and stack.has_few_cells:
         return _sums_of_cells(stack, masks, lower)
     kind = stack.rows(slice(0, 1)).dtype
-    found = np.zeros((stack.rank + len(lower[0]), len(stack), masks.shape[1]))
-    sums = np.zeros((len(stack) * stack.rank, masks.shape[1]))
-    squares = found[stack.rank :].reshape(-1, masks.shape[1])
+    found = np.zeros((stack.dimension + len(lower[0]), len(stack), masks.shape[1]))
+    sums = np.zeros((len(stack) * stack.dimension, masks.shape[1]))
+    squares = found[stack.dimension :].reshape(-1, masks.shape[1])
     for rows in fine_chunks(stack.n_rows, len(stack) * len(lower[0]) * kind.itemsize):
         mask = masks[rows].astype(kind)
-        split = np.ascontiguousarray(stack.rows(rows)).reshape(len(stack), stack.rank, -1)
+        split = np.ascontiguousarray(stack.rows(rows)).reshape(len(stack), stack.dimension, -1)
         sums += split.reshape(len(sums), -1) @ mask
         pairs = workspace("pairs", (len(lower[0]), len(stack), split.shape[2]), kind)
         for k, (i, j) in enumerate(zip(*lower, strict=True)):
             np.multiply(split[:, i], split[:, j], out=pairs[k])
         squares += pairs.reshape(len(squares), -1) @ mask
-    found[: stack.rank] = sums.reshape(len(stack), stack.rank, -1).swapaxes(0, 1)
+    found[: stack.dimension] = sums.reshape(len(stack), stack.dimension, -1).swapaxes(0, 1)
     return found
 
 
@@ -133,7 +69,7 @@ def _sums_of_cells(stack: Any, masks: Masks, lower: tuple[Index, Index]) -> Arra
     """The same by how many rows of every cell the masks leave: the products of functions are those of cells."""
     from scipy.sparse import csc_array
 
-    found = np.empty((stack.rank + len(lower[0]), len(stack), masks.shape[1]))
+    found = np.empty((stack.dimension + len(lower[0]), len(stack), masks.shape[1]))
     step = min(stack.n_rows, max(1, in_a_chunk(8 * masks.shape[1])))
     starts, ones = np.arange(step + 1, dtype=np.int32), np.ones(step)
     for column, codes in enumerate(stack.codes):
@@ -149,14 +85,18 @@ def _sums_of_cells(stack: Any, masks: Masks, lower: tuple[Index, Index]) -> Arra
     return found
 
 
-def _rank_of(n_sums: int) -> int:
+def _dimension_of(n_sums: int) -> int:
     """How many functions there are, given them and their products: r + r(r + 1)/2."""
     return int(np.rint((np.sqrt(9 + 8 * n_sums) - 3) / 2))
 
 
 @dataclass(frozen=True, eq=False)
 class Whitened:
-    """Means and lower triangular factors of all columns and masks; where one is not regular a function dropped out."""
+    """Bases of all columns over the rows of masks: means (dimension, columns, masks), Gram matrices, their factors.
+
+    Where one is not regular a function dropped out. What is large lies in a workspace of a place, until the next call
+    for it.
+    """
 
     means: Array
     factor: Array
@@ -165,11 +105,54 @@ class Whitened:
     is_regular: Mask
 
     @classmethod
-    def of(cls, restricted: MaskedGram, /, *, place: str) -> "Whitened":
-        gram, xp = restricted.gram, namespace(restricted.gram)
-        factor = empty(f"factor {place}", tuple(gram.shape), gram)
+    def of(cls, stack: Any, masks: Masks, n: Array, /, *, place: str) -> "Whitened":
+        """For every column of a stack and every mask; `n` (columns, masks) counts the rows they have in common."""
+        return cls.of_sums(masked_sums(stack, masks), n, place=place)
+
+    @classmethod
+    def of_sums(cls, sums: Array, n: Array, /, *, place: str) -> "Whitened":
+        """The same, from sums of functions and of their products as `masked_sums` has them."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return cls._made(sums / n, place)
+
+    @classmethod
+    def of_counts(
+        cls, tables: Sequence[Array], counts: Sequence[NDArray[np.int64]], n: Array, /, *, place: str
+    ) -> "Whitened":
+        """The same, from how many rows (cells, masks) of every cell of a column the masks leave."""
+        dimension = tables[0].shape[1]
+        lower = np.tril_indices(dimension)
+        sums = np.empty((dimension + len(lower[0]), *n.shape))
+        for column, (table, left) in enumerate(zip(tables, counts, strict=True)):
+            functions = np.hstack((table, table[:, lower[0]] * table[:, lower[1]]))
+            sums[:, column] = functions.T @ left
+        return cls.of_sums(sums, n, place=place)
+
+    @classmethod
+    def of_smooth(
+        cls, moments: Moments, means: Array, weights: Array, intercepts: Array, /, *, place: str
+    ) -> "Whitened":
+        """The same for whole bases of smooth functions, from the means (1 + moments, columns, masks) of moments."""
+        recipes = like(recipes_of_smooth(moments), means)
+        sums = (recipes @ means.reshape(len(means), -1)).reshape(-1, *means.shape[1:])
+        return cls._made(sums, place, (weights, intercepts))
+
+    @classmethod
+    def of_recipes(cls, means: Array, recipes: Array, /, *, place: str) -> "Whitened":
+        """The same for bases of which every column has its own recipe (columns, sums, 1 + moments)."""
+        return cls._made(mixed(recipes.swapaxes(1, 2), means), place)
+
+    @classmethod
+    def _made(cls, sums: Array, place: str, mixing: tuple[Array, Array] | None = None) -> "Whitened":
+        """From means of functions, and of their products on and below the diagonal, which may be mixed."""
+        by_kernel = kernels.whiten(sums, mixing, _dimension_of(len(sums)), cut=RESTRICTED_CUT**2)
+        if by_kernel is not None:
+            means, gram, factor, distance, is_regular = by_kernel
+            return cls(means, factor, gram, distance, is_regular)
+        means, gram = _central(sums, place, mixing)
+        xp, factor = namespace(gram), empty(f"factor {place}", tuple(gram.shape), gram)
         # Where two columns have no row in common there is nothing at all.
-        is_regular: Mask = xp.isfinite(gram).all(axis=0).all(axis=0)
+        is_regular = xp.isfinite(gram).all(axis=0).all(axis=0)
         gram[:, :, ~is_regular] = 0.0
         for j in range(len(gram)):
             rest = gram[j:, j] - sums_of_products(factor[j:, :j], factor[j, :j])
@@ -179,13 +162,13 @@ class Whitened:
             factor[:j, j] = 0.0
         # What is not regular must not spoil the batch that it is in.
         factor[:, :, ~is_regular] = like(np.eye(len(gram)), gram)[:, :, None]
-        means = xp.where(xp.isfinite(restricted.means), restricted.means, 0.0)
+        means = xp.where(xp.isfinite(means), means, 0.0)
         return cls(means, factor, gram, _distance_from_identity(gram), is_regular)
 
     def at(self, columns: Index, masks: Index, /, *, place: str) -> "Pairs":
         """One column and mask for every pair."""
-        rank, n_masks = len(self.means), self.means.shape[2]
-        factor = taken(f"pairs {place}", self.factor.reshape(rank, rank, -1), columns * n_masks + masks)
+        dimension, n_masks = len(self.means), self.means.shape[2]
+        factor = taken(f"pairs {place}", self.factor.reshape(dimension, dimension, -1), columns * n_masks + masks)
         return Pairs(
             self.means[:, columns, masks],
             factor,
@@ -266,8 +249,22 @@ class Pairs:
         return forward(self.factor[: len(right), : len(right)], right)
 
 
+def _central(sums: Array, place: str, mixing: tuple[Array, Array] | None) -> tuple[Array, Array]:
+    """Means (d, columns, masks) and central products (d, d, columns, masks) of functions, or of mixtures."""
+    dimension = _dimension_of(len(sums))
+    means, lower = sums[:dimension], np.tril_indices(dimension)
+    gram = empty(f"gram {place}", (dimension, dimension, *sums.shape[1:]), sums)
+    for product, i, j in zip(sums[dimension:], *lower, strict=True):
+        gram[i, j] = gram[j, i] = product - means[i] * means[j]
+    if mixing is not None:
+        weights, intercepts = mixing
+        means = mixed(weights, means) + intercepts.T[:, :, None]
+        mix_both_ways(weights, gram)
+    return means, gram
+
+
 def _distance_from_identity(gram: Array) -> Array:
-    """Length of G − I (rank, …) for the leading 1, 2, … functions."""
+    """Length of G − I (dimension, …) for the leading 1, 2, … functions."""
     xp = namespace(gram)
     squares = xp.empty_like(gram[0])
     for j in range(len(gram)):
@@ -276,7 +273,7 @@ def _distance_from_identity(gram: Array) -> Array:
 
 
 def forward(factor: Array, right: Array, /) -> Array:
-    """Solve L·z = right for lower triangular factors (rank, rank, pairs) and right sides (rank, …, pairs)."""
+    """Solve L·z = right for lower triangular factors (d, d, pairs) and right sides (d, …, pairs)."""
     xp = namespace(factor)
     solved: Array = xp.empty(tuple(right.shape), dtype=factor.dtype, device=factor.device)
     for j in range(len(right)):
@@ -285,11 +282,11 @@ def forward(factor: Array, right: Array, /) -> Array:
 
 
 def leverage_bounds(side: Pairs, own: Array, n: Array, /) -> Array:
-    """What the largest leverages (rank, pairs) can be at most, ∞ where nothing is known.
+    """What the largest leverages (dimension, pairs) can be at most, ∞ where nothing is known.
 
-    A row of the basis has a squared length of at most `own` (rank, pairs), the largest leverage over a column's own
-    rows times their number. On fewer rows the Gram matrix G is no longer the identity, and the inverse of its factor
-    lengthens a row by at most 1/√(1 − |G − I|).
+    A row of the basis has a squared length of at most `own` (dimension, pairs), the largest leverage over a column's
+    own rows times their number. On fewer rows the Gram matrix G is no longer the identity, and the inverse of its
+    factor lengthens a row by at most 1/√(1 − |G − I|).
     """
     xp = namespace(side.means)
     shift = xp.sqrt(xp.cumsum(side.means**2, axis=0))
@@ -308,7 +305,7 @@ def sharp_leverage_bounds(side: Pairs, own: Array, n: Array, sizes: Sequence[int
 
 
 def exact_leverages(basis: Basis, observed: Mask | None, masks: Mask, side: Pairs, /) -> Array:
-    """Largest leverages (rank, masks) of one column over the rows of each mask."""
+    """Largest leverages (dimension, masks) of one column over the rows of each mask."""
     own = masks if observed is None else masks[observed]
     present = own if basis.codes is None else _cells_present(len(basis.table), basis.codes, own)
     return leverages_of_cells(basis.table, present, np.count_nonzero(own, axis=0), side)

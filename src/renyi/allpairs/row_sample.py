@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Column
-from renyi.errors import InputError, brief, is_integer
+from renyi.errors import check_integer
 
 # Enough for pictures of 40 x 40 cells, boxes and smooth functions.
 SAMPLE = 10_000
@@ -26,9 +26,7 @@ _TELLING = 32
 
 def check_sample(sample: Any, /) -> int:
     """How many rows to keep, if that is a number of rows."""
-    if not is_integer(sample) or sample < 0:
-        raise InputError(f"sample={brief(sample)} makes no sense: pass a whole number of rows to draw, 0 to keep none")
-    return int(sample)
+    return check_integer(sample, "sample", 0)
 
 
 def sampled_rows(n_rows: int, size: int, /) -> Index:

@@ -46,10 +46,10 @@ def are_same_levels(x: Basis, y: Basis, cross: Array, /) -> bool:
     if x.is_of_number:
         x, y, cross = y, x, cross.T
     # All functions of a number count alike, levels as many rows as they have (Goodman and Kruskal's tau).
-    functions = np.eye(y.rank) if y.is_of_number else y.loadings
+    functions = np.eye(y.dimension) if y.is_of_number else y.loadings
     left = 1.0 - np.sum((cross @ functions) ** 2) / np.sum(functions**2)
     # So many levels explain a part of anything.
-    freedom = max(x.n_samples - 1 - x.rank, 1) / (x.n_samples - 1)
+    freedom = max(x.n_samples - 1 - x.dimension, 1) / (x.n_samples - 1)
     return bool(left <= (1.0 - SAME**2) * freedom)
 
 

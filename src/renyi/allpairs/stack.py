@@ -35,21 +35,21 @@ _CHUNK_BYTES, _FEWEST_CHUNK_ROWS = 2**24, 64
 
 
 class Functions(Protocol):
-    """`rank` functions of each of some columns, over the same rows: what is multiplied with its like, where it is."""
+    """`dimension` functions of each of some columns, over the same rows: what is multiplied with its like."""
 
     @property
-    def rank(self) -> int: ...
+    def dimension(self) -> int: ...
     @property
     def n_rows(self) -> int: ...
     def __len__(self) -> int: ...
 
     def products(self, other: Any, /) -> Array:
-        """Sums of products (columns, columns of the other, rank, rank of the other) over the rows."""
+        """Sums of products (columns, columns of the other, dimension, dimension of the other) over the rows."""
         ...
 
 
 class Stack(Functions, Protocol):
-    """Bases of one rank. The last of the `sizes` cells of every column is of missing rows.
+    """Bases of one dimension. The last of the `sizes` cells of every column is of missing rows.
 
     Rows in batches bring their own codes: stacks on the same cells have the same `packed_places` of them.
     """
@@ -87,7 +87,8 @@ class _Multiplied:
 
 @dataclass(frozen=True, eq=False)
 class CellStack(_Multiplied):
-    """Bases of one rank in memory: their tables are packed (cells, rank) one after the other, and begin at `starts`.
+    """Bases of one dimension in memory: their tables are packed (cells, dimension) one after the other, and begin at
+    `starts`.
 
     The last of the `sizes` cells of a table, zeros, is of missing rows. `codes` are the cells of all rows, of every
     column, and `places` (rows, columns) the same in the packed tables; of rows in batches there are none.
@@ -121,7 +122,7 @@ class CellStack(_Multiplied):
         tables = {id(basis.table): basis.table for basis in bases}
         ends = np.cumsum([len(table) + 1 for table in tables.values()]).tolist()
         starts = dict(zip(tables, [0, *ends], strict=False))
-        width = len(range(*columns.indices(bases[0].rank)))
+        width = len(range(*columns.indices(bases[0].dimension)))
         are_many = len(bases) >= COLUMNS_FOR_FLOAT32 and all(gaps is None for gaps in missing)
         kind = np.float64 if is_exact(bases, n_rows, are_many=are_many) else np.float32
         packed = np.zeros((ends[-1], width), dtype=kind)
@@ -156,14 +157,14 @@ class CellStack(_Multiplied):
         return len(self.starts)
 
     @property
-    def rank(self) -> int:
+    def dimension(self) -> int:
         """Functions of one column."""
         return int(self.packed.shape[1])
 
     @property
     def is_wide(self) -> bool:
         """Whether products are sums over cells first: of many functions on fewer cells than there are rows."""
-        return are_many_functions(self.rank) and max(self.sizes) <= self.n_rows and not self.has_rows_for_cells
+        return are_many_functions(self.dimension) and max(self.sizes) <= self.n_rows and not self.has_rows_for_cells
 
     @property
     def has_few_cells(self) -> bool:
@@ -171,7 +172,7 @@ class CellStack(_Multiplied):
         return max(self.sizes) * _ROWS_PER_CELL <= self.n_rows and not self.has_rows_for_cells
 
     def table(self, column: int, /) -> NDArray[Any]:
-        """The functions (cells, rank) of one column, of the cell of missing rows too."""
+        """The functions (cells, dimension) of one column, of the cell of missing rows too."""
         return self.packed[self.starts[column] : self.starts[column] + self.sizes[column]]
 
     def part(self, columns: slice, /) -> "CellStack":
@@ -201,12 +202,12 @@ class CellStack(_Multiplied):
         return replace(self, n_rows=len(places), codes=tuple(codes), places=places)
 
     def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
-        """All functions of all columns (columns × rank, rows), in a workspace that the next call for it overwrites."""
+        """All functions of all columns (columns × dimension, rows), in a workspace that the next call overwrites."""
         if self.places is None:
             raise ValueError("the rows are read in batches")
         # The functions of a cell as one item are gathered four times as fast as one by one.
-        item = np.dtype((np.void, self.packed.itemsize * self.rank))
-        found = workspace(place, (rows.stop - rows.start, len(self) * self.rank), self.packed.dtype)
+        item = np.dtype((np.void, self.packed.itemsize * self.dimension))
+        found = workspace(place, (rows.stop - rows.start, len(self) * self.dimension), self.packed.dtype)
         # "clip" spares a second look at the places, which are all within the tables.
         np.take(self.packed.view(item).ravel(), self.places[rows], out=found.view(item), mode="clip")
         return found.T
@@ -238,13 +239,13 @@ def codes_of(basis: Basis, missing: Mask | None, n_rows: int, /) -> NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Values(_Multiplied):
-    """Numbers (columns × rank, rows) that are their own stack."""
+    """Numbers (columns × dimension, rows) that are their own stack."""
 
     numbers: NDArray[Any]
-    rank: int = 1
+    dimension: int = 1
 
     def __len__(self) -> int:
-        return len(self.numbers) // self.rank
+        return len(self.numbers) // self.dimension
 
     @property
     def n_rows(self) -> int:
@@ -254,7 +255,7 @@ class Values(_Multiplied):
     def part(self, columns: slice, /) -> "Values":
         """Some of the columns."""
         first, last, _ = columns.indices(len(self))
-        return Values(self.numbers[first * self.rank : last * self.rank], self.rank)
+        return Values(self.numbers[first * self.dimension : last * self.dimension], self.dimension)
 
     def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
         """All columns at some rows."""
@@ -272,9 +273,9 @@ class Joined(_Multiplied):
         return len(self.leading)
 
     @property
-    def rank(self) -> int:
+    def dimension(self) -> int:
         """Functions of one column."""
-        return self.leading.rank + self.following.rank
+        return self.leading.dimension + self.following.dimension
 
     @property
     def n_rows(self) -> int:
@@ -292,7 +293,7 @@ class Joined(_Multiplied):
         return self.leading.has_few_cells
 
     def table(self, column: int, /) -> NDArray[Any]:
-        """The functions (cells, rank) of one column."""
+        """The functions (cells, dimension) of one column."""
         return np.hstack((self.leading.table(column), self.following.table(column)))
 
     def rows(self, rows: slice, /, *, place: str = "rows") -> NDArray[Any]:
@@ -326,15 +327,15 @@ def fine_chunks(n_rows: int, bytes_of_row: int, /) -> list[slice]:
 
 
 def _products(x: Stacked, y: Stacked, /) -> Array:
-    """Sums of products (columns of x, columns of y, rank of x, rank of y) over the rows."""
+    """Sums of products (columns of x, columns of y, dimension of x, dimension of y) over the rows."""
     if isinstance(x, CellStack) and x.is_wide:
         return _products_of_cells(x, y)
     if isinstance(y, CellStack) and y.is_wide:
         return _products(y, x).transpose(1, 0, 3, 2)
-    if len(x) * x.rank > len(y) * y.rank:
+    if len(x) * x.dimension > len(y) * y.dimension:
         # BLAS takes a tenth less time where the narrower factor comes first.
         return _products(y, x).transpose(1, 0, 3, 2)
-    if x.rank == 1 and len(x) <= _FEW_COLUMNS and isinstance(y, CellStack) and y.rank >= _MORE_FUNCTIONS:
+    if x.dimension == 1 and len(x) <= _FEW_COLUMNS and isinstance(y, CellStack) and y.dimension >= _MORE_FUNCTIONS:
         found = _products_of_light_cells(x, y) if y.has_few_cells and y.packed.dtype == np.float32 else None
         if found is not None:
             return found
@@ -343,7 +344,7 @@ def _products(x: Stacked, y: Stacked, /) -> Array:
 
 def _products_of_rows(x: Stacked, y: Stacked) -> Array:
     """The same by products of matrices, a chunk of rows at a time."""
-    shape = len(x) * x.rank, len(y) * y.rank
+    shape = len(x) * x.dimension, len(y) * y.dimension
     total: Array | None = None
     for rows in _chunks(x.n_rows):
         left = x.rows(rows, place="left")
@@ -358,7 +359,7 @@ def _products_of_rows(x: Stacked, y: Stacked) -> Array:
         total = product.astype(np.float64) if total is None else np.add(total, product, out=total)
     if total is None:
         total = np.zeros(shape)
-    return total.reshape(len(x), x.rank, len(y), y.rank).swapaxes(1, 2)
+    return total.reshape(len(x), x.dimension, len(y), y.dimension).swapaxes(1, 2)
 
 
 def _products_of_light_cells(x: Stacked, y: CellStack) -> Array | None:
@@ -368,7 +369,7 @@ def _products_of_light_cells(x: Stacked, y: CellStack) -> Array | None:
     """
     from scipy.sparse import csc_array
 
-    found = np.zeros((len(x), len(y), 1, y.rank))
+    found = np.zeros((len(x), len(y), 1, y.dimension))
     tables = [y.table(column).astype(np.float64) for column in range(len(y))]
     for start in range(0, y.n_rows, _ROWS_OF_CELLS):
         rows = slice(start, min(start + _ROWS_OF_CELLS, y.n_rows))
@@ -387,7 +388,7 @@ def _products_of_cells(x: CellStack, y: Stacked) -> Array:
     """The same by sums over the cells of x, so that its many functions are not gathered at every row."""
     from scipy.sparse import csc_array
 
-    found = np.empty((len(x), len(y), x.rank, y.rank))
+    found = np.empty((len(x), len(y), x.dimension, y.dimension))
     if isinstance(y, CellStack) and y.is_wide:
         for i, j in np.ndindex(len(x), len(y)):
             shape = x.sizes[i], y.sizes[j]
@@ -395,7 +396,7 @@ def _products_of_cells(x: CellStack, y: Stacked) -> Array:
             table = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
             found[i, j] = x.table(i).T @ (table @ y.table(j))
         return found
-    sums = [np.zeros((size, len(y) * y.rank)) for size in x.sizes]
+    sums = [np.zeros((size, len(y) * y.dimension)) for size in x.sizes]
     for rows in _chunks(x.n_rows):
         functions = y.rows(rows, place="right").T
         # One entry a row, at its cell.
@@ -404,5 +405,5 @@ def _products_of_cells(x: CellStack, y: Stacked) -> Array:
             cells = csc_array((ones, codes[rows].astype(np.int32), starts), shape=(size, len(functions)))
             sums[column] += cells @ functions
     for i, total in enumerate(sums):
-        found[i] = (x.table(i).T @ total).reshape(x.rank, len(y), y.rank).swapaxes(0, 1)
+        found[i] = (x.table(i).T @ total).reshape(x.dimension, len(y), y.dimension).swapaxes(0, 1)
     return found

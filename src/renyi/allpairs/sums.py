@@ -145,7 +145,7 @@ def correlation(covariance: Array, variance_x: Array, variance_y: Array, /, *, l
 def reaches_beyond_corner(x: ColumnGroup, y: ColumnGroup, /) -> bool:
     """Whether some block of two columns is wide both ways and ends beyond the corners, as against many levels."""
     blocks = family(x.scales, y.scales, n=x.n_rows)
-    return any(min(a, b) > 1 and (a > x.corner.rank or b > y.corner.rank) for a, b in blocks)
+    return any(min(a, b) > 1 and (a > x.corner.dimension or b > y.corner.dimension) for a, b in blocks)
 
 
 def _nested_products(x: ColumnGroup, y: ColumnGroup) -> tuple[Array, Array, Array]:

@@ -81,7 +81,7 @@ def _parts(group: ColumnGroup, most: int, aligned: int) -> list[ColumnGroup]:
 
 def _columns_of_tile(x: ColumnGroup, y: ColumnGroup) -> int:
     nested = (x.nested, y.nested) if reaches_beyond_corner(x, y) else (x.corner, y.corner)
-    widest = max(x.coefficient.rank * y.coefficient.rank, nested[0].rank * nested[1].rank)
+    widest = max(x.coefficient.dimension * y.coefficient.dimension, nested[0].dimension * nested[1].dimension)
     if not (x.is_complete and y.is_complete):
-        widest = max(widest, x.scales.basis.rank**2, y.scales.basis.rank**2)
+        widest = max(widest, x.scales.basis.dimension**2, y.scales.basis.dimension**2)
     return max(1, min(_MOST_COLUMNS, int(np.sqrt(_TILE_PRODUCTS / widest))))

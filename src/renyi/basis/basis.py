@@ -77,7 +77,7 @@ class Basis:
     order: Index | None = None
 
     @property
-    def rank(self) -> int:
+    def dimension(self) -> int:
         """Columns of the basis."""
         return int(self.table.shape[1])
 
@@ -96,7 +96,7 @@ class Basis:
     @property
     def is_wide(self) -> bool:
         """Whether products are sums over cells first: of many functions on fewer cells than there are rows."""
-        return self.codes is not None and are_many_functions(self.rank) and len(self.table) <= len(self.codes)
+        return self.codes is not None and are_many_functions(self.dimension) and len(self.table) <= len(self.codes)
 
     @property
     def is_of_number(self) -> bool:
@@ -201,9 +201,9 @@ class RowlessBasis(Basis):
     largest: Array | None = None
 
     @classmethod
-    def of(cls, rank: int, feature_map: FeatureMap | None, n: int, largest: Array | None, /) -> "RowlessBasis":
+    def of(cls, dimension: int, feature_map: FeatureMap | None, n: int, largest: Array | None, /) -> "RowlessBasis":
         """Of so many functions and rows."""
-        return cls(np.empty((0, rank)), None, feature_map, n=n, largest=largest)
+        return cls(np.empty((0, dimension)), None, feature_map, n=n, largest=largest)
 
     @property
     def n_samples(self) -> int:
@@ -367,7 +367,7 @@ def _whitened_again(basis: Basis, factor: Callable[[int], Array], n: int, whiten
     """How the columns are mixed, those beyond what n rows allow not at all, and by how much they are shifted then."""
     size = most_functions(basis, n)
     of_leading, shift = whiten(factor(size), cut=RESTRICTED_CUT)
-    mixing = np.zeros((basis.rank, of_leading.shape[1]))
+    mixing = np.zeros((basis.dimension, of_leading.shape[1]))
     mixing[:size] = of_leading
     return mixing, shift
 
@@ -375,8 +375,8 @@ def _whitened_again(basis: Basis, factor: Callable[[int], Array], n: int, whiten
 def most_functions(basis: Basis, n: int, /) -> int:
     """Leading functions that n of its rows may have: no more than a column of n rows would have features."""
     if basis.feature_map is None or not basis.goes_by_rows:
-        return basis.rank
-    return min(basis.rank, 2 * default_projections(basis.feature_map.projection.n_coordinates, n))
+        return basis.dimension
+    return min(basis.dimension, 2 * default_projections(basis.feature_map.projection.n_coordinates, n))
 
 
 def restrict_cells(basis: Basis, left: Index, /, *, whiten: Whitening = principal_whitening) -> tuple[Basis, Array]:

@@ -27,7 +27,7 @@ def cross_products(x: Basis, y: Basis, /, *, device: Any = None) -> Array:
     if device is not None:
         return _cross_products_on(device, x, y)
     n = x.n_samples
-    total = np.zeros((x.rank, y.rank))
+    total = np.zeros((x.dimension, y.dimension))
     for start in range(0, n, _CHUNK_ROWS):
         stop = min(start + _CHUNK_ROWS, n)
         total += x.rows(start, stop).T @ y.rows(start, stop)
@@ -57,7 +57,7 @@ def cell_sums(x: Basis, y: Basis, /) -> Array:
 def _cross_products_on(device: Any, x: Basis, y: Basis) -> Array:
     import torch
 
-    n, total = x.n_samples, np.zeros((x.rank, y.rank))
+    n, total = x.n_samples, np.zeros((x.dimension, y.dimension))
     tables = [torch.as_tensor(basis.table, device=device) for basis in (x, y)]
     for start in range(0, n, _CHUNK_ROWS_ON_DEVICE):
         rows = slice(start, start + _CHUNK_ROWS_ON_DEVICE)
@@ -76,11 +76,11 @@ def corner_and_edges(x: Basis, y: Basis, /, *, corner: int) -> Array:
 
     The rest is left at 0. An edge needs no gathering: its rows are summed up by cell first.
     """
-    cross = np.zeros((x.rank, y.rank))
+    cross = np.zeros((x.dimension, y.dimension))
     cross[:corner, :corner] = cross_products(x.leading(corner), y.leading(corner))
-    if x.rank > corner:
+    if x.dimension > corner:
         cross[corner:, 0] = x.project(y.column(0))[corner:]
-    if y.rank > corner:
+    if y.dimension > corner:
         cross[0, corner:] = y.project(x.column(0))[corner:]
     return cross
 

@@ -22,8 +22,8 @@ class Smooth(NamedTuple):
     @property
     def is_plain(self) -> bool:
         """Whether all functions are there and none is made of large parts that cancel, as where many rows are tied."""
-        rank = self.weights.shape[1]
-        return rank == MOST_FUNCTIONS and bool(np.linalg.norm(self.weights, axis=0).max() <= _LARGEST_WEIGHTS)
+        dimension = self.weights.shape[1]
+        return dimension == MOST_FUNCTIONS and bool(np.linalg.norm(self.weights, axis=0).max() <= _LARGEST_WEIGHTS)
 
 
 def functions(u: Array, /) -> Array:

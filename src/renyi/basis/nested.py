@@ -45,8 +45,8 @@ TIES_OF_LEVELS = 0.64
 # With no more of them in one of two columns, and in the other one, the null distribution of columns without ties holds
 # on few rows too; benchmarks/studies/few_rows.py.
 FEW_TIES, SOME_TIES = 0.06, 0.25
-# Levels that are frequent have at least so many times √n rows: with 3 the law holds for two categories, with a half
-# for a category and a number.
+# Levels that are frequent have at least so many times √n rows: with 3 the null distribution holds for two categories,
+# with a half for a category and a number.
 _FREQUENT = (3.0, 0.5)
 # Two categories of more levels are tested by their table as a whole (`inference.contingency`): tables of Roy's
 # distribution take the cube of the smaller number of levels, 10 ms at 40.
@@ -80,7 +80,7 @@ class Scales(Kinded):
     @property
     def has_many_levels(self) -> bool:
         """Whether this is a category that has a table with another one."""
-        return self.is_category and self.basis.rank > MANY_LEVELS
+        return self.is_category and self.basis.dimension > MANY_LEVELS
 
     def has_few_ties_beside(self, other: "Scales", /) -> bool:
         """Whether these are numbers of which hardly any two rows are equal in one, and not many in the other."""
@@ -128,7 +128,7 @@ class Scales(Kinded):
         return self._with(basis), mixing
 
     def _with(self, basis: Basis) -> "Scales":
-        return replace(self, basis=basis, smooth=None, sizes=tuple(min(size, basis.rank) for size in self.sizes))
+        return replace(self, basis=basis, smooth=None, sizes=tuple(min(size, basis.dimension) for size in self.sizes))
 
 
 def number_scales(copula: Cells, /) -> Scales:
@@ -223,7 +223,7 @@ class VectorFunctions:
         return cls(feature_map, *nested)
 
     @property
-    def ranks(self) -> tuple[int, int]:
+    def dimensions(self) -> tuple[int, int]:
         """How many functions the coefficient has, and the test."""
         return len(self.feature_map.intercept), len(self.intercept)
 
@@ -255,7 +255,7 @@ def levels_scales(rows: Index, /) -> Scales:
 def _of_levels(basis: Basis, rows: Index) -> Scales:
     counts = np.sort(rows)[::-1]
     sizes = [frequent(counts, share * np.sqrt(counts.sum())) for share in _FREQUENT]
-    distinct = tuple(size for size in dict.fromkeys((*sizes, basis.rank)) if size)
+    distinct = tuple(size for size in dict.fromkeys((*sizes, basis.dimension)) if size)
     return Scales(basis, "category", distinct, equal_pairs=_equal_pairs(counts))
 
 

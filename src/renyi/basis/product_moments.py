@@ -108,7 +108,7 @@ def recipes_of(feature_map: FeatureMap, n: int, moments: Moments, /) -> Array | 
 
 
 def recipes_of_many(feature_maps: Sequence[FeatureMap], lengths: Sequence[int], moments: Moments, /) -> Array | None:
-    """The same for bases of one projection and rank, each of so many different ranks (bases, sums, 1 + moments)."""
+    """The same for bases of a projection and dimension, of so many different ranks each (bases, sums, 1 + moments)."""
     nodes = np.add.outer(0.5 / np.array(lengths), _nodes())
     features = sines_and_cosines(feature_maps[0].projection, nodes.reshape(-1, 1)).reshape(*nodes.shape, -1)
     weights, intercepts = (np.stack([getattr(own, name) for own in feature_maps]) for name in ("weights", "intercept"))

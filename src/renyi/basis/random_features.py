@@ -17,7 +17,7 @@ from renyi.errors import InputError, brief, is_integer
 
 Frequencies = Literal["auto", "normal", "orthogonal", "fastfood"]
 
-# Chosen in benchmarks/studies/defaults.py; docs/defaults.md has the table.
+# Chosen in benchmarks/studies/defaults.py; docs/validation/defaults.md has the table.
 DEFAULT_SCALE = 3.0
 _PROJECTIONS_OF_A_SCALAR = 10
 _ROWS_PER_PROJECTION = 10

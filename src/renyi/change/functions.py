@@ -2,21 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.basis.ranks import quantise
-from renyi.compute.arrays import Array, Index, Mask
-from renyi.data.column import Column
+from renyi.change.marginals import Marginal
+from renyi.compute.arrays import Array, Index
 from renyi.inference.change import COMPARED, SPANNED, Functions, smooth_tables
 
 # A number with no more values has an indicator for each.
 MOST_LEVELS = 8
 # So has one of which a single value has more than this share of the rows, where ranks jump: as many cells of values.
 _LARGEST_ATOM = 0.1
-_GLANCE = 1000
 # A function of levels of which less is left by those before it is not compared; benchmarks/studies/change_sizes.py.
 _LEAST_NEW = 0.3
 # A level that fewer rows of either table have is one with the rest; with 20 rows sizes hold.
@@ -24,16 +23,15 @@ FEWEST_OF_LEVEL = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Spanned:
-    """One column of two tables: which functions of it span all that is compared, at every row.
+class Shape:
+    """Which functions of a column span all that is compared: cosines of ranks in either table, or levels.
 
-    Of a smooth column `places` (tables) are mean ranks in each table, NaN where a cell is missing; else codes of
-    levels, −1 where it is missing. `counts` (tables, levels) are the rows of every level.
+    Of levels `level_of` says which one a cell of the column belongs to, and `counts` (tables, levels) has their rows.
     """
 
     name: str
-    places: tuple[NDArray[Any], NDArray[Any]]
     is_number: bool
+    level_of: Index | None = None
     counts: Array | None = None
 
     @property
@@ -41,16 +39,56 @@ class Spanned:
         """Whether functions are cosines of ranks."""
         return self.counts is None
 
-    def rows(self, table: int, some: slice, out: Array, /) -> None:
-        """The spanned functions at some rows of a table, one in each row of `out` (spanned, rows)."""
-        places = self.places[table][some]
-        if self.counts is not None:
+    @classmethod
+    def of(cls, column: Marginal, /) -> "Shape":
+        """Of a column of two tables."""
+        level_of, is_ordered = _levels_of(column)
+        if level_of is None:
+            return cls(column.name, True)
+        rows = _rows_of(level_of, column.counts)
+        return cls(column.name, is_ordered, level_of, rows).merged()
+
+    def merged(self) -> "Shape":
+        """The same, where levels that have too few rows in one of the tables are one with others."""
+        if self.counts is None or self.level_of is None:
+            return self
+        moved = (_neighbours if self.is_number else _frequent)(self.counts)
+        return Shape(self.name, self.is_number, moved[self.level_of], _rows_of(moved, self.counts))
+
+    def rows(self, cells: NDArray[Any], middles: Array, /) -> "Spanned":
+        """The column over some rows of a table, given the cell of each, −1 where it is missing, and its mean rank."""
+        gaps = cells < 0
+        of_cells = middles if self.level_of is None else self.level_of.astype(np.int8)
+        places = np.take(of_cells, np.where(gaps, 0, cells) if gaps.any() else cells)
+        if gaps.any():
+            places[gaps] = np.nan if self.level_of is None else -1
+        return Spanned(places)
+
+
+@dataclass(frozen=True, eq=False)
+class Spanned:
+    """A column over some rows of one table: mean ranks, NaN where a cell is missing, or levels, −1 where it is."""
+
+    places: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @cached_property
+    def has_gaps(self) -> bool:
+        """Whether cells are missing."""
+        is_gap = self.places < 0 if self.places.dtype.kind == "i" else np.isnan(self.places)
+        return bool(is_gap.any())
+
+    def fill(self, some: slice, out: Array, /) -> None:
+        """The spanned functions at some rows, one in each row of `out` (spanned, rows)."""
+        places = self.places[some]
+        if places.dtype.kind == "i":
             out[0] = places >= 0
             for level in range(SPANNED - 1):
                 out[level + 1] = places == level
             return
-        gaps = np.isnan(places)
-        cosine = np.cos(np.pi * np.where(gaps, 0.5, places)).astype(out.dtype)
+        cosine = np.cos(np.pi * (np.nan_to_num(places, nan=0.5) if self.has_gaps else places)).astype(out.dtype)
         out[0] = np.sqrt(2.0)
         np.multiply(cosine, out[0], out=out[1])
         # Twice the cosine times one wave is the next one and the one before.
@@ -59,76 +97,32 @@ class Spanned:
             np.multiply(cosine, out[k - 1], out=out[k])
             out[k] -= out[k - 2]
         out[0] = 1.0
-        if gaps.any():
-            out[:, gaps] = 0.0
-
-    @property
-    def has_gaps(self) -> bool:
-        """Whether cells are missing in either table."""
-        if self.counts is not None:
-            return any(bool((places < 0).any()) for places in self.places)
-        return any(bool(np.isnan(places).any()) for places in self.places)
+        if self.has_gaps:
+            out[:, np.isnan(places)] = 0.0
 
 
-def spanned(column: Column, n_before: int, /) -> Spanned:
-    """A column of which the first rows are those of one table, and the others those of a second one."""
-    parts = slice(0, n_before), slice(n_before, len(column))
-    gaps, is_number = column.gaps, column.is_number
-    if not column.is_number:
-        codes = np.asarray(column.values, dtype=np.intp)
-    elif (values := _few_values(column)) is not None:
-        codes = np.searchsorted(values, column.values)
-        is_number = len(values) > 2
-    else:
-        ranks = [_ranks(column, gaps, part) for part in parts]
-        if max(atom for _, atom in ranks) <= _LARGEST_ATOM:
-            return Spanned(column.name, (ranks[0][0], ranks[1][0]), True)
-        codes = _cells(column)
-    codes = np.where(gaps, -1, codes)
-    codes = (_neighbours if is_number else _frequent)(codes, n_before)
-    counts = np.array(
-        [np.bincount(codes[part][codes[part] >= 0], minlength=SPANNED - 1) for part in parts], dtype=float
-    )
-    small = codes.astype(np.int8)
-    return Spanned(column.name, (small[parts[0]], small[parts[1]]), is_number, counts)
+def _levels_of(column: Marginal) -> tuple[Index | None, bool]:
+    """The level of every cell, None where functions are smooth; and whether levels are in order."""
+    if column.is_category:
+        return np.arange(len(column.values)), False
+    n_values = np.count_nonzero(column.total)
+    if n_values <= MOST_LEVELS:
+        # Two values have no order to speak of.
+        return np.cumsum(column.total > 0) - (column.total[0] > 0), bool(n_values > 2)
+    if column.largest_share <= _LARGEST_ATOM:
+        return None, True
+    # Cells of values, each with about as many rows, but for the value that most rows have.
+    rows = np.cumsum(column.total)
+    ends = np.unique(np.searchsorted(rows, (np.arange(1, MOST_LEVELS) * rows[-1]) // MOST_LEVELS, side="right"))
+    return np.searchsorted(ends, np.arange(len(rows)), side="left"), True
 
 
-def _few_values(column: Column) -> NDArray[Any] | None:
-    """All values of a number, if they are few; most columns show on a glance that they are not."""
-    known = column.known
-    if len(np.unique(known[:_GLANCE])) > MOST_LEVELS:
-        return None
-    values = np.unique(known)
-    return values if len(values) <= MOST_LEVELS else None
+def _rows_of(level_of: Index, counts: NDArray[Any]) -> Array:
+    return np.array([np.bincount(level_of, part, minlength=SPANNED - 1) for part in counts])
 
 
-def _cells(column: Column) -> Index:
-    """Codes of cells of values, each with about as many rows, but for the value that most rows have."""
-    known = np.sort(column.known)
-    ends = known[(np.arange(1, MOST_LEVELS) * len(known)) // MOST_LEVELS]
-    return np.asarray(np.searchsorted(np.unique(ends), column.values, side="left"))
-
-
-def _ranks(column: Column, gaps: Mask, part: slice) -> tuple[Array, float]:
-    """Mean ranks of one table's rows among themselves, and the share of the most frequent value."""
-    known = ~gaps[part]
-    ranks = np.full(len(known), np.nan)
-    if not known.any():
-        return ranks, 0.0
-    copula = quantise(column.values[part][known])
-    ranks[known] = np.take(copula.middles, copula.codes)
-    return ranks, float(copula.counts.max() / copula.n_samples)
-
-
-def _rows_of(codes: Index, n_before: int) -> list[Index]:
-    """Rows of every level in either table."""
-    n_levels = int(codes.max(initial=0)) + 1
-    return [np.bincount(part[part >= 0], minlength=n_levels) for part in (codes[:n_before], codes[n_before:])]
-
-
-def _neighbours(codes: Index, n_before: int) -> Index:
+def _neighbours(rows: Array) -> Index:
     """Levels of a number in their order, each one with the next until both tables have rows enough."""
-    rows = np.array(_rows_of(codes, n_before))
     moved, level, held = np.empty(rows.shape[1], dtype=np.intp), 0, np.zeros(2)
     for k, own in enumerate(rows.T):
         moved[k] = level
@@ -136,13 +130,11 @@ def _neighbours(codes: Index, n_before: int) -> Index:
         if held.min() >= FEWEST_OF_LEVEL:
             level, held = level + 1, np.zeros(2)
     # The last ones may be too few, and are one with those before them.
-    moved = np.minimum(moved, max(level - 1, 0))
-    return np.where(codes >= 0, moved[np.maximum(codes, 0)], -1)
+    return np.minimum(moved, max(level - 1, 0))
 
 
-def _frequent(codes: Index, n_before: int) -> Index:
+def _frequent(counts: Array) -> Index:
     """The most frequent levels that both tables have, most frequent first, and all others as one more."""
-    counts = _rows_of(codes, n_before)
     order = np.argsort(-(counts[0] + counts[1]), kind="stable")
     common = np.minimum(*counts)
     frequent = [level for level in order.tolist() if common[level] >= FEWEST_OF_LEVEL][: COMPARED + 1]
@@ -155,10 +147,10 @@ def _frequent(codes: Index, n_before: int) -> Index:
     if frequent and len(frequent) <= COMPARED and rest_rows < FEWEST_OF_LEVEL:
         # So few others are one with the least frequent level.
         moved = np.minimum(moved, len(frequent) - 1)
-    return np.where(codes >= 0, moved[np.maximum(codes, 0)], -1)
+    return moved
 
 
-def functions_of(columns: Sequence[Spanned], /) -> Functions:
+def functions_of(columns: Sequence[Shape], /) -> Functions:
     """The functions that are compared of all columns."""
     made = [_smooth() if column.is_smooth else _of_levels(column) for column in columns]
     weights, pooled, times, entering, bending, crossing, sizes = zip(*made, strict=True)
@@ -181,7 +173,7 @@ def _smooth() -> tuple[Array, Array, Array, Array, Array, Array, int]:
     return weights, known.weights, known.times, known.entering, known.bending, known.crossing, COMPARED
 
 
-def _of_levels(column: Spanned) -> tuple[Array, Array, Array, Array, Array, Array, int]:
+def _of_levels(column: Shape) -> tuple[Array, Array, Array, Array, Array, Array, int]:
     counts = column.counts
     if counts is None:
         raise ValueError("levels are counted")

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from renyi.change.columns import column_changes
-from renyi.change.functions import spanned
+from renyi.change.columns import ColumnChange, column_changes
+from renyi.change.functions import Shape, Spanned
+from renyi.change.marginals import Marginal
 from renyi.change.reading import Together, together
 from renyi.change.result import Comparison, PairChanges
-from renyi.change.sums import ChangedPairs, changed_pairs
+from renyi.change.sums import ChangedPairs, RowsOfTables, changed_pairs
 from renyi.compute.arrays import Array
 from renyi.compute.threads import stream
+from renyi.data.column import Column
 from renyi.data.types import Override
 from renyi.errors import InputError, some
 from renyi.inference.change import FEWEST_ROWS
@@ -37,7 +39,7 @@ def compared(
 ) -> Comparison:
     """What changed between two tables in memory."""
     both = together(before, after, labels, types, max_levels)
-    changed = pair_changes(both)
+    of_columns, changed = changes_of(both)
     matrices = _matrix(both, 0, progress), _matrix(both, 1, progress)
     for name, what in both.retyped.items():
         both.notes.say(f"column {name!r} is {what}: it was not compared")
@@ -53,7 +55,7 @@ def compared(
         names=tuple(column.name for column in both.columns),
         labels=labels,
         n_rows=both.n_rows,
-        of_columns=tuple(column_changes(both, progress)),
+        of_columns=tuple(of_columns),
         of_pairs=_with_strengths(both, changed, matrices),
         matrices=matrices,
         types=MappingProxyType(both.types),
@@ -69,9 +71,19 @@ def compared(
     )
 
 
-def pair_changes(both: Together, /) -> ChangedPairs:
-    """What changed in all pairs of common columns."""
-    return changed_pairs(list(stream(lambda column: spanned(column, both.n_rows[0]), both.columns)))
+def changes_of(both: Together, /) -> tuple[list[ColumnChange], ChangedPairs]:
+    """What changed in all common columns, and in all pairs of these."""
+
+    def spanned(column: Column) -> tuple[Marginal, Shape, tuple[Spanned, Spanned]]:
+        n = both.n_rows[0]
+        marginal, cells = Marginal.of(column, n)
+        shape, middles = Shape.of(marginal), marginal.middles
+        rows = shape.rows(cells[:n], middles[0]), shape.rows(cells[n:], middles[1])
+        return marginal, shape, rows
+
+    marginals, shapes, rows = zip(*stream(spanned, both.columns), strict=True)
+    before, after = zip(*rows, strict=True)
+    return column_changes(marginals), changed_pairs(shapes, RowsOfTables((before, after)))
 
 
 def _matrix(both: Together, table: int, progress: bool) -> DependenceMatrix | None:

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from renyi.change.columns import column_changes
-from renyi.change.in_memory import compared, pair_changes
+from renyi.change.in_memory import changes_of, compared
 from renyi.change.reading import together
 from renyi.change.result import Comparison
 from renyi.compute.arrays import Index
@@ -161,10 +160,8 @@ def _began(labels: tuple[str, ...], rows: Callable[[Sequence[int]], dict[str, Co
     every, found = list(range(len(labels))), []
     for split in every[1:]:
         both = together(rows(every[:split]), rows(every[split:]), ("earlier", "later"), None, max_levels)
-        families = (
-            np.array([change.p for change in column_changes(both, False)]),
-            np.exp(pair_changes(both).log_pvalues),
-        )
+        of_columns, of_pairs = changes_of(both)
+        families = np.array([change.p for change in of_columns]), np.exp(of_pairs.log_pvalues)
         simes = [float(np.nanmin(adjust(p, "bh"))) for p in families if np.isfinite(p).any()]
         found.append(min(1.0, len(simes) * min(simes)) if simes else 1.0)
     best = int(np.argmin(found))

@@ -10,8 +10,8 @@ import numpy as np
 
 from renyi.change.columns import ColumnChange
 from renyi.compute.arrays import Array, Index, Mask
-from renyi.errors import InputError, brief, check_choice, is_integer, is_number
-from renyi.inference.false_discovery import Correction, adjust
+from renyi.errors import check_choice, check_integer
+from renyi.inference.false_discovery import FDR, Correction, adjust, check_rate
 from renyi.pair import showing
 from renyi.tables.dependence_matrix import DependenceMatrix
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-_RATE = 0.05
 # A dependence that is no stronger is none in words, and one that moves by no more has another form at most.
 _NO_STRENGTH, _SAME_STRENGTH, _TREND = 0.1, 0.05, 0.1
 _MAPPINGS = ("types", "skipped", "retyped")
@@ -47,7 +46,7 @@ class PairChanges:
 
     def kind(self, pair: int, /) -> str:
         """What became of a dependence, in a word or two; nothing where chance alone may have moved it."""
-        if not self.pvalues[pair] <= _RATE:
+        if not self.pvalues[pair] <= FDR:
             return ""
         before, after = float(self.before[pair]), float(self.after[pair])
         trends = float(self.spearman_before[pair]), float(self.spearman_after[pair])
@@ -169,9 +168,9 @@ class Comparison:
         furthest = np.where(np.isnan(moved[kept]), -1.0, np.round(moved[kept], 6))
         return np.asarray(kept[np.lexsort((self.of_pairs.pvalues[kept], -furthest))], dtype=np.intp)
 
-    def n_found(self, q: float = _RATE, *, least: float = 0.0) -> tuple[int, int]:
+    def n_found(self, fdr: float = FDR, *, least: float = 0.0) -> tuple[int, int]:
         """How many columns' and how many pairs' changes are found at a false discovery rate, and moved so far."""
-        rate = checked_rate(q)
+        rate = check_rate(fdr)
         return len(self.ranked_columns(rate, least)), len(self.ranked_pairs(rate, least))
 
     @property
@@ -212,14 +211,14 @@ class Comparison:
             "q": self.pair_qvalues[which],
         }
 
-    def top(self, n: int = 20, *, q: float | None = None, least: float = 0.0) -> Any:
-        """What changed most at a false discovery rate of q, columns and pairs in one frame.
+    def top(self, n: int = 20, *, fdr: float | None = None, least: float = 0.0) -> Any:
+        """What changed most at a false discovery rate, columns and pairs in one frame.
 
         Parameters
         ----------
         n : int, default 20
             Rows at most.
-        q : float, optional
+        fdr : float, optional
             False discovery rate, by default 0.05.
         least : float, default 0.0
             Changes that moved by less are left out: on many rows the smallest change is found.
@@ -230,10 +229,9 @@ class Comparison:
             `x`, `y` (empty for a column), `what` ("values", "missing", "levels", "dependence"), `moved`, `p`, `q` and
             `words`, those that moved furthest first.
         """
-        if not is_integer(n) or n < 1:
-            raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
-        rate = checked_rate(_RATE if q is None else q)
-        return self._both(self.ranked_columns(rate, least), self.ranked_pairs(rate, least), int(n))
+        n = check_integer(n, "n")
+        rate = check_rate(FDR if fdr is None else fdr)
+        return self._both(self.ranked_columns(rate, least), self.ranked_pairs(rate, least), n)
 
     def to_frame(self) -> Any:
         """All that was compared, columns and pairs in one frame, as `top` has them."""
@@ -268,14 +266,14 @@ class Comparison:
         """
         return cast("Figure", showing.report().plot_comparison(self))
 
-    def report(self, path: "str | PathLike[str]", *, q: float | None = None, title: str = "") -> "Path":
+    def report(self, path: "str | PathLike[str]", *, fdr: float | None = None, title: str = "") -> "Path":
         """Write what changed into one file that others can open: a page, or its data.
 
         Parameters
         ----------
         path : str or path
             The file: JSON where it ends in .json, else a page that needs no network.
-        q : float, optional
+        fdr : float, optional
             False discovery rate at which a change counts as found, by default 0.05.
         title : str, optional
             What the page is called.
@@ -285,19 +283,12 @@ class Comparison:
         Path
             The file that was written.
         """
-        rate = checked_rate(_RATE if q is None else q)
+        rate = check_rate(FDR if fdr is None else fdr)
         return cast("Path", showing.report().write_comparison(self, path, rate, title))
 
 
 def _is_found(qvalues: Array, q: float | None) -> Mask:
     return np.ones(len(qvalues), dtype=bool) if q is None else np.asarray(qvalues <= q)
-
-
-def checked_rate(q: Any, /) -> float:
-    """A false discovery rate, if it is one."""
-    if not is_number(q) or not 0.0 < q <= 1.0:
-        raise InputError(f"q={brief(q)} is no false discovery rate: pass a number above 0, at most 1")
-    return float(q)
 
 
 def check_correction(correction: Any, /) -> None:

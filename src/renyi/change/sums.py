@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
+from typing import Protocol
 
 import numpy as np
 
-from renyi.change.functions import Spanned, functions_of
+from renyi.change.functions import Shape, Spanned, functions_of
 from renyi.compute.arrays import Array, Index
 from renyi.inference.change import COMPARED, SMOOTHEST, SPANNED, Sums, changes
 
@@ -28,20 +29,38 @@ class ChangedPairs:
     moved: Array
 
 
-def changed_pairs(columns: Sequence[Spanned], /) -> ChangedPairs:
+class SumsOfRows(Protocol):
+    """Sums over the rows of two tables, wherever these are or were."""
+
+    def between(self, left: slice, right: slice, /) -> Array:
+        """Between some columns and others (tables, left, right, spanned, spanned)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOfTables:
+    """Rows of two tables in memory, by table and column."""
+
+    rows: tuple[Sequence[Spanned], Sequence[Spanned]]
+
+    def between(self, left: slice, right: slice, /) -> Array:
+        """Between some columns and others."""
+        return np.stack([sums_between(own[left], None if right == left else own[right]) for own in self.rows])
+
+
+def changed_pairs(shapes: Sequence[Shape], rows: SumsOfRows, /) -> ChangedPairs:
     """What changed in all pairs of columns between two tables."""
-    functions = functions_of(columns)
-    starts = range(0, len(columns), _COLUMNS)
-    own = np.zeros((2, len(columns), SPANNED, SPANNED))
+    functions = functions_of(shapes)
+    starts = range(0, len(shapes), _COLUMNS)
+    own = np.zeros((2, len(shapes), SPANNED, SPANNED))
     found = []
     # Diagonal tiles come first, since they have the sums of columns with themselves.
     tiles = sorted(combinations_with_replacement(starts, 2), key=lambda tile: tile[0] != tile[1])
     for first, second in tiles:
-        left, right = (slice(start, min(start + _COLUMNS, len(columns))) for start in (first, second))
-        some = columns[left]
-        sums = np.stack([sums_between(some, some if left == right else columns[right], t) for t in range(2)])
+        left, right = (slice(start, min(start + _COLUMNS, len(shapes))) for start in (first, second))
+        sums = rows.between(left, right)
         if left == right:
-            own[:, left] = [own_sums(some, sums[t]) for t in range(2)]
+            own[:, left] = [own_sums(shapes[left], part) for part in sums]
         for i, j in _batches(left, right):
             both = Sums(sums[:, i - left.start, j - right.start], own[:, i], own[:, j])
             found.append((i, j, *changes(functions.take(i), functions.take(j), both)))
@@ -60,17 +79,17 @@ def _batches(left: slice, right: slice) -> Iterator[tuple[Index, Index]]:
         yield i[start : start + _PAIRS], j[start : start + _PAIRS]
 
 
-def sums_between(left: Sequence[Spanned], right: Sequence[Spanned], table: int, /) -> Array:
-    """Sums over rows of one table (left, right, spanned, spanned).
+def sums_between(left: Sequence[Spanned], right: Sequence[Spanned] | None = None, /) -> Array:
+    """Sums over rows of one table (left, right, spanned, spanned), of some columns with others or with one another.
 
     Products of waves above `SMOOTHEST` are of use beside compared functions alone, and others are left at 0.
     """
-    n_rows, is_square = len(left[0].places[table]), left is right
-    first = int(not any(column.has_gaps for column in (*left, *right)))
+    n_rows, is_square = len(left[0]), right is None
+    sides = (left,) if right is None else (left, right)
+    first = int(not any(column.has_gaps for side in sides for column in side))
     kind = np.float32 if n_rows >= _MANY_ROWS else np.float64
-    sides = (left,) if is_square else (left, right)
     buffers = [np.empty((SPANNED, len(side), _ROWS), dtype=kind) for side in sides]
-    total = np.zeros((SPANNED, len(left), SPANNED, len(right)))
+    total = np.zeros((SPANNED, len(left), SPANNED, len(sides[-1])))
     of_sides = [np.zeros((SPANNED, len(side))) for side in sides]
     smooth, rough, compared = slice(first, SMOOTHEST + 1), slice(SMOOTHEST + 1, None), slice(1, COMPARED + 1)
     blocks = [(smooth, smooth), (rough, compared), *([] if is_square else [(compared, rough)])]
@@ -79,7 +98,7 @@ def sums_between(left: Sequence[Spanned], right: Sequence[Spanned], table: int, 
         for side, buffer, whole in zip(sides, buffers, of_sides, strict=True):
             buffer[:, :, some.stop - some.start :] = 0.0
             for k, column in enumerate(side):
-                column.rows(table, some, buffer[:, k, : some.stop - some.start])
+                column.fill(some, buffer[:, k, : some.stop - some.start])
             np.add(whole, buffer.sum(axis=2, dtype=np.float64), out=whole)
         for of_left, of_right in blocks:
             x, y = buffers[0][of_left].reshape(-1, _ROWS), buffers[-1][of_right].reshape(-1, _ROWS)
@@ -92,7 +111,7 @@ def sums_between(left: Sequence[Spanned], right: Sequence[Spanned], table: int, 
     return np.ascontiguousarray(found)
 
 
-def own_sums(columns: Sequence[Spanned], sums: Array, /) -> Array:
+def own_sums(columns: Sequence[Shape], sums: Array, /) -> Array:
     """Sums of products of the functions of every column with one another, out of those between all of them."""
     found = sums[np.arange(len(columns)), np.arange(len(columns))].copy()
     rough = np.arange(SMOOTHEST + 1, SPANNED)

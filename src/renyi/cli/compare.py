@@ -46,9 +46,9 @@ def compare(
     for file in filter(None, (before, after)):
         terminal.check_outputs(file, {"--html": html})
     import renyi
-    from renyi.change.result import checked_rate
+    from renyi.inference.false_discovery import check_rate
 
-    rate, options = checked_rate(fdr), terminal.options_of(sep, null, encoding, no_header)
+    rate, options = check_rate(fdr), terminal.options_of(sep, null, encoding, no_header)
     tables = [terminal.read_within(memory, file, options) for file in (before, after) if file is not None]
     settings: dict[str, Any] = {"types": terminal.kinds_of(types), "memory": memory, "sample": sample, "progress": True}
     found = renyi.compare(*tables, by=by, against=against, **settings)  # type: ignore[arg-type]
@@ -57,7 +57,7 @@ def compare(
         _stop(list(found.comparisons.values()), fail_on, rate, least)
         return
     if html is not None:
-        found.report(html, q=rate, title=f"{Path(before).name} → {Path(str(after)).name}")
+        found.report(html, fdr=rate, title=f"{Path(before).name} → {Path(str(after)).name}")
         terminal.say(f"Report: {html}", terminal.console_of(stderr=True))
     if as_json:
         from renyi.report.change import record_of

@@ -55,7 +55,7 @@ def scan(
     if csv is not None:
         _write_csv(found, csv)
     if html is not None:
-        found.report(html, q=fdr, title="" if file == "-" else Path(file).name)
+        found.report(html, fdr=fdr, title="" if file == "-" else Path(file).name)
     if as_json:
         from renyi.report.records import json_of, record_of
 
@@ -75,21 +75,21 @@ def _check_scan(
     if given and target is None:
         raise InputError("--given holds columns fixed for one target: name it by --target")
     if fdr is not None and not 0.0 < fdr <= 1.0:
-        raise InputError(f"--fdr {fdr:g} is no false discovery rate: pass a number above 0, at most 1")
+        raise InputError(f"--fdr must be a number above 0, at most 1, got {fdr:g}")
     if fdr is not None and measure != "rdc":
-        _check_law(measure, fdr)
+        _check_null(measure, fdr)
     if both_to_stdout:
         raise InputError("--csv - and --json would both write to standard output: name a file for the CSV")
 
 
-def _check_law(measure: str, fdr: float) -> None:
+def _check_null(measure: str, fdr: float) -> None:
     """Refuse a rate of findings where nothing is tested."""
     import renyi
 
-    if not renyi.measure(measure).has_law:
+    if not renyi.measure(measure).has_null:
         raise renyi.InputError(
             f"--fdr {fdr:g} with --measure {measure}, which ranks pairs without testing them: leave --fdr out, or "
-            "choose a measure with a law, such as rdc"
+            "choose a measure with a null distribution, such as rdc"
         )
 
 

@@ -10,12 +10,12 @@ from renyi.coefficients.base import Measure, Statement
 from renyi.coefficients.supersmoother import Scratch, Smoother, smoother
 from renyi.compute.arrays import Array, Index, Mask, in_parts
 from renyi.compute.sorting import inverse
-from renyi.errors import ConvergenceWarning, InputError, is_integer, is_number
+from renyi.errors import ConvergenceWarning, check_integer, is_number, must_be
 
 # Iteration ends when R² has moved by no more than the tolerance over as many iterations.
 _STILL = 3
 _FLAT = 1e-10
-# Values of shuffles that are smoothed together: they stay in the cache.
+# Values of permutations that are smoothed together: they stay in the cache.
 _BATCH_VALUES = 2**15
 
 
@@ -84,13 +84,12 @@ class Ace(Measure[Side]):
 
     def __post_init__(self) -> None:
         if not is_number(self.tolerance) or not 0 < self.tolerance < np.inf:
-            raise InputError(f"tolerance={self.tolerance!r} would never end: pass a positive number, such as 0.01")
-        if not is_integer(self.max_iterations) or self.max_iterations < 1:
-            raise InputError(f"max_iterations={self.max_iterations!r} fits nothing: pass a whole number, 1 or more")
+            raise must_be("tolerance", "a number above 0, such as 0.01", self.tolerance)
+        check_integer(self.max_iterations, "max_iterations")
         if not is_number(self.bass) or not 0 <= self.bass <= 10:
-            raise InputError(f"bass={self.bass!r} is not on the scale: pass a number from 0 to 10")
+            raise must_be("bass", "a number from 0 to 10", self.bass)
         if not isinstance(self.symmetric, bool):
-            raise InputError(f"symmetric={self.symmetric!r} is neither of both: pass True or False")
+            raise must_be("symmetric", "True or False", self.symmetric)
 
     def prepare(self, values: Array, /) -> Side:
         values = values.ravel()
@@ -114,9 +113,9 @@ class Ace(Measure[Side]):
         places = side.places[order]
         return replace(side, order=inverse(places), places=places)
 
-    def shuffled(self, x: Side, y: Side, orders: Index, /) -> Array:
+    def permuted(self, x: Side, y: Side, orders: Index, /) -> Array:
         step = max(1, _BATCH_VALUES // len(x.order))
-        # `take` leaves every shuffle in one piece, to be summed as alone; an index would not.
+        # `take` leaves every permutation in one piece, to be summed as alone; an index would not.
         batches = (np.take(some, x.order, axis=1) for some in in_parts(orders, step))
         found = [self._squares(x, y, y.places[batch])[0] for batch in batches]
         return np.asarray(np.sqrt(np.concatenate(found)))

@@ -18,21 +18,21 @@ from renyi.data.column import Column, as_floats
 from renyi.data.exact import EXACT
 from renyi.errors import InputError, count
 from renyi.inference.multiscale import FEW_ROWS
-from renyi.inference.permutation import ROUNDING, Entropy, Shuffled, random_orders, until_resolved
+from renyi.inference.permutation import ROUNDING, Entropy, Permuted, random_orders, until_resolved
 from renyi.pair.independence import check_resamples
 from renyi.pair.result import TestResult
 from renyi.pair.settings import Rng, Settings
 
 Prepared = TypeVar("Prepared")
 
-# What a measure without a law says of its p-values.
-SHUFFLES = "shuffles"
+# What a measure without a null distribution says of its p-values.
+PERMUTATIONS = "permutations"
 # What a measure may take before it refuses: a laptop has this much to spare.
 MOST_BYTES = 4 * 2**30
-# Shuffles where a law fails, and where there is none, which takes longer.
-N_RESAMPLES, _N_RESAMPLES_WITHOUT_LAW = 9999, 999
-# Shuffles that are taken together; few of what takes long, since 100 may be enough.
-_SHUFFLES_IN_A_BATCH, _SHUFFLES_WITHOUT_LAW = 250, 20
+# Permutations where a null distribution fails, and where there is none, which takes longer.
+N_RESAMPLES, _N_RESAMPLES_WITHOUT_NULL = 9999, 999
+# Permutations that are taken together; few of what takes long, since 100 may be enough.
+_PERMUTATIONS_IN_A_BATCH, _PERMUTATIONS_WITHOUT_NULL = 250, 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +55,8 @@ class Statement:
         What has to be chosen, in a few words; "none" where nothing has.
     cost : str
         Growth of its time with the number of rows, for scalars.
-    law : str
-        Where the p-value of `.test` comes from: the law by its name, or "shuffles".
+    null : str
+        Where the p-value of `.test` comes from: the null distribution by its name, or "permutations".
     reference : str
         Where it is from, with a DOI.
     is_symmetric : bool
@@ -72,13 +72,13 @@ class Statement:
     range: tuple[float, float] = (0.0, 1.0)
     parameters: str = "none"
     cost: str
-    law: str = SHUFFLES
+    null: str = PERMUTATIONS
     reference: str
     is_symmetric: bool = True
     has_sign: bool = False
 
 
-class Law(NamedTuple):
+class Tail(NamedTuple):
     """A statistic and the logarithm of its p-value."""
 
     statistic: float
@@ -100,7 +100,7 @@ class Measure(ABC, Generic[Prepared]):
     """A coefficient of dependence with its settings, from `renyi.measure`: `m(x, y)` and `m.test(x, y)`.
 
     A measure is a frozen dataclass whose fields are its settings. `prepare` does all that one side needs once;
-    `combine` is what is left for a pair; `reordered` shuffles a prepared side without preparing it again.
+    `combine` is what is left for a pair; `reordered` permutes a prepared side without preparing it again.
     """
 
     name: ClassVar[str]
@@ -109,7 +109,7 @@ class Measure(ABC, Generic[Prepared]):
     has_bias: ClassVar[bool] = False
     in_batches: ClassVar[bool] = False
     on_device: ClassVar[bool] = False
-    # What a row of one shuffle takes, roughly.
+    # What a row of one permutation takes, roughly.
     nanoseconds_per_row: ClassVar[int] = 100
     # Cells of columns that are prepared in less time than it takes to begin threads.
     cells_at_once: ClassVar[int] = 2**15
@@ -126,11 +126,11 @@ class Measure(ABC, Generic[Prepared]):
     def reordered(self, side: Prepared, order: Index, /) -> Prepared:
         """A prepared side whose row i is row order[i] of the given one."""
 
-    def shuffled(self, x: Prepared, y: Prepared, orders: Index, /) -> Array:
+    def permuted(self, x: Prepared, y: Prepared, orders: Index, /) -> Array:
         """The coefficients of x with y in each of several orders (m, n)."""
         return np.array([self.combine(x, self.reordered(y, order)) for order in orders])
 
-    def law(self, x: Prepared, y: Prepared, value: float, /) -> Law | None:
+    def null_tail(self, x: Prepared, y: Prepared, value: float, /) -> Tail | None:
         """The statistic and its p-value by theory; None where no theory holds for this pair."""
         return None
 
@@ -138,7 +138,7 @@ class Measure(ABC, Generic[Prepared]):
         """The coefficients (x, y) of all pairs at once, where that is one product of matrices; None where it is not."""
         return None
 
-    def every_law(
+    def null_tails(
         self, x: "Sequence[Side[Prepared]]", y: "Sequence[Side[Prepared]]", pairs: tuple[Index, Index], values: Array, /
     ) -> Array | None:
         """What `by_theory` says of many pairs, as logarithms; NaN, or None for all, where it has to be asked."""
@@ -167,18 +167,18 @@ class Measure(ABC, Generic[Prepared]):
     def test(
         self, x: Any, y: Any, /, *, n_resamples: int | None = None, missing: Missing = "raise", rng: Rng = None
     ) -> TestResult:
-        """Test independence by this measure: by theory where it holds, else by shuffling a prepared side.
+        """Test independence by this measure: by theory where it holds, else by permuting a prepared side.
 
         Parameters
         ----------
         x, y : array-like
             As in `renyi.rdc`.
         n_resamples : int, optional
-            Shuffles at most, where they are needed: 9999, or 999 for a measure without a law.
+            Permutations at most, where they are needed: 9999, or 999 for a measure without a null distribution.
         missing : {"raise", "pairwise", "listwise"}, default "raise"
             Either of the last two leaves the rows that both have.
         rng : int, numpy.random.Generator or None, default None
-            For the shuffles; None is one fixed draw.
+            For the permutations; None is one fixed draw.
 
         Returns
         -------
@@ -186,22 +186,22 @@ class Measure(ABC, Generic[Prepared]):
             With `coefficient` the measure, and `method` its name with the settings that are not the default.
         """
         if n_resamples is None:
-            n_resamples = N_RESAMPLES if self.has_law else _N_RESAMPLES_WITHOUT_LAW
+            n_resamples = N_RESAMPLES if self.has_null else _N_RESAMPLES_WITHOUT_NULL
         check_resamples(n_resamples)
         (seed,) = random_features.seeds(rng, n_draws=1)
         sides = [self.side(column) for column in self._columns(x, y, missing)]
         value = self.combine(sides[0].prepared, sides[1].prepared)
         result = TestResult(float(self.strength(value)), 1.0, 0.0, str(self), value, n_samples=len(sides[0]))
-        law = self.by_theory(sides[0], sides[1], value)
-        if law is not None:
-            return replace(result, statistic=law.statistic).by_law(law.log_pvalue)
-        found = self.by_shuffles(sides[0], sides[1], value, n_resamples=n_resamples, seed=seed)
-        return result.by_shuffles(found.pvalue, n_drawn=found.n_drawn, floor=1.0 / (1 + n_resamples))
+        tail = self.by_theory(sides[0], sides[1], value)
+        if tail is not None:
+            return replace(result, statistic=tail.statistic).by_theory(tail.log_pvalue)
+        found = self.by_permutation(sides[0], sides[1], value, n_resamples=n_resamples, seed=seed)
+        return result.by_permutation(found.pvalue, n_drawn=found.n_drawn, floor=1.0 / (1 + n_resamples))
 
     @property
-    def has_law(self) -> bool:
-        """Whether p-values come without shuffles, for most data."""
-        return self.statement.law != SHUFFLES
+    def has_null(self) -> bool:
+        """Whether p-values come without permutations, for most data."""
+        return self.statement.null != PERMUTATIONS
 
     @property
     def features(self) -> Settings | None:
@@ -218,27 +218,27 @@ class Measure(ABC, Generic[Prepared]):
         values = self.numbers_of(column)
         return Side(self.prepare(values), Rows(values))
 
-    def by_theory(self, x: Side[Prepared], y: Side[Prepared], value: float, /) -> Law | None:
-        """The statistic and its p-value without shuffles; None where that takes shuffles.
+    def by_theory(self, x: Side[Prepared], y: Side[Prepared], value: float, /) -> Tail | None:
+        """The statistic and its p-value without permutations; None where that takes permutations.
 
         Columns of two values each have few arrangements, which are counted. Ties on few rows leave too few different
-        values for a law. And no p-value is below one over the number of arrangements of the rows.
+        values for a null distribution. And no p-value is below one over the number of arrangements of the rows.
         """
         if self.is_phi_of_flags and x.rows.flagged is not None and y.rows.flagged is not None:
-            return Law(float(self.strength(value)), log_pvalue_of_flags(x.rows.flagged, y.rows.flagged))
-        if not self.has_law or (len(x) < FEW_ROWS and max(x.rows.ties, y.rows.ties) > FEW_TIES):
+            return Tail(float(self.strength(value)), log_pvalue_of_flags(x.rows.flagged, y.rows.flagged))
+        if not self.has_null or (len(x) < FEW_ROWS and max(x.rows.ties, y.rows.ties) > FEW_TIES):
             return None
-        law = self.law(x.prepared, y.prepared, value)
+        tail = self.null_tail(x.prepared, y.prepared, value)
         # Rows that are not all equal have n arrangements at least, and need not be counted for a larger p-value.
-        if law is None or law.log_pvalue >= -np.log(len(x)):
-            return law
+        if tail is None or tail.log_pvalue >= -np.log(len(x)):
+            return tail
         floor = -min(x.rows.log_arrangements, y.rows.log_arrangements)
-        return law._replace(log_pvalue=max(law.log_pvalue, floor))
+        return tail._replace(log_pvalue=max(tail.log_pvalue, floor))
 
-    def by_shuffles(
+    def by_permutation(
         self, x: Side[Prepared], y: Side[Prepared], value: float, /, *, n_resamples: int, seed: Seed = FIXED_DRAW
-    ) -> Shuffled:
-        """The p-value of a coefficient by shuffling a side; the draws depend on n and the seed alone.
+    ) -> Permuted:
+        """The p-value of a coefficient by permuting a side; the draws depend on n and the seed alone.
 
         The rows of either side are put into an order of their own first, so that the order of the data does not matter,
         and the sides of a symmetric measure into one that depends on what they hold, so that theirs does not either.
@@ -247,7 +247,7 @@ class Measure(ABC, Generic[Prepared]):
             by_ranks = self.statement.is_invariant
             x, y = sorted((x, y), key=lambda side: side.rows.content(by_ranks=by_ranks))
         ordered = tuple(self.reordered(side.prepared, side.rows.order) for side in (x, y))
-        strengths = self._shuffled_strengths((ordered[0], ordered[1]), len(x), n_resamples, seed.for_rows(len(x)))
+        strengths = self._permuted_strengths((ordered[0], ordered[1]), len(x), n_resamples, seed.for_rows(len(x)))
         rounding = self.rounding(ordered[0], ordered[1], value)
         return until_resolved(strengths, float(self.strength(value)), rounding=rounding)
 
@@ -297,13 +297,13 @@ class Measure(ABC, Generic[Prepared]):
         a, b = self._columns(x, y, missing)
         return self.prepare(self.numbers_of(a)), self.prepare(self.numbers_of(b))
 
-    def _shuffled_strengths(
+    def _permuted_strengths(
         self, prepared: tuple[Prepared, Prepared], n: int, n_resamples: int, entropy: Entropy
     ) -> Iterator[Array]:
-        size = _SHUFFLES_IN_A_BATCH if self.has_law else _SHUFFLES_WITHOUT_LAW
+        size = _PERMUTATIONS_IN_A_BATCH if self.has_null else _PERMUTATIONS_WITHOUT_NULL
         for orders in random_orders(n, n_resamples, entropy):
             for some in in_parts(orders, size):
-                yield np.asarray(self.strength(self.shuffled(*prepared, some)))
+                yield np.asarray(self.strength(self.permuted(*prepared, some)))
 
 
 def _coordinates_of(column: Column) -> int:

@@ -9,14 +9,14 @@ from renyi.basis.basis import RANK_CUT, Basis
 from renyi.basis.canonical import cross_products, largest_correlation
 from renyi.basis.orthonormal import orthonormalised, principal_whitening, standardised
 from renyi.basis.random_features import FIXED_DRAW, Seed
-from renyi.coefficients.base import Law, Measure, Side, Statement
-from renyi.coefficients.pearson import Scores, log_pvalue_of_correlation, shuffled_roots
+from renyi.coefficients.base import Measure, Side, Statement, Tail
+from renyi.coefficients.pearson import Scores, log_pvalue_of_correlation, permuted_roots
 from renyi.compute.arrays import Array, Index, in_parts
 from renyi.compute.eigenvalues import largest_root
 from renyi.inference.multiscale import is_trusted, share_of_levels
-from renyi.inference.permutation import Shuffled
-from renyi.inference.roy import LARGEST_RANK, log_sf
-from renyi.pair.bases import check_ranks
+from renyi.inference.permutation import Permuted
+from renyi.inference.roy import LARGEST_DIMENSION, log_sf
+from renyi.pair.bases import check_dimensions
 
 _BATCH_NUMBERS = 2**20
 # Rows that hold no more than so many times √n different values are levels, as those of categories.
@@ -31,8 +31,9 @@ class CCA(Measure[Basis]):
 
     A prepared side is a centred orthonormal basis of its coordinates, each scaled to variance 1 first. Principal
     directions with a root mean square below 10⁻⁶ are left out, so that repeated coordinates change nothing. Roy's
-    law is exact where one side is normal, and close to it unless single rows lie far from all others in both: there
-    p-values come from shuffles, by the rule of `renyi.independence_test`. Those of two numbers are as for Pearson's.
+    null distribution is exact where one side is normal, and close to it unless single rows lie far from all others in
+    both: there p-values come from permutations, by the rule of `renyi.independence_test`. Those of two numbers are as
+    for Pearson's.
     """
 
     name: ClassVar[str] = "cca"
@@ -43,7 +44,7 @@ class CCA(Measure[Basis]):
         is_nonlinear=False,
         takes_vectors=True,
         cost="n",
-        law="Roy's largest root",
+        null="Roy's largest root",
         reference="H. Hotelling 1936, https://doi.org/10.1093/biomet/28.3-4.321",
     )
 
@@ -55,43 +56,43 @@ class CCA(Measure[Basis]):
         return Basis(table, None, None)
 
     def combine(self, x: Basis, y: Basis, /) -> float:
-        check_ranks(x.rank, y.rank, x.n_samples)
+        check_dimensions(x.dimension, y.dimension, x.n_samples)
         return largest_correlation(cross_products(x, y))
 
     def reordered(self, side: Basis, order: Index, /) -> Basis:
         return side.take(order)
 
-    def shuffled(self, x: Basis, y: Basis, orders: Index, /) -> Array:
-        check_ranks(x.rank, y.rank, x.n_samples)
+    def permuted(self, x: Basis, y: Basis, orders: Index, /) -> Array:
+        check_dimensions(x.dimension, y.dimension, x.n_samples)
         step = max(1, _BATCH_NUMBERS // y.table.size)
         rows = np.ascontiguousarray(x.table.T) / x.n_samples
         roots = [largest_root(rows @ np.take(y.table, part, axis=0)) for part in in_parts(orders, step)]
         return np.asarray(np.sqrt(np.clip(np.concatenate(roots), 0.0, 1.0)))
 
-    def law(self, x: Basis, y: Basis, value: float, /) -> Law | None:
-        n, ranks = x.n_samples, (x.rank, y.rank)
-        if min(ranks) > LARGEST_RANK or sum(ranks) >= n - 1:
+    def null_tail(self, x: Basis, y: Basis, value: float, /) -> Tail | None:
+        n, dimensions = x.n_samples, (x.dimension, y.dimension)
+        if min(dimensions) > LARGEST_DIMENSION or sum(dimensions) >= n - 1:
             return None
-        log_pvalue = float(log_sf(value**2, *ranks, n))
-        if ranks != (1, 1):
-            return Law(value, log_pvalue)
+        log_pvalue = float(log_sf(value**2, *dimensions, n))
+        if dimensions != (1, 1):
+            return Tail(value, log_pvalue)
         scores = [Scores(side.table[:, 0] / np.sqrt(n)) for side in (x, y)]
         skewed = log_pvalue_of_correlation(scores[0], scores[1], log_pvalue)
-        return None if skewed is None else Law(value, skewed)
+        return None if skewed is None else Tail(value, skewed)
 
-    def by_theory(self, x: Side[Basis], y: Side[Basis], value: float, /) -> Law | None:
+    def by_theory(self, x: Side[Basis], y: Side[Basis], value: float, /) -> Tail | None:
         bases, n = (x.prepared, y.prepared), len(x)
-        ranks = bases[0].rank, bases[1].rank
-        if ranks != (1, 1):
+        dimensions = bases[0].dimension, bases[1].dimension
+        if dimensions != (1, 1):
             leverages = bases[0].largest_leverage * bases[1].largest_leverage
             has_levels = [len(side.rows.counts) <= _MANY_LEVELS * np.sqrt(n) for side in (x, y)]
             most = 1.0 / (_FEWEST_IN_A_CELL * n) if all(has_levels) else np.inf
-            if leverages > most or not is_trusted(leverages, ranks, n, share=share_of_levels(any(has_levels))):
+            if leverages > most or not is_trusted(leverages, dimensions, n, share=share_of_levels(any(has_levels))):
                 return None
         return super().by_theory(x, y, value)
 
-    def by_shuffles(
+    def by_permutation(
         self, x: Side[Basis], y: Side[Basis], value: float, /, *, n_resamples: int, seed: Seed = FIXED_DRAW
-    ) -> Shuffled:
+    ) -> Permuted:
         scores = ((side.rows, side.prepared.table) for side in (x, y))
-        return shuffled_roots(*scores, n_resamples=n_resamples, seed=seed)
+        return permuted_roots(*scores, n_resamples=n_resamples, seed=seed)

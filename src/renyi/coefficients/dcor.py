@@ -8,13 +8,13 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from scipy.special import log_ndtr
 
-from renyi.coefficients.base import Law, Measure, Statement
+from renyi.coefficients.base import Measure, Statement, Tail
 from renyi.coefficients.kernels import row_pairs
 from renyi.coefficients.kernels.null import FEWEST_ROWS, Centred, largest_eigenvalues, log_pvalue
 from renyi.coefficients.kernels.row_pairs import MOST_KEPT, Margins, RowPairs, centred_sum, unbiased_sum
 from renyi.coefficients.kernels.sorted_distances import SortedScalars, distance_products, sort_scalars
 from renyi.compute.arrays import Array, Index
-from renyi.errors import InputError
+from renyi.errors import InputError, must_be
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import ROUNDING
 
@@ -40,7 +40,7 @@ class _Side:
 
     @cached_property
     def centred(self) -> Centred:
-        """What the law of few rows needs of the centred matrix, with its sign turned: no eigenvalue is below 0."""
+        """What theory for few rows needs of the centred matrix, with its sign turned: no eigenvalue is below 0."""
         n = len(self.margins.deviations)
         distances = _as_pairs(self.rows).block(slice(0, n), slice(0, n))
         centred = distances.mean(axis=0) - distances
@@ -71,9 +71,10 @@ class Dcor(Measure[_Side]):
     The p-value of `test` is P(χ²₁ − 1 ≥ n·C), C being the bias-corrected square (Shen, Panda and Vogelstein 2022): an
     upper bound of the limit for p below 0.3. Where the most remote rows of both sides, meeting by chance, would alone
     add more than 1 to n·C (heavy tails and rare values: there, p-values below 0.0001 came up to ten times too often),
-    it is by shuffles. With fewer than 50 rows the bound is too light (size 0.07 for 0.05 at 10 rows, 0.06 at 20), and
-    the law is that of `Hsic`, a weighted sum of χ²₁ with the moments of all orders of the rows, from 12 rows on.
-    Columns of two values each are counted. How often independent columns are found is in docs/measures.md.
+    it is by permutation. With fewer than 50 rows the bound is too light (size 0.07 for 0.05 at 10 rows, 0.06 at 20),
+    and the null distribution is that of `Hsic`, a weighted sum of χ²₁ with the moments of all orders of the rows, from
+    12 rows on. Columns of two values each are counted. How often independent columns are found is in
+    docs/how-to/measures.md.
 
     References
     ----------
@@ -94,7 +95,7 @@ class Dcor(Measure[_Side]):
         takes_vectors=True,
         parameters="an exponent (default 1)",
         cost="n log n",
-        law="chi-squared bound",
+        null="chi-squared bound",
         reference="G. J. Székely, M. L. Rizzo and N. K. Bakirov 2007, https://doi.org/10.1214/009053607000000505",
     )
 
@@ -103,7 +104,7 @@ class Dcor(Measure[_Side]):
 
     def __post_init__(self) -> None:
         if not isinstance(self.unbiased, bool):
-            raise InputError(f"unbiased={self.unbiased!r} is neither True nor False: pass one of them")
+            raise must_be("unbiased", "True or False", self.unbiased)
         if isinstance(self.exponent, bool) or not isinstance(self.exponent, (int, float)) or not 0 < self.exponent < 2:
             raise InputError(
                 f"exponent={self.exponent!r} is not between 0 and 2, where distance correlation sees every dependence: "
@@ -139,18 +140,18 @@ class Dcor(Measure[_Side]):
     def reordered(self, side: _Side, order: Index, /) -> _Side:
         return replace(side, rows=side.rows.reordered(order), margins=side.margins.reordered(order))
 
-    def shuffled(self, x: _Side, y: _Side, orders: Index, /) -> Array:
+    def permuted(self, x: _Side, y: _Side, orders: Index, /) -> Array:
         return self._coefficients(x, y, orders)
 
     def rounding(self, x: _Side, y: _Side, value: float, /) -> float:
         # The root of a number magnifies what this is off by, most where it is 0.
         return ROUNDING if self.unbiased else ROUNDING / (value + sqrt(ROUNDING))
 
-    def law(self, x: _Side, y: _Side, value: float, /) -> Law | None:
+    def null_tail(self, x: _Side, y: _Side, value: float, /) -> Tail | None:
         n = len(x.margins.deviations)
         # There the bound is too light (size 0.07 at 10 rows, 0.06 at 20, for 0.05), and all eigenvalues are at hand.
         if n < FEW_ROWS:
-            return self._law_of_few_rows(x, y)
+            return self._tail_of_few_rows(x, y)
         if x.unbiased_variance * y.unbiased_variance == 0.0 or n * _of_remote_rows(x, y) > _MOST_REMOTE:
             return None
         corrected = value
@@ -159,9 +160,9 @@ class Dcor(Measure[_Side]):
             shared = np.asarray(x.margins.deviations @ y.margins.deviations)
             unbiased = unbiased_sum(covariance, x.margins, y.margins, shared)
             corrected = float(_ratio(unbiased, x.unbiased_variance, y.unbiased_variance))
-        return Law(n * corrected, _log_tail(n * corrected))
+        return Tail(n * corrected, _log_tail(n * corrected))
 
-    def _law_of_few_rows(self, x: _Side, y: _Side) -> Law | None:
+    def _tail_of_few_rows(self, x: _Side, y: _Side) -> Tail | None:
         """By all eigenvalues, and the mean and variance over all orders of the rows."""
         n = len(x.margins.deviations)
         if n < FEWEST_ROWS or x.variance * y.variance == 0.0:
@@ -169,7 +170,7 @@ class Dcor(Measure[_Side]):
         shared = np.asarray(x.margins.deviations @ y.margins.deviations)
         total = float(centred_sum(_products(x.rows, y.rows, None), x.margins, y.margins, shared)[0])
         found = log_pvalue(total, x.centred, y.centred)
-        return None if found is None else Law(total / n, found)
+        return None if found is None else Tail(total / n, found)
 
     def bytes_needed(self, n: int, n_coordinates: int, /) -> int:
         if n_coordinates == 1 and self.exponent == 1:

@@ -8,20 +8,20 @@ from typing import ClassVar
 import numpy as np
 
 from renyi.basis.ranks import joint_ranks
-from renyi.coefficients.base import Law, Measure, Statement
+from renyi.coefficients.base import Measure, Statement, Tail
 from renyi.coefficients.kernels import row_pairs
 from renyi.coefficients.kernels.gaussian import drawn_together, gaussian, gaussian_less_1, median_distance, short_factor
 from renyi.coefficients.kernels.null import FEWEST_ROWS, Centred, largest_eigenvalues, log_pvalue
 from renyi.coefficients.kernels.row_pairs import MOST_KEPT, Margins, RowPairs, centred_sum, unbiased_sum
 from renyi.compute.arrays import Array, Index
-from renyi.errors import InputError, is_number
+from renyi.errors import InputError, is_number, must_be
 from renyi.inference.permutation import ROUNDING
 
 _LEAST_UNBIASED = 4
 # Columns of a factor at most; where the kernel has no such factor, all pairs of so many rows are compared at most.
 _MOST_COLUMNS = 200
 _MOST_PAIRED = 50_000
-# The law needs the shape of the two spectra alone.
+# The null distribution needs the shape of the two spectra alone.
 _MOST_FOR_SPECTRUM = 500
 # Rows that are all this near to one another, in widths, have a kernel of nearly 1, of which the digits are behind the
 # point. Where they are this close it is linear to 8 digits, as many as rounding would leave; closer than the least, the
@@ -44,7 +44,7 @@ class _Side:
 
     @cached_property
     def centred(self) -> Centred:
-        """What the law needs of the centred matrix; of many rows without a factor, eigenvalues are those of some."""
+        """What theory needs of the centred matrix; of many rows without a factor, eigenvalues are those of some."""
         if self.factor is not None:
             spectrum = largest_eigenvalues(self.factor.T @ self.factor)
         else:
@@ -81,18 +81,18 @@ class Hsic(Measure[_Side]):
     Notes
     -----
     The kernel matrix of scalars is that of a few dozen features to 13 digits, found by a pivoted Cholesky factor; time
-    and memory are then linear in n, and a shuffle costs one small product. Where 200 features (or n/4) do not do, as
-    for vectors and for heavy tails of many rows, all pairs of rows are compared in blocks of fixed memory (up to 1,024
-    rows the matrices are kept); this takes quadratic time and is refused beyond 50,000 rows.
+    and memory are then linear in n, and a permutation costs one small product. Where 200 features (or n/4) do not do,
+    as for vectors and for heavy tails of many rows, all pairs of rows are compared in blocks of fixed memory (up to
+    1,024 rows the matrices are kept); this takes quadratic time and is refused beyond 50,000 rows.
 
     The p-value of `test` is that of a weighted sum of χ²₁, the weights being products of the eigenvalues of the two
     matrices (Gretton et al. 2009, Zhang et al. 2012), moved and stretched to the exact mean and variance of the
-    statistic over all orders of the rows (Kazi-Aoual et al. 1995). A gamma law of the same moments is far too light in
-    the tail (by 3.5 times at p = 0.001, and more than 10 times at 0.0001, for 200 uniforms or normals). With fewer than
-    12 rows, with ties on fewer than 50, or where the most remote rows of both sides, meeting by chance, would alone add
-    0.7 standard deviations (1.5 on fewer than 50 rows), it is by shuffles. Columns of two values each are counted.
-    docs/measures.md has sizes for many kinds of columns. At 5 % and 1 %, in 6,000 simulations (1,500 for vectors and
-    for 1,000 rows), they are:
+    statistic over all orders of the rows (Kazi-Aoual et al. 1995). A gamma distribution of the same moments is far too
+    light in the tail (by 3.5 times at p = 0.001, and more than 10 times at 0.0001, for 200 uniforms or normals). With
+    fewer than 12 rows, with ties on fewer than 50, or where the most remote rows of both sides, meeting by chance,
+    would alone add 0.7 standard deviations (1.5 on fewer than 50 rows), it is by permutation. Columns of two values
+    each are counted. docs/how-to/measures.md has sizes for many kinds of columns. At 5 % and 1 %, in 6,000 simulations
+    (1,500 for vectors and for 1,000 rows), they are:
 
     - 50 rows: 0.047 and 0.007 for uniforms, 0.047 and 0.008 for normals, 0.051 and 0.010 for Student's t with 1.5
       degrees of freedom, 0.054 and 0.013 for Cauchy's, 0.052 and 0.009 for vectors of 3 normals;
@@ -120,7 +120,7 @@ class Hsic(Measure[_Side]):
         takes_vectors=True,
         parameters="the width of the kernel (default: median distance)",
         cost="n, or n² for heavy tails and vectors",
-        law="weighted chi-squared",
+        null="weighted chi-squared",
         reference="A. Gretton et al. 2005, https://doi.org/10.1007/11564089_7",
     )
 
@@ -131,7 +131,7 @@ class Hsic(Measure[_Side]):
     def __post_init__(self) -> None:
         for setting in ("unbiased", "normalised"):
             if not isinstance(getattr(self, setting), bool):
-                raise InputError(f"{setting}={getattr(self, setting)!r} is neither True nor False: pass one of them")
+                raise must_be(setting, "True or False", getattr(self, setting))
         width = self.width
         if width is not None and not (is_number(width) and 0 < width < np.inf):
             raise InputError(
@@ -172,7 +172,7 @@ class Hsic(Measure[_Side]):
         factor = None if side.factor is None else side.factor[order]
         return replace(side, rows=side.rows.reordered(order), factor=factor, margins=side.margins.reordered(order))
 
-    def shuffled(self, x: _Side, y: _Side, orders: Index, /) -> Array:
+    def permuted(self, x: _Side, y: _Side, orders: Index, /) -> Array:
         return self._coefficients(x, y, orders)
 
     def rounding(self, x: _Side, y: _Side, value: float, /) -> float:
@@ -180,16 +180,16 @@ class Hsic(Measure[_Side]):
         largest = 1.0 if self.normalised else sqrt(x.variance) * sqrt(y.variance) / len(x.margins.deviations) ** 2
         return ROUNDING * largest
 
-    def law(self, x: _Side, y: _Side, value: float, /) -> Law | None:
+    def null_tail(self, x: _Side, y: _Side, value: float, /) -> Tail | None:
         n = len(x.margins.deviations)
         if n < FEWEST_ROWS or x.variance * y.variance == 0.0:
             return None
         total = float(_centred_sums(x, y, None)[0])
         found = log_pvalue(total, x.centred, y.centred)
-        return None if found is None else Law(total / n, found)
+        return None if found is None else Tail(total / n, found)
 
     def bytes_needed(self, n: int, n_coordinates: int, /) -> int:
-        # Two factors, one being built; or two matrices that are kept, and a shuffled one; or blocks.
+        # Two factors, one being built; or two matrices that are kept, and a permuted one; or blocks.
         return 3 * 8 * n * _most_columns(n) + 3 * 8 * min(n, MOST_KEPT) ** 2
 
     def _points(self, values: Array) -> Array:

@@ -9,7 +9,7 @@ from scipy.spatial.distance import pdist
 
 from renyi.coefficients.base import Measure, Statement
 from renyi.compute.arrays import Array, Index, in_parts
-from renyi.errors import InputError, is_number
+from renyi.errors import InputError, brief, is_number, must_be
 
 # Rows from which the width is taken: half a million distances.
 _ROWS_FOR_WIDTH = 1000
@@ -111,14 +111,11 @@ class Kcca(Measure[Array]):
 
     def __post_init__(self) -> None:
         if self.width is not None and not _is_positive(self.width):
-            raise InputError(
-                f"width={self.width!r} makes no sense: pass a number above 0 in the units of the data, or None for the "
-                "median distance"
-            )
+            raise must_be("width", "a number above 0 in the units of the data, or None for their median", self.width)
         if not _is_positive(self.regularisation) or self.regularisation < _LEAST_REGULARISATION:
             raise InputError(
-                f"regularisation={self.regularisation!r} makes no sense, since without it every coefficient is 1: pass "
-                f"a number of at least {_LEAST_REGULARISATION:g}, such as 0.002"
+                f"regularisation must be at least {_LEAST_REGULARISATION:g}, got {brief(self.regularisation)}: without "
+                "it every coefficient is 1; pass 0.002, the default"
             )
 
     def prepare(self, values: Array, /) -> Array:
@@ -135,18 +132,18 @@ class Kcca(Measure[Array]):
 
     def combine(self, x: Array, y: Array, /) -> float:
         if min(x.shape[1], y.shape[1]) > _FEW_COLUMNS:
-            return float(self.shuffled(x, y, np.arange(len(x))[np.newaxis])[0])
+            return float(self.permuted(x, y, np.arange(len(x))[np.newaxis])[0])
         return float(_largest_singular_values(x.T @ y))
 
     def reordered(self, side: Array, order: Index, /) -> Array:
         return side[order]
 
-    def shuffled(self, x: Array, y: Array, orders: Index, /) -> Array:
+    def permuted(self, x: Array, y: Array, orders: Index, /) -> Array:
         if min(x.shape[1], y.shape[1]) > _FEW_COLUMNS:
             return np.minimum(_largest_by_steps(x, y, orders), 1.0)
         if y.shape[1] > x.shape[1]:
             # The side of fewer columns is the one to move.
-            return self.shuffled(y, x, np.argsort(orders, axis=1))
+            return self.permuted(y, x, np.argsort(orders, axis=1))
         size = max(1, _NUMBERS_IN_A_BATCH // y.size)
         products = [x.T @ y[some] for some in in_parts(orders, size)]
         return _largest_singular_values(np.concatenate(products))

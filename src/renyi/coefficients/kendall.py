@@ -11,22 +11,22 @@ from scipy.special import gammaln, log_ndtr
 from renyi.basis.orthonormal import standardised
 from renyi.basis.random_features import FIXED_DRAW, Seed
 from renyi.basis.ranks import middles, quantise
-from renyi.coefficients.base import Law, Measure, Side, Statement
+from renyi.coefficients.base import Measure, Side, Statement, Tail
 from renyi.coefficients.pearson import (
     PERMUTED_NUMBERS,
     Scores,
     Spearman,
     log_pvalue_of_correlation,
     log_smallest,
-    shuffled_roots,
+    permuted_roots,
 )
 from renyi.compute.arrays import Array, Index, in_parts
 from renyi.inference.multiscale import FEW_ROWS
-from renyi.inference.permutation import Shuffled
+from renyi.inference.permutation import Permuted
 
 Counts: TypeAlias = NDArray[np.int64]
 
-# Kendall's with ties needs more rows for its law.
+# Kendall's with ties needs more rows for its null distribution.
 _FEWEST_TIED = 34
 # A table of counts costs less than sorting while it has no more cells than there are rows.
 _CELLS_PER_ROW = 1
@@ -63,7 +63,7 @@ class Kendall(Measure[Ranked]):
     Ties in either side make the pairs fewer that could agree. Without ties the p-value is exact below 50 rows, and
     normal beyond, with the variance that ties leave and the skewness of Spearman's correlation, which is that of τ_b
     where a side has two values. Columns of two values each are counted. With ties on fewer than 50 rows, or where
-    nearly all values are equal, p-values come from shuffles.
+    nearly all values are equal, p-values come from permutations.
     """
 
     name: ClassVar[str] = "kendall"
@@ -71,7 +71,7 @@ class Kendall(Measure[Ranked]):
     statement: ClassVar[Statement] = replace(
         Spearman.statement,
         title="Kendall's rank correlation τ_b",
-        law="normal, skewed as shuffles are; exact on few rows",
+        null="normal, skewed as permutations are; exact on few rows",
         reference="M. G. Kendall 1938, https://doi.org/10.1093/biomet/30.1-2.81",
     )
 
@@ -85,30 +85,30 @@ class Kendall(Measure[Ranked]):
     def reordered(self, side: Ranked, order: Index, /) -> Ranked:
         return Ranked(side.codes[order], side.counts)
 
-    def shuffled(self, x: Ranked, y: Ranked, orders: Index, /) -> Array:
+    def permuted(self, x: Ranked, y: Ranked, orders: Index, /) -> Array:
         step = max(1, PERMUTED_NUMBERS // len(x.codes))
         parts = (np.take(y.codes, part) for part in in_parts(orders, step))
         return np.concatenate([_tau(_excess(x, y, codes), x, y) for codes in parts])
 
-    def law(self, x: Ranked, y: Ranked, value: float, /) -> Law | None:
+    def null_tail(self, x: Ranked, y: Ranked, value: float, /) -> Tail | None:
         n = len(x.codes)
         excess = round(abs(value) * np.sqrt(x.n_untied) * np.sqrt(y.n_untied))
         has_ties = x.has_ties or y.has_ties
         n_against = (_pairs(n) - excess) // 2
         if not has_ties and (n < FEW_ROWS or n_against <= 1):
-            return Law(abs(value), _log_exact(n, n_against))
+            return Tail(abs(value), _log_exact(n, n_against))
         log_pvalue = float(min(np.log(2.0) + log_ndtr(-excess / np.sqrt(_variance(x.counts, y.counts))), 0.0))
         skewed = None if n < _FEWEST_TIED else log_pvalue_of_correlation(x.scores, y.scores, log_pvalue)
-        return None if skewed is None else Law(abs(value), max(skewed, log_smallest(n)))
+        return None if skewed is None else Tail(abs(value), max(skewed, log_smallest(n)))
 
-    def by_shuffles(
+    def by_permutation(
         self, x: Side[Ranked], y: Side[Ranked], value: float, /, *, n_resamples: int, seed: Seed = FIXED_DRAW
-    ) -> Shuffled:
+    ) -> Permuted:
         # Against two values Kendall's coefficient is Spearman's up to a factor, and takes a small part of the time.
         if x.rows.flagged is None and y.rows.flagged is None:
-            return super().by_shuffles(x, y, value, n_resamples=n_resamples, seed=seed)
+            return super().by_permutation(x, y, value, n_resamples=n_resamples, seed=seed)
         scores = ((side.rows, side.prepared.scores.values[:, np.newaxis] * np.sqrt(len(side))) for side in (x, y))
-        return shuffled_roots(*scores, n_resamples=n_resamples, seed=seed)
+        return permuted_roots(*scores, n_resamples=n_resamples, seed=seed)
 
 
 def _pairs(count: Any) -> Any:

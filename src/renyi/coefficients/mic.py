@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from renyi.coefficients.base import Measure, Statement
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.sorting import inverse
-from renyi.errors import InputError, is_integer
+from renyi.errors import InputError, is_integer, must_be
 
 Estimator: TypeAlias = Literal["mic_approx", "mic_e"]
 Statistic: TypeAlias = Literal["mic", "tic"]
@@ -110,7 +110,7 @@ class Mic(Measure[Side]):
             is_number = is_integer(value) or isinstance(value, float | np.floating)
             if not (is_number and lowest <= value <= highest):
                 wanted = "above 0 and at most 1" if setting == "alpha" else "of at least 1"
-                raise InputError(f"{setting}={value!r} makes no grid: pass a number {wanted}")
+                raise must_be(setting, f"a number {wanted}", value)
         for setting, known in (("estimator", get_args(Estimator)), ("statistic", get_args(Statistic))):
             value = getattr(self, setting)
             if value not in known:

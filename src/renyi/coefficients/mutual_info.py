@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from renyi.coefficients.base import Measure, Statement
 from renyi.compute.arrays import Array, Index
 from renyi.data.column import Column
-from renyi.errors import InputError, is_integer, load
+from renyi.errors import InputError, check_integer, load
 
 # Of the tiny noise by which scikit-learn parts equal values.
 _SEED = 0
@@ -53,7 +53,7 @@ class MutualInfo(Measure[Side]):
     then y, or by y, then x, whichever of the two comes first when compared as bytes in memory. Elsewhere noise decides
     nothing, and the estimate is scikit-learn's for any order.
 
-    The p-value is by shuffles.
+    The p-value is by permutation.
 
     References
     ----------
@@ -82,8 +82,7 @@ class MutualInfo(Measure[Side]):
     n_neighbors: int = 3
 
     def __post_init__(self) -> None:
-        if not is_integer(self.n_neighbors) or self.n_neighbors < 1:
-            raise InputError(f"n_neighbors={self.n_neighbors!r} makes no sense: pass a whole number above 0")
+        check_integer(self.n_neighbors, "n_neighbors")
 
     def refusal(self, column: Column, /) -> str:
         """Why this measure cannot take a column; categories may have any number of levels."""

@@ -14,7 +14,7 @@ from renyi.basis.nested import TIES_OF_LEVELS
 from renyi.basis.orthonormal import standardised
 from renyi.basis.random_features import FIXED_DRAW, Seed
 from renyi.basis.ranks import mean_ranks
-from renyi.coefficients.base import Law, Measure, Side, Statement
+from renyi.coefficients.base import Measure, Side, Statement, Tail
 from renyi.coefficients.rows import Rows
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.eigenvalues import largest_root
@@ -24,18 +24,19 @@ from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.inference.correlation_null import log_heavier, log_skewed, shape_of_correlation
 from renyi.inference.multiscale import FEW_ROWS, LARGEST_ROOT, is_trusted
-from renyi.inference.permutation import ROUNDING, Shuffled, shuffled_pvalue
+from renyi.inference.permutation import ROUNDING, Permuted, permuted_pvalue
 from renyi.inference.roy import are_many, log_sf, log_sf_of_many
 
-# Where laws of many rows hold (docs/measures.md, "How often independent columns are found"). The heaviest rows of both
-# sides, once they meet, make at most this much of what is critical at 5 %; the skewness over all orders of the rows is
-# at most this; and the fourth cumulant is within these of what is expected. Where it is less the law finds too little.
+# Where null distributions of many rows hold (docs/how-to/measures.md, "How often independent columns are found"). The
+# heaviest rows of both sides, once they meet, make at most this much of what is critical at 5 %; the skewness over all
+# orders of the rows is at most this; and the fourth cumulant is within these of what is expected. Where it is less the
+# null distribution finds too little.
 _TRUSTED_SHARE = 1.2
 # Two columns that hardly ever leave one value each have correlations in steps, which must be small.
 _TRUSTED_SHARE_OF_LEVELS = 0.15
 _LARGEST_SKEWNESS = 1.0
 _EXCESS = -0.1, 0.06
-# On fewer rows there are too few orders for a law, and shuffles take no time.
+# On fewer rows there are too few orders for a null distribution, and permutations take no time.
 FEWEST_ROWS = 12
 PERMUTED_NUMBERS = 2**18
 
@@ -80,9 +81,9 @@ class Pearson(Measure[Scores]):
     """The linear correlation, in [−1, 1]; a prepared side has mean 0 and length 1.
 
     Student's t is exact where one side is normal, and close to it for most. Where both sides are skewed so is the
-    correlation of independent columns: its skewness over all orders of the rows is known, and a gamma law has it too.
-    Columns of two values are counted. Where a few rows decide, and for ties on fewer than 50 rows, p-values come from
-    shuffles.
+    correlation of independent columns: its skewness over all orders of the rows is known, and a gamma distribution has
+    it too. Columns of two values are counted. Where a few rows decide, and for ties on fewer than 50 rows, p-values
+    come from permutations.
     """
 
     name: ClassVar[str] = "pearson"
@@ -94,7 +95,7 @@ class Pearson(Measure[Scores]):
         is_nonlinear=False,
         range=(-1.0, 1.0),
         cost="n",
-        law="Student's t, skewed as shuffles are",
+        null="Student's t, skewed as permutations are",
         reference="K. Pearson 1895, https://doi.org/10.1098/rspl.1895.0041",
         has_sign=True,
     )
@@ -108,7 +109,7 @@ class Pearson(Measure[Scores]):
     def reordered(self, side: Scores, order: Index, /) -> Scores:
         return side.reordered(order)
 
-    def shuffled(self, x: Scores, y: Scores, orders: Index, /) -> Array:
+    def permuted(self, x: Scores, y: Scores, orders: Index, /) -> Array:
         return np.asarray(np.clip(np.take(y.values, orders) @ x.values, -1.0, 1.0))
 
     def every_pair(self, x: Sequence[Scores], y: Sequence[Scores], /) -> Array:
@@ -118,7 +119,7 @@ class Pearson(Measure[Scores]):
         products = left @ right.T
         return np.clip(products, -1.0, 1.0, out=products)
 
-    def every_law(
+    def null_tails(
         self, x: Sequence[Side[Scores]], y: Sequence[Side[Scores]], pairs: tuple[Index, Index], values: Array, /
     ) -> Array:
         n = len(x[0])
@@ -139,16 +140,16 @@ class Pearson(Measure[Scores]):
         log_pvalues[plain] = np.maximum(_log_sf_of_squares(np.minimum(values[plain] ** 2, 1.0), n), floors[plain])
         return log_pvalues
 
-    def law(self, x: Scores, y: Scores, value: float, /) -> Law | None:
-        # The two-sided tail of t is that of the squared correlation, the largest root of ranks 1 and 1.
+    def null_tail(self, x: Scores, y: Scores, value: float, /) -> Tail | None:
+        # The two-sided tail of t is that of the squared correlation, the largest root of dimensions 1 and 1.
         log_pvalue = log_pvalue_of_correlation(x, y, float(log_sf(min(value**2, 1.0), 1, 1, len(x))))
-        return None if log_pvalue is None else Law(abs(value), log_pvalue)
+        return None if log_pvalue is None else Tail(abs(value), log_pvalue)
 
-    def by_shuffles(
+    def by_permutation(
         self, x: Side[Scores], y: Side[Scores], value: float, /, *, n_resamples: int, seed: Seed = FIXED_DRAW
-    ) -> Shuffled:
+    ) -> Permuted:
         scores = ((side.rows, side.prepared.values[:, np.newaxis] * np.sqrt(len(side))) for side in (x, y))
-        return shuffled_roots(*scores, n_resamples=n_resamples, seed=seed)
+        return permuted_roots(*scores, n_resamples=n_resamples, seed=seed)
 
 
 @dataclass(frozen=True)
@@ -172,13 +173,13 @@ class Spearman(Pearson):
     def prepare(self, values: Array, /) -> Scores:
         return Scores(standardised(mean_ranks(values.ravel())))
 
-    def every_law(
+    def null_tails(
         self, x: Sequence[Side[Scores]], y: Sequence[Side[Scores]], pairs: tuple[Index, Index], values: Array, /
     ) -> Array:
-        return np.maximum(super().every_law(x, y, pairs, values), log_smallest(len(x[0])))
+        return np.maximum(super().null_tails(x, y, pairs, values), log_smallest(len(x[0])))
 
-    def law(self, x: Scores, y: Scores, value: float, /) -> Law | None:
-        found = super().law(x, y, value)
+    def null_tail(self, x: Scores, y: Scores, value: float, /) -> Tail | None:
+        found = super().null_tail(x, y, value)
         return None if found is None else found._replace(log_pvalue=max(found.log_pvalue, log_smallest(len(x))))
 
 
@@ -194,7 +195,7 @@ def correlation_of(measure: Pearson, x: Column, y: Column, /) -> float:
 
 
 class _Traits(NamedTuple):
-    """What the law of a pair asks of each of many sides."""
+    """What the null distribution of a pair asks of each of many sides."""
 
     heaviest: Array
     cubes: Array
@@ -221,7 +222,7 @@ class _Traits(NamedTuple):
 
 
 def _log_sf_of_squares(squares: Array, n: int) -> Array:
-    """The law of squared correlations, few as it is, and many by tables where these reach."""
+    """The null distribution of squared correlations, few as it is, and many by tables where these reach."""
     if not are_many(len(squares)):
         return log_sf(squares, 1, 1, n)
     is_within = squares <= LARGEST_ROOT
@@ -236,7 +237,7 @@ def _is_trusted(heaviest: float, n: int) -> bool:
 
 
 def log_pvalue_of_correlation(x: Scores, y: Scores, log_pvalue: float, /) -> float | None:
-    """A two-sided p-value of many rows, as a logarithm, for scores that are skewed; None where no law holds."""
+    """A two-sided p-value of many rows, as a logarithm, for scores that are skewed; None where theory does not hold."""
     n = len(x)
     if n < FEWEST_ROWS or not _is_trusted(x.heaviest * y.heaviest, n):
         return None
@@ -251,10 +252,10 @@ def log_pvalue_of_correlation(x: Scores, y: Scores, log_pvalue: float, /) -> flo
     return float(log_heavier(skewed, max(excess, 0.0) / 6.0)) if n < FEW_ROWS else skewed
 
 
-def shuffled_roots(x: tuple[Rows, Array], y: tuple[Rows, Array], /, *, n_resamples: int, seed: Seed) -> Shuffled:
-    """The p-value of the largest correlation of two sets of scores, orthonormal over the rows, by shuffling these."""
+def permuted_roots(x: tuple[Rows, Array], y: tuple[Rows, Array], /, *, n_resamples: int, seed: Seed) -> Permuted:
+    """The p-value of the largest correlation of two sets of scores, orthonormal over the rows, by permuting these."""
     bases = [rows.basis(scores) for rows, scores in (x, y)]
-    return shuffled_pvalue(
+    return permuted_pvalue(
         bases[0],
         bases[1],
         _largest_correlations,

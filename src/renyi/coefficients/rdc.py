@@ -15,7 +15,7 @@ from renyi.data.align import Missing, as_pair
 from renyi.data.column import Column
 from renyi.errors import InputError
 from renyi.inference.debias import debias, null_level
-from renyi.pair.bases import check_ranks, pair_of_bases
+from renyi.pair.bases import check_dimensions, pair_of_bases
 from renyi.pair.independence import independence_test
 from renyi.pair.rdc import rdc
 from renyi.pair.result import TestResult
@@ -54,7 +54,7 @@ class Rdc(Measure[Bases]):
         is_invariant=True,
         parameters="k, s (with defaults)",
         cost="n log n",
-        law="Roy's largest root on every scale",
+        null="Roy's largest root on every scale",
         reference="D. Lopez-Paz, P. Hennig, B. Schölkopf 2013, https://doi.org/10.48550/arXiv.1304.7717",
     )
 
@@ -74,7 +74,7 @@ class Rdc(Measure[Bases]):
         basis = scalar_basis if values.ndim == 1 else vector_basis
         draws = random_features.seeds(None, n_draws=int(self.repeats))
         bases = tuple(basis(values, self.features.projection(column, seed)) for seed in draws)
-        if any(basis.rank == 0 for basis in bases):
+        if any(basis.dimension == 0 for basis in bases):
             raise InputError(f"with s={self.s!r} a side does not vary enough to be measured: pass a larger s")
         return bases
 
@@ -94,7 +94,7 @@ class Rdc(Measure[Bases]):
         """Test independence on every scale, as `renyi.independence_test`: no setting of the coefficient matters.
 
         `rng` is for the test alone; `coefficient` is the one of these settings, by its fixed draw. `debiased` and
-        `ranks` are None for several draws and where the coefficient is debiased itself.
+        `dimensions` are None for several draws and where the coefficient is debiased itself.
         """
         result = independence_test(
             x, y, n_resamples=N_RESAMPLES if n_resamples is None else n_resamples, missing=missing, rng=rng
@@ -113,6 +113,6 @@ class Rdc(Measure[Bases]):
         return Settings(self.k, self.s, self.frequencies)
 
     def _coefficient(self, x: Basis, y: Basis) -> float:
-        check_ranks(x.rank, y.rank, x.n_samples)
+        check_dimensions(x.dimension, y.dimension, x.n_samples)
         largest = largest_correlation(cross_products(x, y))
         return debias(largest, null_level(x, y)) if self.debias else largest

@@ -7,20 +7,20 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.special import log_ndtr
 
-from renyi.coefficients.base import Law, Measure, Statement
+from renyi.coefficients.base import Measure, Statement, Tail
 from renyi.compute.arrays import Array, Index
 from renyi.compute.sorting import inverse
-from renyi.errors import InputError
+from renyi.errors import must_be
 from renyi.inference.multiscale import FEW_ROWS
 
-# The normal law is used from so many rows on, if there are no ties; where the rows that do not have the most frequent
-# y, squared, are so many times those that do; and where ties in x leave so much of the variance. What it is worth there
-# is in the Notes.
+# The normal distribution is used from so many rows on, if there are no ties; where the rows that do not have the most
+# frequent y, squared, are so many times those that do; and where ties in x leave so much of the variance. What it is
+# worth there is in the Notes.
 _FEWEST_ROWS, _BALANCE, _VARIANCE_LEFT = 20, 15, 0.65
 
 
 class Moments(NamedTuple):
-    """What the mean and the variance under shuffles need of a symmetric matrix with an empty diagonal."""
+    """What the mean and the variance under permutations need of a symmetric matrix with an empty diagonal."""
 
     total: float
     squares: float
@@ -101,13 +101,13 @@ class Xi(Measure[Ranked]):
     needed: three sorts. Without ties in x there is one order, and this is the coefficient as published and in
     `scipy.stats.chatterjeexi`.
 
-    The p-value is that of a normal law of mean 0, which is exact for shuffles, and of the exact variance over all
-    shuffles for the ties that x and y have (ξ is a sum of products over pairs of rows: Mantel 1967), to which
-    Chatterjee's, 2/(5n) without ties, tends. For the larger of both directions it is that of two independent ones,
-    which they are in the limit (Zhang 2023). Where the law does not hold, y is shuffled: below 20 rows, and with ties
-    below 50; where most rows have the same y; and where ties in x leave less than 0.65 of the variance. A mean over so
-    many orders is far more precise, and skewed. How often independent sides were found, in 100,000 shuffles
-    (`benchmarks/studies/xi.py`):
+    The p-value is that of a normal distribution of mean 0, which is exact for permutations, and of the exact variance
+    over all permutations for the ties that x and y have (ξ is a sum of products over pairs of rows: Mantel 1967), to
+    which Chatterjee's, 2/(5n) without ties, tends. For the larger of both directions it is that of two independent
+    ones, which they are in the limit (Zhang 2023). Where the null distribution does not hold, y is permuted: below 20
+    rows, and with ties below 50; where most rows have the same y; and where ties in x leave less than 0.65 of the
+    variance. A mean over so many orders is far more precise, and skewed. How often independent sides were found, in
+    100,000 permutations (`benchmarks/studies/xi.py`):
 
     ==============  =======================  =========================
     rows, ties      5 %, 1 %, 0.1 %          larger of both directions
@@ -116,10 +116,10 @@ class Xi(Measure[Ranked]):
     100             0.051, 0.011, 0.0011     0.051, 0.011, 0.0012
     500             0.051, 0.010, 0.0010     0.051, 0.010, 0.0011
     50, 30 % of x   0.052, 0.012, 0.0016     0.052, 0.011, 0.0011
-    50, 5 values y  0.052, 0.012, 0.0014     shuffles
-    50, 2 values y  0.058, 0.007, 0.0009     shuffles
-    50, 5 values x  shuffles (0.069, 0.028,  shuffles
-                    0.0097 by the law)
+    50, 5 values y  0.052, 0.012, 0.0014     permutations
+    50, 2 values y  0.058, 0.007, 0.0009     permutations
+    50, 5 values x  permutations (0.069, 0.028,  permutations
+                    0.0097 by theory)
     ==============  =======================  =========================
 
     References
@@ -148,7 +148,7 @@ class Xi(Measure[Ranked]):
         is_invariant=True,
         range=(-1.0, 1.0),
         cost="n log n",
-        law="normal, with the moments of shuffles",
+        null="normal, with the moments of permutations",
         reference="S. Chatterjee 2021, https://doi.org/10.1080/01621459.2020.1758115",
         is_symmetric=False,
     )
@@ -157,7 +157,7 @@ class Xi(Measure[Ranked]):
 
     def __post_init__(self) -> None:
         if not isinstance(self.symmetric, bool):
-            raise InputError(f"symmetric={self.symmetric!r} makes no sense: pass True or False")
+            raise must_be("symmetric", "True or False", self.symmetric)
 
     def prepare(self, values: Array, /) -> Ranked:
         _, codes, counts = np.unique(values.ravel(), return_inverse=True, return_counts=True)
@@ -173,27 +173,27 @@ class Xi(Measure[Ranked]):
         ranks = side.ranks[order]
         return replace(side, ranks=ranks, order=np.argsort(ranks, kind="stable"))
 
-    def shuffled(self, x: Ranked, y: Ranked, orders: Index, /) -> Array:
+    def permuted(self, x: Ranked, y: Ranked, orders: Index, /) -> Array:
         there = _coefficients(x, y, y.ranks[orders[:, x.order]])
         if not self.symmetric:
             return there
         return np.maximum(there, _coefficients(y, x, x.ranks[inverse(orders)[:, y.order]]))
 
-    def law(self, x: Ranked, y: Ranked, value: float, /) -> Law | None:
-        if not _law_holds(x, y) or (self.symmetric and not _law_holds(y, x)):
+    def null_tail(self, x: Ranked, y: Ranked, value: float, /) -> Tail | None:
+        if not _theory_holds(x, y) or (self.symmetric and not _theory_holds(y, x)):
             return None
         log_pvalue = log_ndtr(-value / _variance(x, y) ** 0.5)
         if self.symmetric:
             # Of two independent ones: 1 − (1 − p)(1 − p'), of which each is at its own variance.
             other = log_ndtr(-value / _variance(y, x) ** 0.5)
             log_pvalue = np.logaddexp(log_pvalue, other + log_ndtr(value / _variance(x, y) ** 0.5))
-        return Law(value, float(log_pvalue))
+        return Tail(value, float(log_pvalue))
 
     def undirected(self) -> "Xi":
         return Xi(symmetric=True)
 
 
-def _law_holds(x: Ranked, y: Ranked) -> bool:
+def _theory_holds(x: Ranked, y: Ranked) -> bool:
     """Whether ξ of y given x is close to normal under independence."""
     n, most = len(x.ranks), int(y.counts.max())
     if n < (FEW_ROWS if x.has_ties or y.has_ties else _FEWEST_ROWS) or (n - most) ** 2 < _BALANCE * most:
@@ -201,12 +201,12 @@ def _law_holds(x: Ranked, y: Ranked) -> bool:
     if not x.has_ties:
         return True
     without_ties = _moments_of_order(np.ones(n, dtype=np.intp))
-    return _variance(x, y) >= _VARIANCE_LEFT * _shuffled_variance(without_ties, y.of_ranks, n) * _unit(y)
+    return _variance(x, y) >= _VARIANCE_LEFT * _permuted_variance(without_ties, y.of_ranks, n) * _unit(y)
 
 
 def _variance(x: Ranked, y: Ranked) -> float:
     """Variance of ξ of y given x over all orders of the rows of y, of which the mean is 0; for 4 rows or more."""
-    return _shuffled_variance(x.of_order, y.of_ranks, len(x.ranks)) * _unit(y)
+    return _permuted_variance(x.of_order, y.of_ranks, len(x.ranks)) * _unit(y)
 
 
 def _unit(y: Ranked) -> float:
@@ -263,7 +263,7 @@ def _moments_of_order(counts: Index) -> Moments:
     return Moments(2.0 * (np.sum(sizes) - 1.0), float(squares), float(np.sum(sizes * rows**2)))
 
 
-def _shuffled_variance(a: Moments, b: Moments, n: int) -> float:
+def _permuted_variance(a: Moments, b: Moments, n: int) -> float:
     """Variance of Σ_{i<j} a_ij b_ij over all orders of the rows of b (Mantel 1967)."""
     pairs = n * (n - 1.0)
     # Two pairs of rows are the same, or have a row in common, or none.

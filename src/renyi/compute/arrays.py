@@ -216,17 +216,21 @@ class Lookup:
     def __init__(self, table: Array, /) -> None:
         # NumPy reads the numbers of a row together; a device reads each column by itself, and keeps them.
         self._table = np.ascontiguousarray(table)
-        self._on_devices: dict[Any, list[Any]] = {}
+        self._on_devices: dict[Any, tuple[Any, list[Any]]] = {}
 
     def at(self, rows: Any, /) -> Any:
         """Every column at these rows."""
-        if not is_tensor(rows):
-            return self._table[rows].T
-        kept = self._on_devices.get(rows.device)
-        if kept is None:
-            kept = [column.contiguous() for column in like(self._table, rows).T]
-            self._on_devices[rows.device] = kept
-        return [column[rows] for column in kept]
+        return [column[rows] for column in self._on(rows)[1]] if is_tensor(rows) else self._table[rows].T
+
+    def table(self, array: Any, /) -> Any:
+        """The whole table, where an array is."""
+        return self._on(array)[0] if is_tensor(array) else self._table
+
+    def _on(self, tensor: Any) -> tuple[Any, list[Any]]:
+        if tensor.device not in self._on_devices:
+            table = like(self._table, tensor)
+            self._on_devices[tensor.device] = table, [column.contiguous() for column in table.T]
+        return self._on_devices[tensor.device]
 
 
 # What NumPy would write to memory in between costs it more than the sums; torch copies more than it sums.

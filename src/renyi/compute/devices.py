@@ -169,8 +169,15 @@ def paired(left: Operand, right: Operand, /) -> tuple[Any, Any]:
     if len(left) == len(right):
         parts = (left[1:], right[:3]) if len(left) > 1 else (left, right)
     else:
-        parts = tuple(side[1:3] if len(side) > 1 else side.expand(2, *side.shape[1:]) for side in (left, right))
+        parts = tuple(_two(side) for side in (left, right))
     return parts[0].flatten(0, 1), parts[1].flatten(0, 1)
+
+
+def _two(side: Operand) -> Operand:
+    """Following and leading digits, or what has no more than one, twice."""
+    if len(side) == 1:
+        return side.expand(2, *side.shape[1:])
+    return side if len(side) == 2 else side[1:3]
 
 
 def multiplied(left: Any, right: Any, /) -> Any:

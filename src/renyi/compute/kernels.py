@@ -1,4 +1,4 @@
-"""Kernels of CUDA for what takes torch many passes over memory: roots of small matrices, and rows of tables.
+"""Kernels of CUDA for what takes torch many passes over memory: roots and factors of small matrices, rows of tables.
 
 torch compiles them when they are first needed, in 0.2 to 1.2 s. Where it cannot, and for little work, there are none
 and operations of torch do the same.
@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from renyi.compute.arrays import is_tensor
 from renyi.compute.devices import EXTRA
 from renyi.errors import load
 
@@ -16,7 +17,11 @@ Tensor: TypeAlias = Any
 
 # Less work does not pay for compiling.
 _LEAST_WORK = 2**18
+# Each number of functions is compiled by itself, longer than 100 million numbers take; beyond 32 there is no room.
+_LEAST_TO_WHITEN, _MOST_TO_WHITEN = 2**26, 32
 _THREADS = 128
+# Blocks of threads in the second direction, where a single one would have too many.
+_BLOCKS = 64
 # Sides of matrices, which are filled up to the next of these. Larger ones have no room in registers.
 _SIDES = (4, 8)
 # Places are counted by 32 bits.
@@ -139,8 +144,9 @@ extern "C" __global__ void gather(
   const long long from = ((long long)places[row * of_row + column] * blocks + block) * units + unit;
   const long long to = row * length + k, step = (long long)gridDim.x * length;
   const UNIT own = leading[from];
-  target[to] = own;
-  if (digits == 1) return;
+  target[to + (digits == 2 ? step : 0)] = own;
+  if (digits == 2) target[to] = following[from];
+  if (digits <= 2) return;
   target[to + step] = following[from];
   target[to + 2 * step] = own;
   target[to + 3 * step] = own;
@@ -159,6 +165,120 @@ extern "C" __global__ void spread(
   const long long plane = (long long)columns * others;
   TO* first = planes + ((long long)(above * width + function) * blocks + block) * wide * plane;
   for (int i = 0; i < wide; ++i) first[i * plane + (long long)column * others + other] = (TO)own[i];
+}
+"""
+
+# A thread has one column on the rows of one mask. Its matrix lies in memory of its own, of which the numbers of
+# neighbours lie side by side; loops are not unrolled, which would take as long to compile as all the rest.
+_WHITEN = r"""
+#define AT(i, j) ((i) * ((i) + 1) / 2 + (j))
+#define BOTH(i, j) gram[(j) < (i) ? AT(i, j) : AT(j, i)]
+
+// Means of functions and of their products, on and below the diagonal, to means and Gram matrices of mixed functions,
+// factors of these, their distances from the identity, and whether no function drops out.
+extern "C" __global__ void whiten(
+    const double* sums, const double* weights, const double* intercepts, double* means, double* grams,
+    double* factors, double* distances, unsigned char* regular, int columns, int masks) {
+  const int column = blockIdx.x, mask = blockIdx.y * blockDim.x + threadIdx.x;
+  if (mask >= masks) return;
+  const long long plane = (long long)columns * masks, own = (long long)column * masks + mask;
+  double gram[RANK * (RANK + 1) / 2], mean[RANK], part[RANK];
+  #pragma unroll 1
+  for (int i = 0; i < RANK; ++i) mean[i] = sums[i * plane + own];
+  #pragma unroll 1
+  for (int i = 0; i < RANK; ++i)
+    #pragma unroll 4
+    for (int j = 0; j <= i; ++j) gram[AT(i, j)] = sums[(RANK + AT(i, j)) * plane + own] - mean[i] * mean[j];
+
+  if (IS_MIXED) {
+    // The last mixture first: what it replaces no other one needs, since each is made of the functions up to its own.
+    const double* mixing = weights + (long long)column * RANK * RANK;
+    #pragma unroll 1
+    for (int j = RANK - 1; j >= 0; --j) {
+      double middle = intercepts[column * RANK + j];
+      #pragma unroll 1
+      for (int i = 0; i <= j; ++i) {
+        double sum = 0.0;
+        #pragma unroll 4
+        for (int k = 0; k <= j; ++k) sum += BOTH(i, k) * mixing[k * RANK + j];
+        part[i] = sum;
+        middle += mean[i] * mixing[i * RANK + j];
+      }
+      mean[j] = middle;
+      #pragma unroll 1
+      for (int i = 0; i <= j; ++i) {
+        double sum = 0.0;
+        #pragma unroll 4
+        for (int k = 0; k <= i; ++k) sum += mixing[k * RANK + i] * part[k];
+        gram[AT(j, i)] = sum;
+      }
+    }
+  }
+
+  bool is_regular = true;
+  #pragma unroll 4
+  for (int k = 0; k < AT(RANK, 0); ++k) is_regular = is_regular && isfinite(gram[k]);
+  double total = 0.0;
+  #pragma unroll 1
+  for (int i = 0; i < RANK; ++i) {
+    means[i * plane + own] = isfinite(mean[i]) ? mean[i] : 0.0;
+    #pragma unroll 4
+    for (int j = 0; j <= i; ++j) {
+      const double entry = is_regular ? gram[AT(i, j)] : 0.0, apart = i == j ? entry - 1.0 : entry;
+      gram[AT(i, j)] = entry;
+      grams[(long long)(i * RANK + j) * plane + own] = entry;
+      grams[(long long)(j * RANK + i) * plane + own] = entry;
+      total += (i == j ? 1.0 : 2.0) * apart * apart;
+    }
+    distances[i * plane + own] = sqrt(total);
+  }
+
+  #pragma unroll 1
+  for (int j = 0; j < RANK; ++j) {
+    double scale = 1.0;
+    #pragma unroll 1
+    for (int i = j; i < RANK; ++i) {
+      double rest = gram[AT(i, j)];
+      #pragma unroll 4
+      for (int k = 0; k < j; ++k) rest -= gram[AT(i, k)] * gram[AT(j, k)];
+      if (i == j) {
+        is_regular = is_regular && rest > CUT;
+        scale = is_regular ? 1.0 / sqrt(rest) : 1.0;
+      }
+      gram[AT(i, j)] = rest * scale;
+    }
+  }
+  regular[own] = is_regular;
+  #pragma unroll 1
+  for (int i = 0; i < RANK; ++i)
+    #pragma unroll 4
+    for (int j = 0; j < RANK; ++j) {
+      const double entry = is_regular ? (j <= i ? gram[AT(i, j)] : 0.0) : (i == j ? 1.0 : 0.0);
+      factors[(long long)(i * RANK + j) * plane + own] = entry;
+    }
+}
+"""
+
+# A thread has one value, and reads a spline at each of four nodes.
+_BETWEEN = r"""
+extern "C" __global__ void between(
+    const double* variable, const double* log_n, const long long* places, const double* nodes, const double* splines,
+    double* found, int n, int steps_of_table) {
+  const int k = (blockIdx.x * gridDim.y + blockIdx.y) * blockDim.x + threadIdx.x;
+  if (k >= n) return;
+  const double* around = nodes + (places[k] - 1) * 3;
+  double total = 0.0;
+  for (int i = 0; i < 4; ++i) {
+    const double steps = around[3 * i], own = around[3 * i + 1], position = variable[k] * steps;
+    double weight = 1.0;
+    for (int j = 0; j < 4; ++j)
+      if (j != i) weight *= (log_n[k] - around[3 * j + 1]) / (own - around[3 * j + 1]);
+    const int step = position < steps_of_table - 1 ? (int)position : steps_of_table - 1;
+    const double beyond = (position - step) / steps;
+    const double* cubic = splines + 4 * ((long long)around[3 * i + 2] * steps_of_table + step);
+    total += weight * (((cubic[0] * beyond + cubic[1]) * beyond + cubic[2]) * beyond + cubic[3]);
+  }
+  found[k] = total;
 }
 """
 
@@ -198,7 +318,8 @@ def largest_roots(block: Tensor, /) -> Tensor | None:
 def gather(tables: Sequence[Tensor], places: Tensor, target: Tensor, /, *, blocks: int) -> bool:
     """Rows of tables (cells, blocks × width) at places (rows, columns) to (digits, rows, blocks × columns, width).
 
-    Two tables, of leading and following digits, become four digits. False where nothing was done.
+    Two tables, of leading and following digits, become four digits, or two with the following ones first. False where
+    nothing was done.
     """
     width = int(target.shape[-1]) * target.element_size()
     size = next((size for size in _UNITS if width % size == 0), None)
@@ -241,6 +362,55 @@ def share_cells(ordered: Tensor, cells: Tensor, /, *, longest: int) -> tuple[Ten
     return (counts[0].long(), counts[1] > 0) if is_done else None
 
 
+def whiten(
+    sums: Tensor, mixing: tuple[Tensor, Tensor] | None, dimension: int, /, *, cut: float
+) -> tuple[Tensor, ...] | None:
+    """Means, Gram matrices, factors, distances from the identity, and whether every square is above the cut.
+
+    `sums` are means of functions and of products on and below the diagonal (sums, columns, masks). They are mixed by
+    weights (columns, functions, mixtures), where each is made of functions up to its own, and intercepts.
+    """
+    if not is_tensor(sums) or sums.numel() < _LEAST_TO_WHITEN or dimension > _MOST_TO_WHITEN:
+        return None
+    n_columns, n_masks = sums.shape[1:]
+    weights, intercepts = (sums, sums) if mixing is None else (part.contiguous() for part in mixing)
+    is_mixed_upwards = mixing is None or (
+        weights.shape[1:] == (dimension, dimension) and not bool(weights.tril(-1).any())
+    )
+    if not is_mixed_upwards or not _are_doubles(sums, weights, intercepts):
+        return None
+    means, distances = (sums.new_empty((dimension, n_columns, n_masks)) for _ in range(2))
+    grams, factors = (sums.new_empty((dimension, dimension, n_columns, n_masks)) for _ in range(2))
+    regular = sums.new_empty((n_columns, n_masks), dtype=load("torch", extra=EXTRA).uint8)
+    definitions = {"RANK": dimension, "IS_MIXED": int(mixing is not None), "CUT": cut}
+    found = [means, grams, factors, distances, regular]
+    arguments = [sums.contiguous(), weights, intercepts, *found, n_columns, n_masks]
+    is_done = _run(_WHITEN, definitions, (n_columns, -(-n_masks // _THREADS)), arguments)
+    return (*found[:4], regular.bool()) if is_done else None
+
+
+def between(
+    variable: Tensor, log_n: Tensor, places: Tensor, nodes: Tensor, splines: Tensor, /, *, steps: int
+) -> Tensor | None:
+    """Cubics in log n through four neighbouring nodes, each of which has steps per unit, log n, and a table of splines.
+
+    The tables (steps, 4) lie one below the other.
+    """
+    if not is_tensor(variable) or not _LEAST_WORK <= variable.numel() < _MOST_NUMBERS:
+        return None
+    if not _are_doubles(variable, log_n, nodes, splines):
+        return None
+    n, found = variable.numel(), variable.new_empty(variable.shape)
+    arguments = [part.contiguous() for part in (variable, log_n, places.long(), nodes, splines)]
+    grid = -(-n // (_THREADS * _BLOCKS)), _BLOCKS
+    is_done = _run(_BETWEEN, {}, grid, [*arguments, found, n, steps])
+    return found if is_done else None
+
+
+def _are_doubles(*tensors: Tensor) -> bool:
+    return all(_NAMES.get(str(part.dtype)) == "double" for part in tensors)
+
+
 def _run(source: str, definitions: dict[str, Any], grid: tuple[int, int], arguments: list[Any]) -> bool:
     """Whether there is such a kernel, which is run then."""
     device = arguments[0].device
@@ -249,9 +419,11 @@ def _run(source: str, definitions: dict[str, Any], grid: tuple[int, int], argume
     kernel = _compiled(source, tuple(definitions.items()), device.index)
     if kernel is None:
         return False
-    with load("torch", extra=EXTRA).cuda.device(device):
+    # What could not be launched, for want of memory for its threads, say, has changed nothing.
+    with load("torch", extra=EXTRA).cuda.device(device), suppress(RuntimeError):
         kernel(grid=(*grid, 1), block=(_THREADS, 1, 1), args=arguments)
-    return True
+        return True
+    return False
 
 
 @lru_cache(maxsize=64)

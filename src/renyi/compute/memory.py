@@ -41,8 +41,9 @@ class _MemoryKept:
     """While at least one task works, memory that its arrays leave is kept for the next ones.
 
     Workers of Dask are started with MALLOC_TRIM_THRESHOLD_, so that they give all of it back at once: every array then
-    begins with fresh pages, and counting values takes twice as long (docs/scaling.md). When the last task ends, all is
-    given back, as was asked for. Where nothing was asked for, or for another allocator than glibc's, nothing is done.
+    begins with fresh pages, and counting values takes twice as long (docs/how-to/scaling.md). When the last task ends,
+    all is given back, as was asked for. Where nothing was asked for, or for another allocator than glibc's, nothing is
+    done.
     """
 
     def __init__(self) -> None:

@@ -86,8 +86,8 @@ class Column(Kinded):
         n_missing = 0 if self.missing is None else np.count_nonzero(self.missing)
         return f"<{self.label}: {detail}, {len(self):,} rows, {n_missing:,} missing>"
 
-    def take(self, rows: Mask, /) -> "Column":
-        """The column on the rows where the mask is True."""
+    def take(self, rows: Mask | Index, /) -> "Column":
+        """The column on the rows where a mask is True, or on rows by their positions."""
         missing = None if self.missing is None else self.missing[rows]
         places = (np.arange(len(self)) if self.places is None else self.places)[rows]
         return replace(self, values=self.values[rows], missing=missing, index=None, places=places)

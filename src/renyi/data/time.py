@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from renyi.compute.arrays import Index
+from renyi.compute.arrays import Array, Index
 from renyi.data.align import group_codes
 from renyi.data.column import Column
 from renyi.data.table import as_table
-from renyi.errors import InputError, brief
+from renyi.errors import InputError, must_be
 
 # On fewer rows a series says too little of its own memory.
 FEWEST_ROWS = 50
@@ -29,6 +29,10 @@ class Timeline:
         """Rows of all series."""
         return len(self.order)
 
+    def series(self, values: Array, /) -> list[Array]:
+        """Values in order of time, one series after the other."""
+        return np.split(values, np.cumsum(self.lengths)[:-1])
+
 
 def timeline(time: Any, groups: Any, n_rows: int, /) -> Timeline:
     """The order of rows by `time` (True: as they are, or a stamp for each), within the groups if there are some."""
@@ -36,9 +40,7 @@ def timeline(time: Any, groups: Any, n_rows: int, /) -> Timeline:
     if time is True:
         order = np.argsort(codes, kind="stable")
     elif time is None or time is False or isinstance(time, (str, bytes)):
-        raise InputError(
-            f"time={brief(time)} makes no sense here: pass True for rows in order, or a stamp for each row"
-        )
+        raise must_be("time", "True for rows in order, or a stamp for each row", time)
     else:
         stamps = _stamps(time, n_rows)
         order = np.lexsort((stamps.values, codes))

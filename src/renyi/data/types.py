@@ -37,7 +37,7 @@ Typed: TypeAlias = tuple[Column, Type]
 # Text is a category until all of its cells have shown what they spell.
 Raw: TypeAlias = tuple[Column, Type | Literal["text"]]
 
-# A row in a level of m rows has the leverage 1/m, and the laws of the tests fail where leverage is high.
+# A row in a level of m rows has the leverage 1/m, and the null distributions of the tests fail where leverage is high.
 # A limit of 20 would cost more than it brings: 2,000 levels of 10 rows that explain 0.96 would be one, and show 0.20,
 # while 1,200 levels of 8 rows that explain nothing take 0.02 from a strength of 0.2; benchmarks/studies/many_levels.py.
 _FEWEST_ROWS = 5

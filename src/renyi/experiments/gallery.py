@@ -25,7 +25,7 @@ N_ROWS = 1000
 
 @dataclass(frozen=True)
 class Association:
-    """A named law of pairs: `sample(n, rng)` gives n values of x and of y."""
+    """A named distribution of pairs: `sample(n, rng)` gives n values of x and of y."""
 
     name: str
     sample: Sampler

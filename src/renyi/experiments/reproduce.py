@@ -9,7 +9,7 @@ from typing import Any
 
 from renyi.coefficients.registry import measure, measures
 from renyi.compute.threads import available_cores
-from renyi.errors import InputError, MissingExtraError, is_integer
+from renyi.errors import InputError, MissingExtraError, check_integer, is_integer
 from renyi.experiments import gallery, power, selection, times
 from renyi.experiments.entries import Coefficient, chosen, names_of
 from renyi.experiments.locks import locked
@@ -220,8 +220,8 @@ def _check(request: Request) -> None:
     if isinstance(request.measures, str):
         raise InputError(f"measures={request.measures!r} is a text: pass a list of names")
     for name, value, least in (("seed", request.seed, 0), ("jobs", request.jobs, 1)):
-        if value is not None and (not is_integer(value) or value < least):
-            raise InputError(f"{name}={value!r} makes no sense: pass a whole number of at least {least}")
+        if value is not None:
+            check_integer(value, name, least)
     ignored = {"--measures": request.measures, "--jobs": request.jobs, "--data": request.data, "--seed": request.seed}
     given = [option for option, value in ignored.items() if value is not None and value != 0]
     if request.draw_only and given:

@@ -1,4 +1,4 @@
-"""Laws of statistics of all canonical correlations at once: Bartlett's, and the weighted χ² of kernel tests."""
+"""Null distributions of all canonical correlations at once: Bartlett's, and the weighted χ² of kernel tests."""
 
 import numpy as np
 from scipy.special import gammaincc, gammaln, log_ndtr
@@ -8,19 +8,19 @@ from renyi.compute.arrays import Array
 from renyi.compute.roots import root_between
 
 
-def bartlett(correlations: Array, ranks: tuple[int, int], n_samples: int, /) -> tuple[float, float]:
+def bartlett(correlations: Array, dimensions: tuple[int, int], n_samples: int, /) -> tuple[float, float]:
     """Statistic and log p-value of −(n − 1 − (a + b + 1)/2) Σ log(1 − ρ²) ~ χ²(ab) (paper, section 3.4).
 
     Perfect correlations are taken as the largest number below 1, which keeps the statistic finite.
     """
-    a, b = ranks
+    a, b = dimensions
     squares = np.minimum(correlations**2, 1.0 - 2.0**-53)
     statistic = float(-(n_samples - 1 - (a + b + 1) / 2) * np.sum(np.log1p(-squares)))
     return statistic, log_gamma_sf(a * b / 2, statistic / 2)
 
 
 def log_gamma_sf(shape: float, x: float, /) -> float:
-    """Logarithm of the upper tail of a gamma law, also where the tail itself is no number any more."""
+    """Logarithm of the upper tail of a gamma distribution, also where the tail itself is no number any more."""
     tail = float(gammaincc(shape, x))
     if tail > 1e-290:
         return float(np.log(tail))

@@ -1,4 +1,4 @@
-"""Correlations of randomly paired rows: their moments, which are exact, and the laws that these give.
+"""Correlations of randomly paired rows: their moments, which are exact, and the null distributions that these give.
 
 Whatever the two columns hold, all orders of the rows of one against those of the other give a correlation of mean 0 and
 variance 1/(n − 1). Its skewness and its fourth moment depend on those of the columns (Pitman 1937,
@@ -13,7 +13,7 @@ from scipy.special import betaln, gammainc, ndtri_exp
 from renyi.compute.arrays import Array, at_least, namespace
 from renyi.inference.classical import log_gamma_sf
 
-# Below, skewness changes p-values of 10⁻⁶ by less than a fifth, and the symmetric law is left as it is.
+# Below, skewness changes p-values of 10⁻⁶ by less than a fifth, and the symmetric distribution is left as it is.
 _SYMMETRIC = 0.03
 _TINY = 1e-12
 # Probabilities of overlaps fall off so fast that so many standard deviations, and a few more, are all of a tail.
@@ -23,7 +23,8 @@ _REACH, _FEW = 12.0, 64
 class Shape(NamedTuple):
     """Skewness of a correlation over all orders of the rows, and its fourth cumulant beyond what is expected.
 
-    Expected is that of Student's t for independent normals, and what a gamma law of the same skewness has besides.
+    Expected is that of Student's t for independent normals, and what a gamma distribution of the same skewness has
+    besides.
     """
 
     skewness: Any
@@ -48,10 +49,10 @@ def shape_of_correlation(cubes: Any, fourths: tuple[Any, Any], n: int, /) -> Sha
 
 
 def log_skewed(log_pvalue: float, skewness: float, /) -> float:
-    """A two-sided p-value of a symmetric law, as a logarithm, for a statistic that is skewed.
+    """A two-sided p-value of a symmetric distribution, as a logarithm, for a statistic that is skewed.
 
-    The statistic is read as a normal deviate z of that p-value; both tails at z are then those of a gamma law of mean 0
-    and variance 1 with this skewness (Pearson's type III).
+    The statistic is read as a normal deviate z of that p-value; both tails at z are then those of a gamma distribution
+    of mean 0 and variance 1 with this skewness (Pearson's type III).
     """
     if skewness < _SYMMETRIC or log_pvalue >= 0.0:
         return log_pvalue
@@ -66,7 +67,7 @@ def log_skewed(log_pvalue: float, skewness: float, /) -> float:
 def log_heavier(log_pvalue: Array | float, curvature: Array | float, /) -> Array:
     """A p-value of a heavier tail: log p + c·(log p)², continued by its tangent where that gets flat.
 
-    A fourth cumulant κ beyond that of the law has c = κ/6: it adds κz⁴/24 to the logarithm of a density, at
+    A fourth cumulant κ beyond that of the distribution has c = κ/6: it adds κz⁴/24 to the logarithm of a density, at
     z² = −2 log p.
     """
     # The slope 1 + 2c·log p falls from 1 to a half here.
@@ -79,8 +80,8 @@ def log_heavier(log_pvalue: Array | float, curvature: Array | float, /) -> Array
 def log_of_overlap(n: int, sizes: tuple[int, int], overlap: int, /) -> float:
     """Log of the chance that two random sets of these sizes among n overlap by a number as far from the mean as this.
 
-    It is the hypergeometric law, summed over all overlaps that give as large a correlation of two flags, of either
-    sign.
+    It is the hypergeometric distribution, summed over all overlaps that give as large a correlation of two flags, of
+    either sign.
     """
     a, b = sizes
     # In whole numbers, so that an overlap as far on the other side is seen as that.

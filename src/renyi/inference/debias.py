@@ -15,14 +15,14 @@ from renyi.compute.roots import root_between
 from renyi.inference import contingency
 from renyi.inference.roy import log_sf, null_median
 
-# Roy's law is trusted while the product of the largest leverages stays below this. Smooth functions of a number spread
-# what single rows weigh: it may be larger with one number, and larger still with two. See
+# Roy's distribution is trusted while the product of the largest leverages stays below this. Smooth functions of a
+# number spread what single rows weigh: it may be larger with one number, and larger still with two. See
 # docs/internals/decisions.md, "Leverage".
 _LARGEST_LEVERAGES = (0.03, 0.1, 0.4)
 # Of two numbers on fewer rows nothing is claimed, and tables with gaps have very many of them.
 _FEWEST_ROWS_OF_NUMBERS = 200
-# As many shuffles as a budget of multiplications allows, within bounds; each counts twice.
-_FEWEST_SHUFFLES, _MOST_SHUFFLES, _SHUFFLED_WORK = 50, 200, 10**7
+# As many permutations as a budget of multiplications allows, within bounds; each counts twice.
+_FEWEST_PERMUTATIONS, _MOST_PERMUTATIONS, _PERMUTED_WORK = 50, 200, 10**7
 # The largest root of many functions varies little: of 400 × 400 levels three permutations give the level to 0.015.
 _FEW_FUNCTIONS, _FEWEST_OF_MANY = 40, 3
 
@@ -76,50 +76,50 @@ def strengths(debiased: Array, log_pvalues: Array, n: Index, /, *, most: Array |
     return found
 
 
-def most_of_categories(coefficients: Array, debiased: Array, ranks: NDArray[np.integer[Any]], /) -> Array:
+def most_of_categories(coefficients: Array, debiased: Array, dimensions: NDArray[np.integer[Any]], /) -> Array:
     """What the strength of two categories is at most: their coefficient sees all that the test does.
 
-    The test of many levels (ranks (pairs, 2)) adds up thousands of cells, of which the coefficient is one direction:
-    there the debiased coefficient says how strong that is.
+    The test of many levels (dimensions (pairs, 2)) adds up thousands of cells, of which the coefficient is one
+    direction: there the debiased coefficient says how strong that is.
     """
-    are_many = ranks.min(axis=1) > MANY_LEVELS
+    are_many = dimensions.min(axis=1) > MANY_LEVELS
     return np.where(are_many & (debiased > 0.0), debiased, coefficients)
 
 
 def null_level(x: Basis, y: Basis, /) -> float:
     """The level of ρ₁² that independent data with these bases show.
 
-    The median of Roy's law, unless single rows weigh heavily on both sides: then the law fails, and the level comes
-    from random pairings of the rows. Where those of a vector were read in batches there are none to pair.
+    The median of Roy's distribution, unless single rows weigh heavily on both sides: then that fails, and the level
+    comes from random pairings of the rows. Where those of a vector were read in batches there are none to pair.
     """
     limit = largest_leverage(x.is_of_number + y.is_of_number, x.n_samples)
     if x.largest_leverage * y.largest_leverage <= limit or not (x.is_kept and y.is_kept):
-        return null_median(x.rank, y.rank, x.n_samples)
+        return null_median(x.dimension, y.dimension, x.n_samples)
     # Rows are put into an order of their own first, so that the order of the data does not matter.
     return _zero_mean_level(_paired_at_random(x.in_order(), y.in_order()))
 
 
 def largest_leverage(n_numbers: Index | int, n_samples: Index | int, /) -> Array:
-    """Up to which product of the largest leverages the law serves if so many of two variables are numbers."""
+    """Up to which product of the largest leverages theory serves if so many of two variables are numbers."""
     has_limit = np.less(n_numbers, 2) | np.greater_equal(n_samples, _FEWEST_ROWS_OF_NUMBERS)
     return np.where(has_limit, np.take(_LARGEST_LEVERAGES, n_numbers), np.inf)
 
 
 def _paired_at_random(x: Basis, y: Basis) -> Array:
-    """ρ₁² of random pairings of the rows, from shuffles that n alone decides.
+    """ρ₁² of random pairings of the rows, from permutations that n alone decides.
 
-    Every shuffle is used with its inverse, so that the order of x and y does not matter.
+    Every permutation is used with its inverse, so that the order of x and y does not matter.
     """
     n = x.n_samples
-    work, smaller = n * x.rank * y.rank, min(x.rank, y.rank)
-    fewest = _FEWEST_SHUFFLES
+    work, smaller = n * x.dimension * y.dimension, min(x.dimension, y.dimension)
+    fewest = _FEWEST_PERMUTATIONS
     if smaller > _FEW_FUNCTIONS:
         fewest = max(_FEWEST_OF_MANY, round(fewest * (_FEW_FUNCTIONS / smaller) ** 2))
     rng = np.random.default_rng(n)
     roots: list[float] = []
-    for _ in range(min(_MOST_SHUFFLES, max(fewest, _SHUFFLED_WORK // work))):
-        shuffle = rng.permutation(n)
-        crosses = [cross_products(x, y.take(rows)) for rows in (shuffle, np.argsort(shuffle))]
+    for _ in range(min(_MOST_PERMUTATIONS, max(fewest, _PERMUTED_WORK // work))):
+        order = rng.permutation(n)
+        crosses = [cross_products(x, y.take(rows)) for rows in (order, np.argsort(order))]
         roots += largest_root(np.array(crosses)).tolist()
     return np.clip(roots, 0.0, 1.0)
 
@@ -148,17 +148,17 @@ def interval(x: Basis, y: Basis, /, *, debiased: float, level: float, n_explaine
     are_categories = x.order is not None and y.order is not None
     n, tail = x.n_samples, (1.0 - level) / 2.0
     spread = max(float(np.std(f * g - correlation * (f**2 + g**2) / 2)), 1.0 - max(debiased, 0.0) ** 2)
-    reach = float(ndtri(1.0 - tail)) * spread / np.sqrt(n - x.rank - y.rank) * np.sqrt(n / (n - n_explained))
+    reach = float(ndtri(1.0 - tail)) * spread / np.sqrt(n - x.dimension - y.dimension) * np.sqrt(n / (n - n_explained))
     low = debiased - reach
-    if are_categories and min(x.rank, y.rank) > 1:
+    if are_categories and min(x.dimension, y.dimension) > 1:
         # Several roots of two categories may be equal, and the largest of their estimates is too large then. Their mean
         # is not, once what chance adds to it is taken off.
-        mean = (float(np.sum(correlations**2)) - x.rank * y.rank / (n - 1)) / min(x.rank, y.rank)
+        mean = (float(np.sum(correlations**2)) - x.dimension * y.dimension / (n - 1)) / min(x.dimension, y.dimension)
         low = min(low, np.sqrt(max(mean, 0.0)) - reach)
-    if are_categories and min(x.rank, y.rank) > MANY_LEVELS:
-        log_pvalue = contingency.log_pvalue(cross, (x.rank, y.rank), x, y)
+    if are_categories and min(x.dimension, y.dimension) > MANY_LEVELS:
+        log_pvalue = contingency.log_pvalue(cross, (x.dimension, y.dimension), x, y)
     else:
-        log_pvalue = float(log_sf(np.array(correlation**2), x.rank, y.rank, n - n_explained))
+        log_pvalue = float(log_sf(np.array(correlation**2), x.dimension, y.dimension, n - n_explained))
     if log_pvalue > np.log(tail):
         low = 0.0
     # Rows that agree without an exception may come from a population in which some do not.
@@ -202,7 +202,7 @@ def without_heaviest(x: Basis, y: Basis, n_rows: int, /) -> tuple[Index, float]:
 
 def _strength_of(x: Basis, y: Basis) -> float:
     """The debiased coefficient, 0 where nothing is left that varies or as many functions as rows."""
-    if 0 in (x.rank, y.rank) or x.rank + y.rank >= x.n_samples:
+    if 0 in (x.dimension, y.dimension) or x.dimension + y.dimension >= x.n_samples:
         return 0.0
     return max(debias(largest_correlation(cross_products(x, y)), null_level(x, y)), 0.0)
 
@@ -219,7 +219,7 @@ def _weights(x: Basis, y: Basis, cross: Array) -> tuple[tuple[Basis, Array], tup
     rounding which functions come first. Of very many functions all are taken to do so.
     """
     if min(cross.shape) >= _VERY_MANY:
-        return (x, np.sum(x.table**2, axis=1) / x.rank), (y, np.sum(y.table**2, axis=1) / y.rank)
+        return (x, np.sum(x.table**2, axis=1) / x.dimension), (y, np.sum(y.table**2, axis=1) / y.dimension)
     left, correlations, right = canonical_directions(cross)
     shares = np.exp((correlations - correlations[0]) / _NEARLY_AS_MUCH)
     shares /= shares.sum()

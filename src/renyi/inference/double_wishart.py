@@ -1,9 +1,10 @@
-"""The largest root of a double Wishart matrix: its law, tabulated once per pair of ranks and number of samples.
+"""The largest root of a double Wishart matrix: its distribution, tabulated once per pair of dimensions and number of
+samples.
 
 The squared canonical correlations θ of independent data have the joint density Π θ^α (1−θ)^β Π|θ_i−θ_j|. With N of them
 above x, P(θ₁ > x) = P(N odd) + P(N even, N > 0). The first part is a single integral, which `log_tail` takes in
-logarithms; the second is of the order of its square. Pfaffians give both together in the body of the law, in a form
-where nothing cancels, and the integral alone is enough in the tail.
+logarithms; the second is of the order of its square. Pfaffians give both together in the body of the distribution, in a
+form where nothing cancels, and the integral alone is enough in the tail.
 """
 
 from collections.abc import Callable
@@ -24,7 +25,7 @@ _LOG_P_JOIN = -17.0
 _LOG_P_NEGLIGIBLE = -45.0
 # All roots are below the fifth zero of log_tail's polynomial with a probability below 1e-12. With fewer zeros the body
 # starts where the lowest of the s roots is with the s-th part of this log p: all of them are, again, below 1e-12.
-_ZERO_BELOW_THE_LAW = 4
+_ZERO_BELOW_THE_BODY = 4
 _LOG_P_START = -16.0
 # So close to 1 that p counts as 1: what a series leaves there is no longer monotone.
 _LOG_P_ONE = -1e-9
@@ -41,7 +42,7 @@ _LARGE_ARGUMENT = 1000.0
 
 @dataclass(frozen=True)
 class DoubleWishart:
-    """The squared canonical correlations of independent data of two ranks, `smaller` ≤ `larger`."""
+    """The squared canonical correlations of independent data of two dimensions, `smaller` ≤ `larger`."""
 
     smaller: int
     larger: int
@@ -93,7 +94,7 @@ def log_beta(p: float, q: float, /) -> float:
     return float(gammaln(p) + ratio)
 
 
-def log_tail(roots: Array, law: DoubleWishart, /) -> Array:
+def log_tail(roots: Array, wishart: DoubleWishart, /) -> Array:
     """Logarithm of ∫ K t^α (1−t)^β Π(t−z_i) dt from a root to 1: the probability that an odd number of roots is above.
 
     When t is the j-th largest root, Π(t−θ_i) over the others is the Π|t−θ_i| of the joint density times (−1)^(j−1). Its
@@ -101,38 +102,38 @@ def log_tail(roots: Array, law: DoubleWishart, /) -> Array:
     P(θ₁ > x) − P(θ₂ > x) + P(θ₃ > x) − …. Good above the mode of the integrand.
     """
     blocks = np.array_split(roots, len(roots) // _ROOTS_PER_BLOCK + 1)
-    return np.concatenate([_log_tail_of_block(block[:, np.newaxis], law) for block in blocks])
+    return np.concatenate([_log_tail_of_block(block[:, np.newaxis], wishart) for block in blocks])
 
 
-def _log_tail_of_block(x: Array, law: DoubleWishart) -> Array:
+def _log_tail_of_block(x: Array, wishart: DoubleWishart) -> Array:
     """Gauss-Legendre quadrature of the tail in v, 1 − t = (1−x) e^(−v), where the integrand falls exponentially."""
-    rate, gaps = law.beta + 1.0, x - law.zeros
+    rate, gaps = wishart.beta + 1.0, x - wishart.zeros
 
     def log_ratio(v: Array) -> tuple[Array, Array]:
         """Logarithm of the integrand at v over that at 0, and its slope."""
         step = -np.expm1(-v) * (1.0 - x)
         relative = step[..., np.newaxis] / gaps[:, np.newaxis]
-        value = law.alpha * np.log1p(step / x) + np.log1p(relative).sum(axis=-1) - rate * v
-        growth = law.alpha / (x + step) + (1.0 / ((1.0 + relative) * gaps[:, np.newaxis])).sum(axis=-1)
+        value = wishart.alpha * np.log1p(step / x) + np.log1p(relative).sum(axis=-1) - rate * v
+        growth = wishart.alpha / (x + step) + (1.0 / ((1.0 + relative) * gaps[:, np.newaxis])).sum(axis=-1)
         return value, (1.0 - x - step) * growth - rate
 
     # The logarithm is concave: its tangent at 0 leads beyond the end, and one of Newton's steps from there back to it.
-    decay = rate - (1.0 - x) * (law.alpha / x + (1.0 / gaps).sum(axis=1, keepdims=True))
+    decay = rate - (1.0 - x) * (wishart.alpha / x + (1.0 / gaps).sum(axis=1, keepdims=True))
     end = _QUADRATURE_DEPTH / np.maximum(decay, 1e-3 * rate)
     value, slope = log_ratio(end)
     end = end - (value + _QUADRATURE_DEPTH) / slope
     nodes, weights, _ = _unit_panel(_QUADRATURE_NODES)
     integral = np.exp(log_ratio(end * nodes)[0]) @ weights * end[:, 0]
-    log_density = law.alpha * np.log(x[:, 0]) + rate * np.log1p(-x[:, 0]) + np.log(gaps).sum(axis=1)
-    return np.asarray(law.log_constant + log_density + np.log(integral))
+    log_density = wishart.alpha * np.log(x[:, 0]) + rate * np.log1p(-x[:, 0]) + np.log(gaps).sum(axis=1)
+    return np.asarray(wishart.log_constant + log_density + np.log(integral))
 
 
 class LargestRoot:
-    """Log P(θ₁ > x) as two Chebyshev series: of the body of the law in arcsin √x, of its tail in log(1 − z₁/x)."""
+    """Log P(θ₁ > x) as two Chebyshev series: of the body in arcsin √x, of the tail in log(1 − z₁/x)."""
 
-    def __init__(self, law: DoubleWishart, /) -> None:
-        self._law = law
-        self._ends = _Ends.of(law)
+    def __init__(self, wishart: DoubleWishart, /) -> None:
+        self._wishart = wishart
+        self._ends = _Ends.of(wishart)
         self._join = float(np.sin(self._ends.stop) ** 2)
         self._body = _series(self._log_body, _BODY_DEGREE)
         self._far = tuple(float(y) for y in self._tail_variable(np.array([self._join, 1.0])))
@@ -154,7 +155,7 @@ class LargestRoot:
     def _log_sf_of_body(self, roots: Array) -> Array:
         start, stop = self._ends.start, self._ends.stop
         t = 2.0 * (_angle(roots) - start) / (stop - start) - 1.0
-        log_p = _evaluate(self._body, t) + (self._law.beta + 1.0) * np.log1p(-roots)
+        log_p = _evaluate(self._body, t) + (self._wishart.beta + 1.0) * np.log1p(-roots)
         return np.where((t < -1.0) | (log_p > _LOG_P_ONE), 0.0, log_p)
 
     def _log_sf_of_tail(self, roots: Array) -> Array:
@@ -163,31 +164,33 @@ class LargestRoot:
         return np.asarray(_evaluate(self._tail, t) + self._powers(roots))
 
     def _log_body(self, t: Array) -> Array:
-        """What the body's series holds. Near 1 the law falls like (1−θ)^(β+1); without that power it is smooth."""
+        """What the body's series holds. Near 1 the density falls like (1−θ)^(β+1); without that power it is smooth."""
         start, stop = self._ends.start, self._ends.stop
         angles = start + (t + 1.0) / 2.0 * (stop - start)
-        log_p = _log_sf_by_pfaffians(angles, self._ends, self._law)
+        log_p = _log_sf_by_pfaffians(angles, self._ends, self._wishart)
         # 1 − sin²φ = 1/(1 + tan²φ), which has all its digits at both ends.
-        return np.asarray(log_p + (self._law.beta + 1.0) * np.log1p(np.tan(angles) ** 2))
+        return np.asarray(log_p + (self._wishart.beta + 1.0) * np.log1p(np.tan(angles) ** 2))
 
     def _log_tail(self, t: Array) -> Array:
         """What the tail's series holds: without its powers it is analytic in 1/x, from x = 1 to the largest zero."""
         start, stop = self._far
-        roots = -self._law.zeros[0] / np.expm1(start + (t + 1.0) / 2.0 * (stop - start))
+        roots = -self._wishart.zeros[0] / np.expm1(start + (t + 1.0) / 2.0 * (stop - start))
         roots = np.minimum(roots, LARGEST_BELOW_ONE)
-        return log_tail(roots, self._law) - self._powers(roots)
+        return log_tail(roots, self._wishart) - self._powers(roots)
 
     def _tail_variable(self, roots: Array) -> Array:
-        """The zeros crowd right below the tail when a rank is large; a logarithm moves them away."""
-        return np.asarray(np.log1p(-self._law.zeros[0] / roots))
+        """The zeros crowd right below the tail when a dimension is large; a logarithm moves them away."""
+        return np.asarray(np.log1p(-self._wishart.zeros[0] / roots))
 
     def _powers(self, roots: Array) -> Array:
-        law = self._law
-        return np.asarray((law.beta + 1.0) * np.log1p(-roots) + (law.alpha + law.smaller - 1) * np.log(roots))
+        wishart = self._wishart
+        return np.asarray(
+            (wishart.beta + 1.0) * np.log1p(-roots) + (wishart.alpha + wishart.smaller - 1) * np.log(roots)
+        )
 
 
 class _Ends(NamedTuple):
-    """Angles: roots lie between `bottom` and `top`, the body of the law of the largest between `start` and `stop`."""
+    """Angles: roots lie between `bottom` and `top`, the body of the largest between `start` and `stop`."""
 
     bottom: float
     start: float
@@ -195,12 +198,12 @@ class _Ends(NamedTuple):
     top: float
 
     @classmethod
-    def of(cls, law: DoubleWishart) -> "_Ends":
-        zeros = law.zeros
-        downwards = partial(_reach, law, near=law.alpha, far=law.beta, gaps=zeros)
-        upwards = partial(_reach, law, near=law.beta, far=law.alpha, gaps=1.0 - zeros)
-        has_zero = len(zeros) > _ZERO_BELOW_THE_LAW
-        lowest = zeros[_ZERO_BELOW_THE_LAW] if has_zero else np.exp(-downwards(_LOG_P_START / law.smaller))
+    def of(cls, wishart: DoubleWishart) -> "_Ends":
+        zeros = wishart.zeros
+        downwards = partial(_reach, wishart, near=wishart.alpha, far=wishart.beta, gaps=zeros)
+        upwards = partial(_reach, wishart, near=wishart.beta, far=wishart.alpha, gaps=1.0 - zeros)
+        has_zero = len(zeros) > _ZERO_BELOW_THE_BODY
+        lowest = zeros[_ZERO_BELOW_THE_BODY] if has_zero else np.exp(-downwards(_LOG_P_START / wishart.smaller))
         return cls(
             bottom=float(_angle(np.exp(-downwards(_LOG_P_NEGLIGIBLE)))),
             start=float(_angle(lowest)),
@@ -209,7 +212,7 @@ class _Ends(NamedTuple):
         )
 
 
-def _reach(law: DoubleWishart, log_p: float, *, near: float, far: float, gaps: Array) -> float:
+def _reach(wishart: DoubleWishart, log_p: float, *, near: float, far: float, gaps: Array) -> float:
     """−log of the distance from an end, 0 or 1, that a root undercuts with probability p; ∞ if too small for float64.
 
     Laplace's method for the integral of log_tail, with `near` and `far` the exponents at this end and the other and
@@ -220,13 +223,13 @@ def _reach(law: DoubleWishart, log_p: float, *, near: float, far: float, gaps: A
     v = beyond - np.log(closest)
     factors = (gaps - closest) - closest * np.expm1(-beyond)[:, np.newaxis]
     decay = near + 1.0 - np.exp(-v) * (far / -np.expm1(-v) + (1.0 / factors).sum(axis=1))
-    log_density = law.log_constant - (near + 1.0) * v + far * np.log(-np.expm1(-v)) + np.log(factors).sum(axis=1)
+    log_density = wishart.log_constant - (near + 1.0) * v + far * np.log(-np.expm1(-v)) + np.log(factors).sum(axis=1)
     is_tail = decay > 0.0
     estimate = np.where(is_tail, np.minimum(log_density - np.log(np.where(is_tail, decay, 1.0)), 0.0), 0.0)
     return float(np.exp(np.interp(log_p, estimate[::-1], np.log(beyond)[::-1], left=np.inf)) - np.log(closest))
 
 
-def _log_sf_by_pfaffians(angles: Array, ends: _Ends, law: DoubleWishart) -> Array:
+def _log_sf_by_pfaffians(angles: Array, ends: _Ends, wishart: DoubleWishart) -> Array:
     """Log P(θ₁ > sin²φ) at ascending angles φ between the start and the stop of the body.
 
     By de Bruijn's formula no root lies above x with probability Pf(L)/Pf(A), where L and A hold the integrals
@@ -234,14 +237,14 @@ def _log_sf_by_pfaffians(angles: Array, ends: _Ends, law: DoubleWishart) -> Arra
     With U the same above x, and l and u the integrals ∫ f_i below and above it, A = L + U + l uᵀ − u lᵀ, and hence
     Pf(L) = Pf(A−U) (1 − uᵀ(A−U)⁻¹l). Both factors, over Pf(A), are near 1 and known by what they lack of it.
     """
-    n_below = law.smaller if ends.start > ends.bottom else 0
+    n_below = wishart.smaller if ends.start > ends.bottom else 0
     below = np.linspace(ends.bottom, ends.start, n_below, endpoint=False)
     above = np.linspace(ends.stop, ends.top, 4 if ends.top > ends.stop else 1)
-    products, mass = _integrals_above(np.concatenate((below, [ends.start], angles, above)), law)
+    products, mass = _integrals_above(np.concatenate((below, [ends.start], angles, above)), wishart)
     whole, total = products[0], mass[0]
     kept = slice(n_below + 1, n_below + 1 + len(angles))
     upper, upper_mass, lower_mass = products[kept], mass[kept], total - mass[kept]
-    if law.smaller % 2:
+    if wishart.smaller % 2:
         # An odd number of functions is made even by a mass of −1 at the very bottom.
         whole = np.block([[whole, total[:, np.newaxis]], [-total, np.zeros(1)]])
         upper = np.pad(upper, ((0, 0), (0, 1), (0, 1)))
@@ -249,22 +252,22 @@ def _log_sf_by_pfaffians(angles: Array, ends: _Ends, law: DoubleWishart) -> Arra
         lower_mass = np.pad(lower_mass, ((0, 0), (0, 1)), constant_values=-1.0)
     kernel = np.eye(len(whole)) - np.linalg.solve(whole, upper)
     log_factor = np.linalg.slogdet(kernel)[1] / 2.0
-    # Far below the law the first factor vanishes, and p is 1 whatever the second one is.
-    is_law = log_factor > np.log(1e-14)
-    log_factor, kernel = log_factor[is_law], kernel[is_law]
-    image = np.linalg.solve(kernel, np.linalg.solve(whole, lower_mass[is_law].T).T[..., np.newaxis])[..., 0]
-    lack = np.einsum("ij,ij->i", upper_mass[is_law], image)
+    # Far below the distribution the first factor vanishes, and p is 1 whatever the second one is.
+    is_within = log_factor > np.log(1e-14)
+    log_factor, kernel = log_factor[is_within], kernel[is_within]
+    image = np.linalg.solve(kernel, np.linalg.solve(whole, lower_mass[is_within].T).T[..., np.newaxis])[..., 0]
+    lack = np.einsum("ij,ij->i", upper_mass[is_within], image)
     log_p = np.zeros(len(angles))
-    log_p[is_law] = np.log(lack * np.exp(log_factor) - np.expm1(log_factor))
+    log_p[is_within] = np.log(lack * np.exp(log_factor) - np.expm1(log_factor))
     return log_p
 
 
-def _integrals_above(breaks: Array, law: DoubleWishart) -> tuple[Array, Array]:
+def _integrals_above(breaks: Array, wishart: DoubleWishart) -> tuple[Array, Array]:
     """∬ sign(ψ−φ) f_i(φ) f_j(ψ) and ∫ f_i over the angles above each break, for functions orthonormal over all."""
     nodes, weights, cumulate = _unit_panel(_NODES_PER_PANEL)
     lengths = np.diff(breaks)[:, np.newaxis]
     angles, steps = breaks[:-1, np.newaxis] + lengths * nodes, lengths * weights
-    functions = _orthonormal_functions(angles.ravel(), steps.ravel(), law).reshape(*angles.shape, law.smaller)
+    functions = _orthonormal_functions(angles.ravel(), steps.ravel(), wishart).reshape(*angles.shape, wishart.smaller)
     weighted = steps[..., np.newaxis] * functions
     panel_mass = weighted.sum(axis=1)
     within = panel_mass[:, np.newaxis] - 2.0 * lengths[..., np.newaxis] * (cumulate @ functions)
@@ -276,17 +279,17 @@ def _integrals_above(breaks: Array, law: DoubleWishart) -> tuple[Array, Array]:
     return np.cumsum((half - np.swapaxes(half, 1, 2))[::-1], axis=0)[::-1], mass
 
 
-def _orthonormal_functions(angles: Array, steps: Array, law: DoubleWishart) -> Array:
+def _orthonormal_functions(angles: Array, steps: Array, wishart: DoubleWishart) -> Array:
     """Polynomials in θ = sin²φ times sin^(2α+1) φ cos^(2β+1) φ, orthonormal in φ: one step of Lanczos after the other.
 
     In the angle the weight is smooth at both ends, and orthonormal functions keep the Pfaffians well conditioned.
     """
     theta = np.sin(angles) ** 2
-    log_weight = (law.alpha + 0.5) * np.log(theta) - (law.beta + 0.5) * np.log1p(np.tan(angles) ** 2)
+    log_weight = (wishart.alpha + 0.5) * np.log(theta) - (wishart.beta + 0.5) * np.log1p(np.tan(angles) ** 2)
     root = np.sqrt(steps)
-    basis = np.zeros((len(angles), law.smaller))
+    basis = np.zeros((len(angles), wishart.smaller))
     vector = np.exp(log_weight - log_weight.max()) * root
-    for j in range(law.smaller):
+    for j in range(wishart.smaller):
         for _ in range(2):
             vector = vector - basis[:, :j] @ (basis[:, :j].T @ vector)
         basis[:, j] = vector / np.linalg.norm(vector)

@@ -5,9 +5,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from renyi.errors import InputError, check_choice
+from renyi.errors import InputError, check_choice, is_number, must_be
 
 Correction = Literal["bh", "by", "holm", "bonferroni"]
+
+# The false discovery rate at which a pair counts as found, unless another one is asked for.
+FDR = 0.05
+
+
+def check_rate(fdr: Any, /) -> float:
+    """A false discovery rate, if it is one."""
+    if not is_number(fdr) or not 0.0 < fdr <= 1.0:
+        raise must_be("fdr", "a number above 0, at most 1", fdr)
+    return float(fdr)
 
 
 def adjust(pvalues: Any, method: Correction = "bh") -> NDArray[np.float64]:

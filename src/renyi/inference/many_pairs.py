@@ -1,4 +1,4 @@
-"""P-values of many pairs at once, by the law: what `blocks` says of one pair, over arrays."""
+"""P-values of many pairs at once, by theory: what `blocks` says of one pair, over arrays."""
 
 import operator
 from collections.abc import Sequence
@@ -37,10 +37,10 @@ def log_pvalues(
 ) -> tuple[Array, Mask]:
     """Logarithms of p-values, NaN where no block can be trusted, and whether all within reach can.
 
-    `roots` (pairs, blocks) are those of each pair, `leverages` (rank, pairs) the largest ones of both sides, `n` the
-    rows of each pair, `share` and `largest` what the product of two leverages is held against. What is the same for all
-    pairs may be there once. Roots may be tensors, and then whatever is of each pair is as well. Null distributions are
-    `tabulated` where these are some of many (`are_many`).
+    `roots` (pairs, blocks) are those of each pair, `leverages` (dimension, pairs) the largest ones of both sides, `n`
+    the rows of each pair, `share` and `largest` what the product of two leverages is held against. What is the same for
+    all pairs may be there once. Roots may be tensors, and then whatever is of each pair is as well. Null distributions
+    are `tabulated` where these are some of many (`are_many`).
     """
     if not blocks:  # too few rows for any
         return like(np.full(len(roots), np.nan), roots), like(np.ones(len(roots), dtype=bool), roots)
@@ -48,11 +48,11 @@ def log_pvalues(
     of_x, of_y = (_on_few_rows(side, n) for side in leverages)
     for i, block in enumerate(blocks):
         products = of_x[block[0] - 1] * of_y[block[1] - 1]
-        law, holds = _within_reach(roots[:, i], products / share**2, block, n, tabulated)
-        log_p.append(law)
+        tail, holds = _within_reach(roots[:, i], products / share**2, block, n, tabulated)
+        log_p.append(tail)
         is_trusted.append(holds & (products <= largest))
     found = namespace(roots).full_like(roots[:, 0], np.nan)
-    # Pairs that trust the same blocks share the law of their combination.
+    # Pairs that trust the same blocks share the null distribution of their combination.
     for rows, pattern in by_value(sum(holds * 2**i for i, holds in enumerate(is_trusted))):
         kept = [i for i in range(len(blocks)) if pattern >> i & 1]
         if kept:
@@ -66,10 +66,10 @@ def log_pvalues(
     return found, _all_within_reach(is_trusted, blocks, n)
 
 
-def log_pvalues_of_ranks(
+def log_pvalues_by_dimension(
     roots: Array,
     blocks: Sequence[Block],
-    ranks: Any,
+    dimensions: Any,
     /,
     *,
     n: Counts,
@@ -79,11 +79,11 @@ def log_pvalues_of_ranks(
     share: float,
     tabulated: bool,
 ) -> Array:
-    """The same for pairs of numbers of which every one has its own ranks (pairs, 2), and ends its blocks there.
+    """The same for pairs of numbers of which every one has its own dimensions (pairs, 2), and ends its blocks there.
 
     On few rows pairs without few ties have none.
     """
-    sizes = np.minimum(np.array(blocks), ranks[:, np.newaxis])
+    sizes = np.minimum(np.array(blocks), dimensions[:, np.newaxis])
     keys = sizes[..., 0] * 2**16 + sizes[..., 1]
     of_x, of_y = (_on_few_rows(side, n) for side in leverages)
     log_p, is_trusted = np.full(roots.shape, np.nan), np.zeros(roots.shape, dtype=bool)
@@ -95,10 +95,10 @@ def log_pvalues_of_ranks(
         pairs, which = pairs[is_first], which[is_first]
         block = key >> 16, key & (2**16 - 1)
         products = of_x[block[0] - 1, pairs] * of_y[block[1] - 1, pairs]
-        law = _within_reach(roots[pairs, which], products / share**2, block, n[pairs], tabulated)
-        log_p[pairs, which], is_trusted[pairs, which] = law
+        tail = _within_reach(roots[pairs, which], products / share**2, block, n[pairs], tabulated)
+        log_p[pairs, which], is_trusted[pairs, which] = tail
     found = np.full(len(roots), np.nan)
-    patterns = (ranks[:, 0] * 64 + ranks[:, 1]) << len(blocks) | is_trusted @ 2 ** np.arange(len(blocks))
+    patterns = (dimensions[:, 0] * 64 + dimensions[:, 1]) << len(blocks) | is_trusted @ 2 ** np.arange(len(blocks))
     for rows, pattern in by_value(patterns):
         kept = [i for i in range(len(blocks)) if pattern >> i & 1]
         if kept:
@@ -140,7 +140,7 @@ def _some(values: Any, rows: Any) -> Any:
 
 
 def _on_few_rows(leverages: Array, n: Counts | int) -> Array:
-    """Leverages as the law counts them on few rows."""
+    """Leverages as the null distribution counts them on few rows."""
     if isinstance(n, int):
         return leverages if n >= FEW_ROWS else leverages_on_few_rows(leverages, n)
     few = flat_places(n < FEW_ROWS)
@@ -168,27 +168,27 @@ def _all_within_reach(is_trusted: Sequence[Mask], blocks: Sequence[Block], n: Co
 
 
 def _within_reach(roots: Array, bounds: Array, block: Block, n: Counts | int, tabulated: bool) -> tuple[Array, Mask]:
-    """The law of a block and whether it is trusted, not where it is out of reach."""
+    """The null distribution of a block and whether it is trusted, not where it is out of reach."""
     is_far = _is_far(block, n)
     if not (is_far if isinstance(n, int) else bool(is_far.any())):
-        return _law_and_trust(roots, bounds, block, n, tabulated)
+        return _tail_and_trust(roots, bounds, block, n, tabulated)
     log_p, is_trusted = namespace(roots).full_like(roots, np.nan), bounds < 0.0
     if isinstance(n, int):
         return log_p, is_trusted
     near = flat_places(~is_far)
     is_trusted = namespace(roots).zeros_like(roots, dtype=bool)
-    log_p[near], is_trusted[near] = _law_and_trust(roots[near], _some(bounds, near), block, n[near], tabulated)
+    log_p[near], is_trusted[near] = _tail_and_trust(roots[near], _some(bounds, near), block, n[near], tabulated)
     return log_p, is_trusted
 
 
-def _law_and_trust(roots: Array, bounds: Array, block: Block, n: Counts | int, tabulated: bool) -> tuple[Array, Mask]:
+def _tail_and_trust(roots: Array, bounds: Array, block: Block, n: Counts | int, tabulated: bool) -> tuple[Array, Mask]:
     """Logarithm of the p-value of a block, and whether its leverages are within Roy's critical correlation."""
     return _log_sf(roots, block, n, tabulated), within_critical(bounds, block, n, tabulated=tabulated)
 
 
 def within_critical(bounds: Array, block: Block, n: Counts | int, /, *, tabulated: bool) -> Mask:
     """`multiscale.is_trusted` over arrays; bounds are products of leverages over the squared share."""
-    # The critical root is above the mean of a beta law with as many degrees of freedom as the longer side has.
+    # The critical root is above the mean of a beta distribution with as many degrees of freedom as the longer side has.
     is_trusted = bounds <= max(block) / (n - 1)
     near = ~is_trusted & (bounds < 1.0)
     if bool(near.any()):

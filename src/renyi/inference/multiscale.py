@@ -1,9 +1,9 @@
 """Many scales to one p-value: the blocks of a pair of nested bases, which of them hold, and their combination.
 
-A block (a, b) takes the leading a functions of x and b of y; its largest canonical correlation has Roy's law. Blocks
-(a, 1) see y as a curve over x with a degrees of freedom, (1, b) the reverse, (a, 2) curves with two branches and
+A block (a, b) takes the leading a functions of x and b of y; its largest canonical correlation has Roy's distribution.
+Blocks (a, 1) see y as a curve over x with a degrees of freedom, (1, b) the reverse, (a, 2) curves with two branches and
 changes of spread, square blocks what is no function either way. The blocks are combined by their weighted harmonic
-mean, and the law of that mean depends on them through one number.
+mean, and the null distribution of that mean depends on them through one number.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,11 +18,11 @@ from renyi.basis.nested import MANY_LEVELS, Scales, leverages_without_ties
 from renyi.compute.arrays import Array, Counts, Index, as_floats, at_least, interpolated, like, namespace, stacked
 from renyi.compute.eigenvalues import largest_root
 from renyi.inference.correlation_null import log_heavier
-from renyi.inference.roy import LARGEST_RANK, log_sf, root_of_many
+from renyi.inference.roy import LARGEST_DIMENSION, log_sf, root_of_many
 
 Block: TypeAlias = tuple[int, int]
-# Roots, ranks and rows to logarithms of p-values.
-Law: TypeAlias = Callable[[Array, int, int, int], Array]
+# Roots, dimensions and rows to logarithms of p-values.
+LogTail: TypeAlias = Callable[[Array, int, int, int], Array]
 
 OF_NUMBERS: tuple[Block, ...] = (
     *((1, 1), (3, 1), (1, 3), (6, 1), (1, 6), (20, 1), (1, 20)),
@@ -44,7 +44,7 @@ LARGEST_ROOT = 1.0 - 1e-9
 CORNER = 8
 
 # A block is trusted while the geometric mean of the largest leverages is at most this share of Roy's critical
-# correlation at the 5 % level; docs/inference.md, "Leverage". Rare levels put it all on a few rows.
+# correlation at the 5 % level; docs/explanation/test.md, "Leverage". Rare levels put it all on a few rows.
 TRUSTED_SHARE = 0.4
 _TRUSTED_SHARE_OF_LEVELS = 0.25
 _BEARABLE = 1.0
@@ -53,32 +53,35 @@ _BEARABLE = 1.0
 _MOST_OF_ONE_ROW = 1.0
 # Of logarithms of p-values: what tables of them and their inverses leave is less.
 _MARGIN = 0.01
-# On fewer rows than this there is a law for numbers with few ties alone: other p-values are too few and far between.
+# On fewer rows than this there is a null distribution for numbers with few ties alone: other p-values are too few and
+# far between.
 FEW_ROWS = 50
 # A block that leaves fewer rows free than a fifth of these few can fit rows that are tied in both columns.
 MOST_FITTED = 0.8
 LEVEL = 0.05
 
-# Law of the weighted harmonic mean H of p-values: H = p/M^φ(p) with φ = c·p^a·(1 − p)^b, M the effective number of
-# blocks; fitted in benchmarks/studies/calibration.py.
+# Null distribution of the weighted harmonic mean H of p-values: H = p/M^φ(p) with φ = c·p^a·(1 − p)^b, M the effective
+# number of blocks; fitted in benchmarks/studies/calibration.py.
 _SIZE, _RISE, _FALL = 0.968, 0.401, 0.265
 # Columns of few rows without ties have log p + c·(log p)² in place of log p; from the same study.
 _LARGEST_CURVATURE, _CURVATURE = 0.0075, 0.42
-# Where the law is inverted; φ is below 10⁻⁷ beyond.
+# Where the null distribution is inverted; φ is below 10⁻⁷ beyond.
 _LOG_P = -np.concatenate((np.linspace(40.0, 4.0, 400), 4.0 * np.linspace(1.0, 0.0, 400)[1:] ** 2))
 
 
 def family(x: Scales, y: Scales, /, *, n: int | None = None) -> tuple[Block, ...]:
-    """The blocks to look at: a function of kinds, ranks and n (by default the rows of x) alone."""
-    ranks = x.basis.rank, y.basis.rank
+    """The blocks to look at: a function of kinds, dimensions and n (by default the rows of x) alone."""
+    dimensions = x.basis.dimension, y.basis.dimension
     are_numbers = x.is_number and y.is_number
     blocks = OF_NUMBERS if are_numbers else [(a, b) for a in _sizes(x, y) for b in _sizes(y, x)]
-    reach = MANY_LEVELS if x.is_category and y.is_category else LARGEST_RANK
-    return within_reach(((min(a, ranks[0]), min(b, ranks[1])) for a, b in blocks), n or x.basis.n_samples, reach=reach)
+    reach = MANY_LEVELS if x.is_category and y.is_category else LARGEST_DIMENSION
+    return within_reach(
+        ((min(a, dimensions[0]), min(b, dimensions[1])) for a, b in blocks), n or x.basis.n_samples, reach=reach
+    )
 
 
-def within_reach(blocks: Iterable[Block], n: int, /, *, reach: int = LARGEST_RANK) -> tuple[Block, ...]:
-    """Blocks as Roy's law can take them, each once.
+def within_reach(blocks: Iterable[Block], n: int, /, *, reach: int = LARGEST_DIMENSION) -> tuple[Block, ...]:
+    """Blocks as Roy's distribution can take them, each once.
 
     Of two categories with many levels, or two very wide vectors, the last columns of either are left out in turn: of
     categories all levels have a null distribution of their own (`contingency`).
@@ -94,7 +97,7 @@ def _sizes(scales: Scales, other: Scales) -> Sequence[int]:
 
 
 def trusted(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ...]:
-    """Blocks for which Roy's law holds: those where no single row weighs too much. The products have no say."""
+    """Blocks for which Roy's distribution holds: no single row weighs too much. The products have no say."""
     n = x.basis.n_samples
     if n < FEW_ROWS:
         if not x.has_few_ties_beside(y):
@@ -105,10 +108,10 @@ def trusted(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ..
 
 
 def bearable(blocks: Sequence[Block], x: Scales, y: Scales, /) -> tuple[Block, ...]:
-    """Blocks to shuffle where none can be trusted: those in which two heavy rows that meet are no finding.
+    """Blocks to permute where none can be trusted: those in which two heavy rows that meet are no finding.
 
-    Shuffles are valid for any blocks. But if such a meeting reaches Roy's critical correlation it happens among the
-    shuffles as well, and hides what the other blocks would show. If it does in every block, all of them are left.
+    Permutations are valid for any blocks. But if such a meeting reaches Roy's critical correlation it happens among the
+    permutations as well, and hides what the other blocks would show. If it does in every block, all of them are left.
     """
     return light(blocks, (x.leverages, y.leverages), x.basis.n_samples, share=_BEARABLE) or tuple(blocks)
 
@@ -125,7 +128,7 @@ def light(
 
 
 def leverages_on_few_rows(leverages: Array, n: int, /) -> Array:
-    """Largest leverages (rank, …). Ties spread them over more rows, but on few rows a block gains no law by that."""
+    """Largest leverages (dimension, …). Ties spread them over more rows, but on few rows that gains a block nothing."""
     if n >= FEW_ROWS:
         return leverages
     fewest = np.zeros(len(leverages))  # beyond the functions of a number there is nothing to compare with
@@ -158,7 +161,7 @@ def is_trusted(leverages: float, block: Block, n: int, /, *, share: float) -> bo
 
 @lru_cache(maxsize=4096)
 def _within_critical(root: float, block: Block, n: int) -> bool:
-    # Asked of the law itself, without inverting it.
+    # Asked of the null distribution itself, without inverting it.
     return bool(log_sf(np.array(root), *block, n) >= np.log(LEVEL))
 
 
@@ -173,8 +176,8 @@ def products(x: Scales, y: Scales, /) -> Array:
 class NestedProducts:
     """Products of two nested bases for a batch of pairs, as far as their blocks reach.
 
-    `corner` (…, a, b) has the leading functions of both sides, `of_x` (…, rank) all of x with the first of y, `of_y`
-    all of y with the first of x.
+    `corner` (…, a, b) has the leading functions of both sides, `of_x` (…, dimension) all of x with the first of y,
+    `of_y` all of y with the first of x.
     """
 
     corner: Array
@@ -217,9 +220,9 @@ def least_roots(log_evidence: Array, blocks: Sequence[Block], n: int, /) -> Arra
     return np.stack([root_of_many(levels[..., i], *block, n) for i, block in enumerate(blocks)], axis=-1)
 
 
-def log_evidence(roots: Array, blocks: Sequence[Block], n: int, /, *, law: Law = log_sf) -> Array:
+def log_evidence(roots: Array, blocks: Sequence[Block], n: int, /, *, log_tail: LogTail = log_sf) -> Array:
     """Logarithm of the weight of every block over its p-value; their sum is 1/H, and the largest one spoke."""
-    log_p = stacked([law(roots[..., i], a, b, n) for i, (a, b) in enumerate(blocks)])
+    log_p = stacked([log_tail(roots[..., i], a, b, n) for i, (a, b) in enumerate(blocks)])
     evidence: Array = like(log_weights(blocks), log_p) - log_p
     return evidence
 
@@ -243,7 +246,7 @@ def log_pvalue(
 ) -> Array:
     """Logarithm of the probability of a harmonic mean as small as this one, from independent data.
 
-    No p-value of shuffled rows could be smaller than one over the number of arrangements; no other one is either.
+    No p-value of permuted rows could be smaller than one over the number of arrangements; no other one is either.
     """
     log_p = log_pvalue_of_many_rows(log_mean, blocks)
     found: Array = at_least(_of_few_rows(log_p, n) if are_numbers else log_p, -log_arrangements)
@@ -262,7 +265,7 @@ def log_pvalue_of_pair(log_mean: Array | float, blocks: Sequence[Block], x: Scal
 
 
 def log_pvalue_of_many_rows(log_mean: Array | float, blocks: Sequence[Block], /) -> Array:
-    """The same, in the limit of many rows: the law of blocks of independent normals."""
+    """The same, in the limit of many rows: the null distribution of blocks of independent normals."""
     means = _log_means(tuple(blocks))
     found: Array = namespace(log_mean).where(
         log_mean < means[0], log_mean, interpolated(log_mean, means, np.asarray(_LOG_P))

@@ -1,10 +1,10 @@
-"""P-values by shuffling the rows of a basis, which is shuffling the data.
+"""P-values by permuting the rows of a basis, which is permuting the data.
 
-Nothing is ranked or projected again. The p-value is (1 + b)/(1 + m) for b of m shuffles that reach the observed
-statistic, never 0 (Phipson and Smyth 2010). Once enough shuffles have reached it the answer cannot become small any
-more and the rest is not drawn: the p-value is then h/l for the h-th such shuffle in l draws (Besag and Clifford 1991),
-which is as valid. Where the question is whether the best of many is beyond chance at a level, drawing stops as soon as
-the answer is clearly no (`until_above`).
+Nothing is ranked or projected again. The p-value is (1 + b)/(1 + m) for b of m permutations that reach the observed
+statistic, never 0 (Phipson and Smyth 2010). Once enough permutations have reached it the answer cannot become small any
+more and the rest is not drawn: the p-value is then h/l for the h-th such permutation in l draws (Besag and Clifford
+1991), which is as valid. Where the question is whether the best of many is beyond chance at a level, drawing stops as
+soon as the answer is clearly no (`until_above`).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +30,7 @@ Drawn = TypeVar("Drawn", Index, Array)
 # A batch of products (m, a, b) to as many statistics, large where there is dependence.
 Statistic: TypeAlias = Callable[[Array], Array]
 
-# Shuffles that must reach the observed statistic before drawing stops: the p-value is then good to a tenth.
+# Permutations that must reach the observed statistic before drawing stops: the p-value is then good to a tenth.
 _ENOUGH = 100
 # Statistics that differ by rounding, or by this share of the observed one, are equal. Near perfect correlation the
 # logarithm of a p-value magnifies rounding; `block_roots` ends at 1 − 10⁻⁹, where this is enough.
@@ -43,10 +43,10 @@ ROUNDING = 1e-12
 ROUNDING_OF_LOGARITHMS = 1e-6
 _BATCH_BYTES = 2**21
 _MOST_IN_A_BATCH = 256
-# Statistics are taken of as many shuffles at once as there were before, up to so many and so many bytes of products:
-# of 2,048 they take a third of the time that eight times 256 do.
+# Statistics are taken of as many permutations at once as there were before, up to so many and so many bytes of
+# products: of 2,048 they take a third of the time that eight times 256 do.
 _MOST_TOGETHER, _BYTES_TOGETHER = 2048, 2**23
-# A random contingency table takes as long for a cell as a shuffle for this many rows.
+# A random contingency table takes as long for a cell as a permutation for this many rows.
 _ROWS_PER_CELL = 8
 # Up to here the first orders are kept for other pairs: a batch of them takes 200 KiB.
 _FEW_ROWS = 100
@@ -58,8 +58,8 @@ _DECIMALS, _ROWS_COMPARED = 6, 2**12
 
 
 @dataclass(frozen=True)
-class Shuffled:
-    """A p-value by shuffling: how many were drawn, how many reached the observed statistic."""
+class Permuted:
+    """A p-value by permuting: how many were drawn, how many reached the observed statistic."""
 
     n_drawn: int
     n_reached: int
@@ -74,7 +74,7 @@ class Shuffled:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Rows that belong together, and whether they are shuffled within their groups or the groups as a whole."""
+    """Rows that belong together, and whether they are permuted within their groups or the groups as a whole."""
 
     codes: Index
     exchange: Exchange
@@ -100,7 +100,7 @@ class Groups:
         rows = np.split(np.argsort(self.codes, kind="stable"), np.cumsum(sizes)[:-1])
         return [np.stack([group for group in rows if len(group) == size]) for size in np.unique(sizes[sizes > 0])]
 
-    def shuffle(self, rng: np.random.Generator, /) -> Index:
+    def permute(self, rng: np.random.Generator, /) -> Index:
         """One random arrangement: for every row the one whose y it receives."""
         received = np.empty(len(self.codes), dtype=np.intp)
         for members in self._members:
@@ -109,7 +109,7 @@ class Groups:
         return received
 
 
-def shuffled_pvalue(
+def permuted_pvalue(
     x: Basis,
     y: Basis,
     statistic: Statistic,
@@ -121,8 +121,8 @@ def shuffled_pvalue(
     seed: Entropy,
     groups: Groups | None = None,
     device: Any = None,
-) -> Shuffled:
-    """Shuffle the rows of y against those of x until the p-value is resolved, on a device of torch if there is one.
+) -> Permuted:
+    """Permute the rows of y against those of x until the p-value is resolved, on a device of torch if there is one.
 
     `rounding` is what rounding may leave of a statistic that is 0.
 
@@ -135,7 +135,7 @@ def shuffled_pvalue(
 
     def values() -> Iterator[Array]:
         drawn = (
-            _shuffled_products(x, y, n_resamples, seed, groups)
+            _permuted_products(x, y, n_resamples, seed, groups)
             if device is None
             else _products_on_device(x, y, n_resamples, seed, device)
         )
@@ -151,8 +151,8 @@ def are_permuted_together(n: int, /) -> bool:
     return n <= _FEW_ROWS
 
 
-def until_resolved(batches: Iterable[Array], observed: float, /, *, rounding: float) -> Shuffled:
-    """Count how many statistics of shuffled data reach the observed one, until the p-value is resolved."""
+def until_resolved(batches: Iterable[Array], observed: float, /, *, rounding: float) -> Permuted:
+    """Count how many statistics of permuted data reach the observed one, until the p-value is resolved."""
     tally, only = Tally(np.array([observed]), rounding), np.zeros(1, dtype=np.intp)
     for values in batches:
         tally.add(only, values[np.newaxis])
@@ -185,8 +185,8 @@ class Tally:
         return np.flatnonzero(self._n_reached < _ENOUGH)
 
     @property
-    def found(self) -> list[Shuffled]:
-        return [Shuffled(*counts) for counts in zip(self._n_drawn.tolist(), self._n_reached.tolist(), strict=True)]
+    def found(self) -> list[Permuted]:
+        return [Permuted(*counts) for counts in zip(self._n_drawn.tolist(), self._n_reached.tolist(), strict=True)]
 
 
 def until_above(
@@ -223,8 +223,8 @@ def in_own_order(x: Basis, y: Basis, /) -> tuple[Basis, Basis, bool]:
 
 def _comes_before(x: Basis, y: Basis) -> bool:
     """Whether x has fewer functions, or the first that differ by more than rounding are smaller."""
-    if x.rank != y.rank:
-        return x.rank < y.rank
+    if x.dimension != y.dimension:
+        return x.dimension < y.dimension
     n = x.n_samples
     for start in range(0, n, _ROWS_COMPARED):
         rows = slice(start, min(start + _ROWS_COMPARED, n))
@@ -241,12 +241,12 @@ def _products_of_orders(first: Array, second: Array, orders: Index) -> Array:
     return (first @ in_order).reshape(len(first), len(orders), -1).swapaxes(0, 1)
 
 
-def _shuffled_products(x: Basis, y: Basis, n_resamples: int, seed: Entropy, groups: Groups | None) -> Iterator[Array]:
-    """Products of x with shuffled rows of y, in batches."""
+def _permuted_products(x: Basis, y: Basis, n_resamples: int, seed: Entropy, groups: Groups | None) -> Iterator[Array]:
+    """Products of x with permuted rows of y, in batches."""
     rng = np.random.default_rng(seed)
     if groups is not None:
         return _products_of_rows(x, y, n_resamples, rng, groups)
-    n_numbers = x.rank * y.rank
+    n_numbers = x.dimension * y.dimension
     if are_permuted_together(x.n_samples):
         return _products_in(x, y, _together(random_orders(x.n_samples, n_resamples, seed), n_numbers))
     if _n_cells(x) * _n_cells(y) <= x.n_samples // _ROWS_PER_CELL:
@@ -262,7 +262,7 @@ def _shuffled_products(x: Basis, y: Basis, n_resamples: int, seed: Entropy, grou
 
 
 def _together(batches: Iterator[Drawn], n_numbers: int) -> Iterator[Drawn]:
-    """The same draws in fewer batches, which grow: most answers are clear after a few shuffles.
+    """The same draws in fewer batches, which grow: most answers are clear after a few permutations.
 
     For products that are cheap beside their statistics; those of many rows are drawn meanwhile, one small batch ahead.
     """
@@ -280,7 +280,7 @@ def _together(batches: Iterator[Drawn], n_numbers: int) -> Iterator[Drawn]:
 
 
 def _batch_size(n_numbers: int) -> int:
-    """Shuffles of so many numbers that are worked on together."""
+    """Permutations of so many numbers that are worked on together."""
     return min(_MOST_IN_A_BATCH, _BATCH_BYTES // (8 * n_numbers))
 
 
@@ -307,7 +307,7 @@ def _products_of_exceptions(
     n = x.n_samples
     rows_of_x = x.rows(0, n) / n
     away = y.table[y.codes[rows]] - y.table[np.bincount(y.codes).argmax()]
-    size = _batch_size(len(rows) * x.rank)
+    size = _batch_size(len(rows) * x.dimension)
     for start in range(0, n_resamples, size):
         places = _distinct_places(n, (min(size, n_resamples - start), len(rows)), rng)
         yield np.swapaxes(np.take(rows_of_x, places, axis=0), 1, 2) @ away
@@ -337,10 +337,10 @@ def _products_of_rows(
     x: Basis, y: Basis, n_resamples: int, rng: np.random.Generator, groups: Groups | None
 ) -> Iterator[Array]:
     n = x.n_samples
-    size = _batch_size(n * y.rank)
+    size = _batch_size(n * y.dimension)
     if size < 2:
         for _ in range(n_resamples):
-            rows = rng.permutation(n) if groups is None else groups.shuffle(rng)
+            rows = rng.permutation(n) if groups is None else groups.permute(rng)
             yield cross_products(x, y.take(rows))[np.newaxis]
         return
     # Drawing takes as long as the products, so the next batch is drawn meanwhile.
@@ -355,7 +355,7 @@ def _products_in(x: Basis, y: Basis, batches: Iterator[Index]) -> Iterator[Array
 
 
 def _products_on_device(x: Basis, y: Basis, n_resamples: int, seed: Entropy, device: Any) -> Iterator[Array]:
-    """By orders that a device draws for itself; batches grow, since most answers are clear after a few shuffles."""
+    """By orders that a device draws for itself; batches grow, since most answers are clear after a few permutations."""
     import torch
 
     n = x.n_samples
@@ -365,11 +365,11 @@ def _products_on_device(x: Basis, y: Basis, n_resamples: int, seed: Entropy, dev
         int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> 1)
     )
     # Keys, their order, what sorting takes beside them, and the rows that are gathered.
-    most = max(1, int(free_bytes(device) / (n * (40 + 8 * y.rank))))
+    most = max(1, int(free_bytes(device) / (n * (40 + 8 * y.dimension))))
     size, start = min(_FIRST_ON_DEVICE, most), 0
     while start < n_resamples:
         size = min(size, n_resamples - start)
-        cross = within_room(lambda size: _drawn(rows_of_x, rows_of_y, size, generator), size, device, "one shuffle")
+        cross = within_room(lambda size: _drawn(rows_of_x, rows_of_y, size, generator), size, device, "one permutation")
         start, size = start + len(cross), min(8 * len(cross), most)
         yield cross
 
@@ -410,11 +410,11 @@ def _orders(n: int, seed: Entropy, start: int) -> Index:
 def _arrangements(
     n: int, n_resamples: int, size: int, rng: np.random.Generator, groups: Groups | None
 ) -> Iterator[Index]:
-    """Shuffled rows, a batch at a time."""
+    """Permuted rows, a batch at a time."""
     identity = np.tile(np.arange(n), (size, 1))
     for start in range(0, n_resamples, size):
         m = min(size, n_resamples - start)
         if groups is None:
             yield rng.permuted(identity[:m], axis=1)
         else:
-            yield np.stack([groups.shuffle(rng) for _ in range(m)])
+            yield np.stack([groups.permute(rng) for _ in range(m)])

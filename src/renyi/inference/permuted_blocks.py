@@ -13,7 +13,7 @@ import numpy as np
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.eigenvalues import bounds_of_planes, roots_of_planes
 from renyi.inference.multiscale import LARGEST_ROOT, Block, log_weights
-from renyi.inference.permutation import ROUNDING_OF_LOGARITHMS, Entropy, Shuffled, Tally, random_orders
+from renyi.inference.permutation import ROUNDING_OF_LOGARITHMS, Entropy, Permuted, Tally, random_orders
 from renyi.inference.roy import log_sf_of_many, root_of_many
 
 # Orders at once: as many as there were before, up to so many; and bytes of the functions in these orders, which with
@@ -37,9 +37,7 @@ class Observed(NamedTuple):
     statistic: float
 
 
-def permuted_together(
-    pairs: Sequence[Observed], /, *, n_resamples: int, seed: Entropy
-) -> list[Shuffled]:
+def permuted_together(pairs: Sequence[Observed], /, *, n_resamples: int, seed: Entropy) -> list[Permuted]:
     """P-values of pairs on as many rows, each as it is by itself."""
     # Pairs with the same blocks lie together, so that few calls take them.
     order = sorted(range(len(pairs)), key=lambda k: (pairs[k].x.shape, pairs[k].y.shape, pairs[k].blocks))
@@ -185,4 +183,3 @@ def _padded(functions: Sequence[Array], size: int) -> Array:
     for own, column in zip(found, functions, strict=True):
         own[: min(size, column.shape[1])] = column.T[:size]
     return found
-

@@ -1,12 +1,14 @@
-"""The law of the largest canonical correlation of independent data: Roy's largest root."""
+"""The null distribution of the largest canonical correlation of independent data: Roy's largest root."""
 
 from functools import cache, lru_cache
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc
 
+from renyi.compute import kernels
 from renyi.compute.arrays import (
     Array,
     Counts,
@@ -23,9 +25,9 @@ from renyi.compute.roots import root_between
 from renyi.errors import InputError
 from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_beta, log_tail
 
-# The table of the law takes 0.6 s at this smaller rank, and the cube of it beyond.
-LARGEST_RANK = 200
-# Medians are exact up to this rank, and beyond it close to saturation, where the Tracy-Widom limit fails.
+# The table of the null distribution takes 0.6 s at this smaller dimension, and the cube of it beyond.
+LARGEST_DIMENSION = 200
+# Medians are exact up to this dimension, and beyond it close to saturation, where the Tracy-Widom limit fails.
 _LARGEST_EXACT_MEDIAN = 40
 _SATURATION = 0.9
 _TRACY_WIDOM_MEDIAN = -1.2685
@@ -45,7 +47,7 @@ _LARGEST_AT_NODES, _MOST_ROWS_AT_NODES = 6, 4096
 _FEW_ROWS, _NODE_STEP = 128, 0.05
 
 
-def log_sf(roots: ArrayLike, rank_x: int, rank_y: int, n_samples: int, /) -> Array:
+def log_sf(roots: ArrayLike, dimension_x: int, dimension_y: int, n_samples: int, /) -> Array:
     """Log P(ρ₁² > root) for independent data: the natural logarithm of Roy's p-value.
 
     It is 0 at a root of 0 and falls from there on. A root of 1 counts as the largest number below 1, from which it may
@@ -55,8 +57,8 @@ def log_sf(roots: ArrayLike, rank_x: int, rank_y: int, n_samples: int, /) -> Arr
     ----------
     roots
         Squared canonical correlations, of any shape.
-    rank_x, rank_y
-        Ranks of the two whitened bases.
+    dimension_x, dimension_y
+        Dimensions of the two whitened bases.
     n_samples
         Number of rows; centring takes one degree of freedom.
 
@@ -68,14 +70,15 @@ def log_sf(roots: ArrayLike, rank_x: int, rank_y: int, n_samples: int, /) -> Arr
     Raises
     ------
     InputError
-        If the ranks leave no freedom in the rows, or if both are above 200.
+        If the dimensions leave no freedom in the rows, or if both are above 200.
 
     Notes
     -----
-    For s, the smaller rank, of 1 the law is a beta law, for 2 a closed form in two of them. From 3 on it is tabulated:
-    Pfaffians where p > e⁻¹⁷, the expected Euler characteristic below. The first root for given ranks and n takes 1 ms
-    for s = 4, 3 ms for s = 20 and 10 ms for s = 40, any other one 20 µs, or 0.1 µs in an array. The relative error of p
-    is below 2e-9 wherever p > e⁻¹⁰⁰⁰⁰, for n up to 10⁸ and a larger rank up to 10⁵; ranks in the millions leave 1e-6.
+    For s, the smaller dimension, of 1 it is a beta distribution, for 2 a closed form in two of them. From 3 on it is
+    tabulated: Pfaffians where p > e⁻¹⁷, the expected Euler characteristic below. The first root for given dimensions
+    and n takes 1 ms for s = 4, 3 ms for s = 20 and 10 ms for s = 40, any other one 20 µs, or 0.1 µs in an array. The
+    relative error of p is below 2e-9 wherever p > e⁻¹⁰⁰⁰⁰, for n up to 10⁸ and a larger dimension up to 10⁵; dimensions
+    in the millions leave 1e-6.
 
     References
     ----------
@@ -89,14 +92,14 @@ def log_sf(roots: ArrayLike, rank_x: int, rank_y: int, n_samples: int, /) -> Arr
     >>> log_sf([0.0, 0.1, 0.9], 4, 4, 100).round(3)
     array([  0.   ,  -0.78 , -95.997])
     """
-    a, b = _checked_ranks(rank_x, rank_y, n_samples)
+    a, b = _checked_dimensions(dimension_x, dimension_y, n_samples)
     values = np.asarray(roots, dtype=np.float64)
     clipped = np.maximum(np.minimum(values.ravel(), LARGEST_BELOW_ONE), 0.0)
     log_p = _tabulated(a, b, n_samples).log_sf(clipped) if a > 2 else _closed_form(clipped, a, b, n_samples)
     return log_p.reshape(values.shape)
 
 
-def log_sf_of_many(roots: Array, rank_x: int, rank_y: int, n_samples: int | Counts, /) -> Array:
+def log_sf_of_many(roots: Array, dimension_x: int, dimension_y: int, n_samples: int | Counts, /) -> Array:
     """`log_sf` of very many roots (m,) up to 1 − 10⁻⁹, read from tables, which moves p by 1e-8 at most.
 
     Each root may have its own number of rows: tables stand for some numbers of rows, and those between are interpolated
@@ -106,7 +109,7 @@ def log_sf_of_many(roots: Array, rank_x: int, rank_y: int, n_samples: int | Coun
         smallest = largest = n_samples
     else:
         smallest, largest = int(n_samples.min()), int(n_samples.max())
-    a, b = _checked_ranks(rank_x, rank_y, smallest)
+    a, b = _checked_dimensions(dimension_x, dimension_y, smallest)
     if _is_sum(a, b):
         return _log_sf_of_even(roots, b, n_samples if isinstance(n_samples, int) else as_floats(n_samples))
     if b > _LARGEST_INTERPOLATED:
@@ -119,9 +122,9 @@ def log_sf_of_many(roots: Array, rank_x: int, rank_y: int, n_samples: int | Coun
     return _at_many_lengths(roots, a, b, n_samples)
 
 
-def log_sf_by_rows(roots: Array, rank_x: int, rank_y: int, n_samples: Counts, /) -> Array:
+def log_sf_by_rows(roots: Array, dimension_x: int, dimension_y: int, n_samples: Counts, /) -> Array:
     """`log_sf` where each root has its own number of rows; closed forms take them all at once."""
-    a, b = _checked_ranks(rank_x, rank_y, int(n_samples.min(initial=2**62)))
+    a, b = _checked_dimensions(dimension_x, dimension_y, int(n_samples.min(initial=2**62)))
     log_p: Array = np.empty(len(roots))
     if len(roots) == 0:
         return log_p
@@ -134,14 +137,14 @@ def log_sf_by_rows(roots: Array, rank_x: int, rank_y: int, n_samples: Counts, /)
     return _closed_form(np.clip(roots, 0.0, LARGEST_BELOW_ONE), a, b, n_samples)
 
 
-def root_of_many(log_p: Array, rank_x: int, rank_y: int, n_samples: int, /) -> Array:
-    """Roots of which `log_sf_of_many` is about this, 0 where every one is smaller; nothing is known of large ranks."""
-    a, b = _checked_ranks(rank_x, rank_y, n_samples)
+def root_of_many(log_p: Array, dimension_x: int, dimension_y: int, n_samples: int, /) -> Array:
+    """Roots of which `log_sf_of_many` is about this, 0 where all are smaller; nothing is known of large dimensions."""
+    a, b = _checked_dimensions(dimension_x, dimension_y, n_samples)
     return _interpolated(a, b, n_samples).root_at(log_p) if b <= _LARGEST_INTERPOLATED else np.zeros_like(log_p)
 
 
 def are_many(n_roots: int, /) -> bool:
-    """Whether tables of the law pay for so many roots."""
+    """Whether tables of the null distribution pay for so many roots."""
     return n_roots >= MANY_ROOTS
 
 
@@ -178,41 +181,43 @@ def _at_many_lengths(roots: Array, a: int, b: int, n: Counts) -> Array:
 
 
 @lru_cache(maxsize=4096)
-def critical_root(level: float, rank_x: int, rank_y: int, n_samples: int, /) -> float:
+def critical_root(level: float, dimension_x: int, dimension_y: int, n_samples: int, /) -> float:
     """The root that the largest squared canonical correlation of independent data exceeds with probability `level`.
 
-    It is 1 where float64 has no number close enough to 1: almost as many ranks as rows, and a small level.
+    It is 1 where float64 has no number close enough to 1: almost as many dimensions as rows, and a small level.
     """
     if not 0.0 < level < 1.0:
         raise InputError(f"a level of {level} is no probability between 0 and 1: pass 0.05, say")
     log_level = float(np.log(level))
 
     def excess(logit: float) -> float:
-        return float(log_sf(_expit(logit), rank_x, rank_y, n_samples)) - log_level
+        return float(log_sf(_expit(logit), dimension_x, dimension_y, n_samples)) - log_level
 
     if excess(_HIGHEST_LOGIT) > 0.0:
         return 1.0
     return _expit(root_between(excess, _LOWEST_LOGIT, _HIGHEST_LOGIT))
 
 
-def null_median(rank_x: int, rank_y: int, n_samples: int, /) -> float:
+def null_median(dimension_x: int, dimension_y: int, n_samples: int, /) -> float:
     """Median of the largest squared canonical correlation of independent data (Roy's largest root)."""
-    a, b = sorted((rank_x, rank_y))
+    a, b = sorted((dimension_x, dimension_y))
     is_saturated = a + b > _SATURATION * n_samples
     if a > _LARGEST_EXACT_MEDIAN and not is_saturated:
         return _tracy_widom_median(a, b, n_samples)
     return critical_root(0.5, a, b, n_samples)
 
 
-def _checked_ranks(rank_x: int, rank_y: int, n_samples: int) -> tuple[int, int]:
-    """The smaller and the larger rank, if there is a law for them."""
-    a, b = sorted((rank_x, rank_y))
+def _checked_dimensions(dimension_x: int, dimension_y: int, n_samples: int) -> tuple[int, int]:
+    """The smaller and the larger dimension, if there is a null distribution for them."""
+    a, b = sorted((dimension_x, dimension_y))
     if a + b >= n_samples:
-        raise InputError(f"ranks {a} and {b} leave no freedom in {n_samples:,} rows: pass more rows, or a smaller k")
-    if a > LARGEST_RANK:
         raise InputError(
-            f"ranks {a} and {b} are too large for the law of the largest correlation, which takes a smaller rank up to "
-            f"{LARGEST_RANK}: pass a smaller k"
+            f"dimensions {a} and {b} leave no freedom in {n_samples:,} rows: pass more rows, or a smaller k"
+        )
+    if a > LARGEST_DIMENSION:
+        raise InputError(
+            f"dimensions {a} and {b} are too large for the null distribution of the largest correlation, which takes a "
+            f"smaller dimension up to {LARGEST_DIMENSION}: pass a smaller k"
         )
     return a, b
 
@@ -274,7 +279,7 @@ def _tabulated(a: int, b: int, n_samples: int) -> LargestRoot:
 
 
 class _Interpolated:
-    """The law on equal steps of asinh(√(n·r/(1−r))), without the power of 1 − r with which it ends."""
+    """The null distribution on equal steps of asinh(√(n·r/(1−r))), without the power of 1 − r with which it ends."""
 
     def __init__(self, a: int, b: int, n_samples: int, /) -> None:
         from scipy.interpolate import CubicSpline  # here, since it takes long to import and tables alone need it
@@ -375,6 +380,10 @@ class _Tables:
 
     def between(self, places: Counts, variable: Array, log_n: Array, /) -> Array:
         """Between a node and the next, by the cubic in log n through these and their neighbours."""
+        tables = (part.table(variable) for part in (self._known, self._coefficients))
+        by_kernel = kernels.between(variable, log_n, places, *tables, steps=_KNOTS - 1)
+        if by_kernel is not None:
+            return cast(Array, by_kernel)
         nodes = [self._known.at(places + k) for k in (-1, 0, 1, 2)]
         total: Array = namespace(variable).zeros_like(variable)
         for k, (steps, own, table) in enumerate(nodes):

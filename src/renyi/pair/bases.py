@@ -106,12 +106,12 @@ def check_freedom(pair: tuple[Column, Column], bases: tuple[Basis, Basis], /) ->
     """Refuse bases that are empty, or so large that they correlate perfectly whatever the data."""
     for column, basis in zip(pair, bases, strict=True):
         check_basis(column, basis)
-    check_ranks(bases[0].rank, bases[1].rank, bases[0].n_samples, said=labels_of(pair))
+    check_dimensions(bases[0].dimension, bases[1].dimension, bases[0].n_samples, said=labels_of(pair))
 
 
 def check_basis(column: Column, basis: Basis, /) -> None:
     """Refuse an empty basis."""
-    if basis.rank > 0:
+    if basis.dimension > 0:
         return
     n = basis.n_samples
     is_short = n < len(column) or column.is_category
@@ -119,10 +119,10 @@ def check_basis(column: Column, basis: Basis, /) -> None:
     raise InputError(f"{column.label} does not vary enough to be measured on the {n:,} rows used: {remedy}")
 
 
-def check_ranks(rank_x: int, rank_y: int, n: int, /, *, said: str = "x and y") -> None:
-    """Refuse ranks that together fill the rows."""
-    if rank_x + rank_y >= n:
+def check_dimensions(dimension_x: int, dimension_y: int, n: int, /, *, said: str = "x and y") -> None:
+    """Refuse dimensions that together fill the rows."""
+    if dimension_x + dimension_y >= n:
         raise InputError(
-            f"{said} have bases of ranks {rank_x} and {rank_y}, and on {n:,} rows those correlate "
+            f"{said} have bases of dimensions {dimension_x} and {dimension_y}, and on {n:,} rows those correlate "
             "perfectly whatever the data: pass more rows, fewer levels or coordinates, or (to renyi.rdc) a smaller k"
         )

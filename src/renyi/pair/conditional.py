@@ -31,14 +31,14 @@ _MOST_PRODUCTS, _ROWS_PER_PRODUCT = 10, 20
 _MOST_COORDINATES_TO_MULTIPLY = 4
 _CUT = 1e-3
 
-# Less of the variance than this is taken as nothing; docs/conditional.md, "When it fails".
+# Less of the variance than this is taken as nothing; docs/how-to/conditional.md, "When it fails".
 _NOTHING_LEFT = 0.005
 _LEAST_FREEDOM = 20
 # Variances of products over those of even noise differ by some 0.3 where noise is uneven; below half none is believed.
 _USUAL_SPREAD, _LEAST_VARIANCE = 0.3**2, 0.5
 # Residuals of a value that so many rows share are functions of z: such a column is ranked as it is.
 _HEAVY_TIE = 0.05
-# Where single rows weigh too much, so many are left out at most; docs/conditional.md, "Single rows".
+# Where single rows weigh too much, so many are left out at most; docs/how-to/conditional.md, "Single rows".
 _MOST_LEFT_OUT = 3
 
 
@@ -83,8 +83,8 @@ def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing
 
     The size is near 5 % where effects of z are additive, of single variables, or a smooth function of one projection,
     for one and for five variables from n = 500 on. It is far above where x and y follow a fast wave along a projection
-    of five variables, or rough functions of several projections: docs/conditional.md has the numbers. Rows are taken to
-    be independent of one another.
+    of five variables, or rough functions of several projections: docs/how-to/conditional.md has the numbers. Rows are
+    taken to be independent of one another.
 
     References
     ----------
@@ -210,7 +210,7 @@ def _coordinates(given: Sequence[Column]) -> Array:
 
 
 def _test(x: _Left, y: _Left, z: Array, explained: Explained, blocks: list[Block]) -> TestResult:
-    """Blocks of what is left, by Roy's law with the rows that z leaves."""
+    """Blocks of what is left, by Roy's distribution with the rows that z leaves."""
     n = len(z)
     cross = x.basis.T @ y.basis / n
     roots = list(multiscale.block_roots(cross / _relative_errors(x.basis, y.basis, explained), blocks))
@@ -235,7 +235,7 @@ def _test(x: _Left, y: _Left, z: Array, explained: Explained, blocks: list[Block
         scale=blocks[int(np.argmax(evidence))],
         n_explained=explained.freedom - 1,
     )
-    return result.by_law(float(multiscale.log_pvalue_of_many_rows(log_mean, blocks)))
+    return result.by_theory(float(multiscale.log_pvalue_of_many_rows(log_mean, blocks)))
 
 
 def _measured(x: _Left, y: _Left, rows: int) -> Block:
@@ -263,8 +263,9 @@ def _heaviest_row(x: _Left, y: _Left) -> int:
 def _relative_errors(x: Array, y: Array, explained: Explained) -> Array:
     """Standard errors of mean products, over those of data whose noise is the same everywhere.
 
-    Residuals shrink by 1 − leverage under any law, which the rows that z takes account for already. Estimates are drawn
-    towards 1 as far as they are uncertain: two rare levels that never meet show little of how their product varies.
+    Residuals shrink by 1 − leverage whatever their distribution, which the rows that z takes account for already.
+    Estimates are drawn towards 1 as far as they are uncertain: two rare levels that never meet show little of how their
+    product varies.
     """
     xx, yy = (basis**2 / explained.kept[:, np.newaxis] for basis in (x, y))
     variance = len(x) * (xx.T @ yy) / np.outer(xx.sum(axis=0), yy.sum(axis=0))

@@ -118,7 +118,7 @@ def _by_turns(targets: Sequence[Array]) -> list[Array]:
 
 
 def _features_of_numbers(z: Array, targets: list[Array], budget: int) -> list[Array]:
-    """Linear effects exactly, whatever the law of z; then smooth ones, products and random cosines, as rows allow."""
+    """Linear effects exactly, however z is distributed; then smooth ones, products, random cosines, as rows allow."""
     z = z[:, np.ptp(z, axis=0) > 0.0]
     n, d = z.shape
     coordinates, wide = soften(z, _BEND_COORDINATE), soften(z, _BEND_DIRECTION)

@@ -16,26 +16,25 @@ from renyi.compute.arrays import Array, by_value, namespace
 from renyi.compute.devices import as_torch, device_of
 from renyi.compute.eigenvalues import most_of_root, sum_of_squares
 from renyi.data.align import Missing, as_groups, as_pair, check_indexes, common_rows
-from renyi.data.column import Column
-from renyi.data.time import Timeline, timeline
-from renyi.errors import CalibrationWarning, InputError, brief, check_choice, is_integer
+from renyi.data.seasons import Adjustment, Detrend
+from renyi.data.time import timeline
+from renyi.errors import CalibrationWarning, InputError, check_choice, check_integer, must_be
 from renyi.inference import contingency, multiscale
 from renyi.inference.classical import bartlett, spectral
-from renyi.inference.multiscale import Block, Law
+from renyi.inference.multiscale import Block, LogTail
 from renyi.inference.permutation import (
     ROUNDING,
     ROUNDING_OF_LOGARITHMS,
     Exchange,
     Groups,
-    Shuffled,
+    Permuted,
     Statistic,
     are_permuted_together,
     in_own_order,
-    shuffled_pvalue,
+    permuted_pvalue,
 )
 from renyi.inference.permuted_blocks import Observed, permuted_together
 from renyi.inference.roy import log_sf, log_sf_of_many
-from renyi.inference.shifts import Shifts
 from renyi.pair import series
 from renyi.pair.bases import columns_on, for_both, pair_of_bases
 from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
@@ -63,6 +62,8 @@ def independence_test(
     time: Any = None,
     groups: Any = None,
     exchange: Exchange = "within",
+    detrend: Detrend | None = None,
+    period: int | Sequence[int] | None = None,
     order: Literal["check"] | None = "check",
     missing: Missing = "raise",
     device: Any = None,
@@ -71,8 +72,8 @@ def independence_test(
     """Test whether two variables are independent.
 
     The default looks at functions of x and y on every scale at once, from a monotone trend to twenty waves, and needs
-    no setting. Its p-value comes from a law, without permutations, wherever that law holds. Rows are taken to be
-    independent of one another; where they are not pass `time` or `groups`.
+    no setting. Its p-value comes from a null distribution, without permutations, wherever that holds. Rows are taken to
+    be independent of one another; where they are not pass `time` or `groups`.
 
     Parameters
     ----------
@@ -80,29 +81,35 @@ def independence_test(
         As in `renyi.rdc`.
     method : {"auto", "roy", "bartlett", "spectral", "permutation"}, default "auto"
         "auto" is the test on every scale. The others test the coefficient `renyi.rdc`, or its features, as they are:
-        "roy" by the law of the largest canonical correlation, "bartlett" by the paper's χ² for all of them, "spectral"
-        by the weighted χ² of kernel tests, "permutation" by shuffling rows.
+        "roy" by the null distribution of the largest canonical correlation, "bartlett" by the paper's χ² for
+        all of them, "spectral" by the weighted χ² of kernel tests, "permutation" by permuting rows.
     n_resamples : int, default 9999
-        Shuffles at most, where shuffles are needed: drawing stops once the answer is clear.
+        Permutations at most, where permutations are needed: drawing stops once the answer is clear.
     time : True or array-like of shape (n,), optional
         Rows are a series: True where they are in order and equally far apart, or a stamp for every row. The p-value
-        is then by shifts of one series against the other (docs/time-series.md), which takes no permutations.
+        is then by shifts of one series against the other (docs/how-to/time-series.md), which takes no permutations.
     groups : array-like of shape (n,), optional
         Labels of rows that belong together: the p-value then comes from permutations that respect them. With `time`
         each group is a series of its own, as in a panel.
     exchange : {"within", "whole"}, default "within"
         With `groups`: permute rows within their group (units that differ), or whole groups of equal size, rows in their
         order (repeated measurements).
+    detrend : {"difference", "linear"}, optional
+        With `time`: compare changes from row to row, or what a straight line leaves of every series, rather than the
+        values. Categories stay as they are.
+    period : int or sequence of int, optional
+        With `time`: take out a season of so many rows, or several. Every row is ranked among those at its place in the
+        period (docs/time-series.md).
     order : {"check", None}, default "check"
         Whether to look if x and y resemble their own previous rows, which `notes` of the result then say. None where
         the order of rows means nothing.
     missing : {"raise", "pairwise", "listwise"}, default "raise"
         As in `renyi.rdc`.
     device : str or torch.device, optional
-        As in `renyi.rdc`; from 16,384 rows on, or where more shuffles are asked for on fewer, the device draws its own.
-        It takes no `time` and no `groups` yet.
+        As in `renyi.rdc`; from 16,384 rows on, or where more permutations are asked for on fewer, the device draws its
+        own. It takes no `time` and no `groups` yet.
     rng : int, numpy.random.Generator or None, default None
-        For the frequencies of the coefficient and for shuffles. None is one fixed draw.
+        For the frequencies of the coefficient and for permutations. None is one fixed draw.
 
     Returns
     -------
@@ -118,15 +125,16 @@ def independence_test(
     Warns
     -----
     CalibrationWarning
-        If method="roy" is asked for where single rows weigh so heavily that its law fails.
+        If method="roy" is asked for where single rows weigh so heavily that its null distribution fails.
 
     Notes
     -----
     "auto": each column has a basis of functions of its ranks, smooth to rough, and every block of leading functions of
-    x and y gives a p-value by Roy's law. The weighted harmonic mean H of these p-values has a law that depends on the
-    blocks through their effective number alone; docs/inference.md has the family, the law, and the studies of size and
-    power. Blocks in which a single row weighs too much are left out beforehand, and if none is left the p-value comes
-    from shuffles, which `n_resamples` and `floor` of the result say.
+    x and y gives a p-value by Roy's distribution. The weighted harmonic mean H of these p-values has a null
+    distribution that depends on the blocks through their effective number alone; docs/explanation/test.md has the
+    family, the null distribution, and the studies of size and power. Blocks in which a single row weighs too much are
+    left out beforehand, and if none is left the p-value comes from permutations, which `n_resamples` and `floor` of the
+    result say.
 
     References
     ----------
@@ -162,37 +170,36 @@ def independence_test(
     (seed,) = random_features.seeds(rng, n_draws=1)
     pair = as_pair(x, y, missing=missing)
     if order not in ("check", None):
-        raise InputError(f"order={brief(order)} makes no sense: pass 'check', or None to leave the order of rows alone")
+        raise must_be("order", "'check', or None for rows that have no order", order)
+    adjustment = Adjustment.of(detrend, period)
     if time is not None:
-        if method != "auto":
-            raise InputError(f"method={method!r} takes rows as independent: with time pass 'auto'")
-        if exchange != "within":
-            raise InputError("exchange='whole' is for groups without time: with time each group is a series of its own")
+        _check_series(method, exchange)
         check_indexes(x, y, *(part for part in (time, groups) if part is not True))
         # A row that is left out would tear a hole into time.
         pair = as_pair(x, y, missing="pairwise") if missing == "listwise" else pair
-        line = timeline(time, groups, len(pair[0]))
-        return of_series(pair, [prepare(column, seed) for column in pair], line)
+        return series.tested(pair, timeline(time, groups, len(pair[0])), adjustment, seed)
+    if adjustment:
+        raise InputError("detrend and period are for series: pass time=True, or a stamp for each row, too")
     together_rows = _groups(groups, exchange, x, y)
     if together_rows is not None and method not in ("auto", "permutation"):
         raise InputError(f"method={method!r} takes rows as independent: with groups pass 'auto' or 'permutation'")
-    shuffles = Shuffles(int(n_resamples), seed, together_rows, device=place)
+    permutations = Permutations(int(n_resamples), seed, together_rows, device=place)
     if method == "auto":
         sides = for_both(lambda column: prepare(column, seed), pair)
-        result = on_every_scale(*together(pair, sides), shuffles)
+        result = on_every_scale(*together(pair, sides), permutations)
         if order is not None and groups is None:
             note = series.note_on_order(pair, [side.scales for side in sides])
             result = replace(result, notes=(note,) if note else ())
     else:
-        result = on_the_coefficient(pair_of_bases(pair, DEFAULT_SETTINGS, seed), method, shuffles)
+        result = on_the_coefficient(pair_of_bases(pair, DEFAULT_SETTINGS, seed), method, permutations)
     # Rows are named as the user counts them, also where those with a missing cell were dropped.
     whole = as_pair(x, y, missing="pairwise") if missing == "listwise" else pair
     return replace(result, common=common_rows(*whole))
 
 
 @dataclass(frozen=True)
-class Shuffles:
-    """How rows are to be shuffled, if they are, and whether many pairs are, for which tables of the law pay at once."""
+class Permutations:
+    """How rows are to be permuted, if they are, and whether many pairs are, for which tables pay."""
 
     n_resamples: int
     seed: Seed
@@ -208,7 +215,7 @@ class Shuffles:
         """Whether pairs of so many rows are permuted one after the other."""
         return self.groups is not None or self.device is not None or not are_permuted_together(n)
 
-    def pvalues(self, pairs: "Sequence[Waiting]", /) -> list[Shuffled]:
+    def pvalues(self, pairs: "Sequence[Waiting]", /) -> list[Permuted]:
         """Of pairs on as many rows, or of one."""
         n = pairs[0].x.n_samples
         if self.takes_one_by_one(n):
@@ -219,10 +226,10 @@ class Shuffles:
         observed = [pair.in_own_order() for pair in pairs]
         return permuted_together(observed, n_resamples=self.n_resamples, seed=self.seed.for_rows(n))
 
-    def _pvalue(self, x: Basis, y: Basis, statistic: Statistic, observed: float, rounding: float) -> Shuffled:
+    def _pvalue(self, x: Basis, y: Basis, statistic: Statistic, observed: float, rounding: float) -> Permuted:
         """Of one pair; the draws depend on n and the seed alone, so that one pair and a table agree."""
         is_much = x.n_samples * self.n_resamples >= _LEAST_DRAWN_THERE
-        return shuffled_pvalue(
+        return permuted_pvalue(
             x,
             y,
             statistic,
@@ -234,44 +241,25 @@ class Shuffles:
             device=self.device if is_much else None,
         )
 
-    def tested(self, result: TestResult, found: Shuffled, /) -> TestResult:
+    def tested(self, result: TestResult, found: Permuted, /) -> TestResult:
         """A result with its p-value."""
         floor = 1.0 / (1 + self.n_resamples)
         if self.groups is not None:
             floor = max(floor, float(np.exp(-self.groups.log_arrangements)))
-        return result.by_shuffles(found.pvalue, n_drawn=found.n_drawn, floor=floor)
+        return result.by_permutation(found.pvalue, n_drawn=found.n_drawn, floor=floor)
 
 
 def check_resamples(n_resamples: Any, /) -> None:
-    """Refuse what is no number of shuffles."""
-    if not is_integer(n_resamples) or not 1 <= n_resamples <= _MOST_RESAMPLES:
-        raise InputError(f"n_resamples={n_resamples!r} makes no sense: pass a whole number, 1 to {_MOST_RESAMPLES:,}")
+    """Refuse what is no number of permutations."""
+    check_integer(n_resamples, "n_resamples", 1, _MOST_RESAMPLES)
 
 
-def of_series(pair: tuple[Column, Column], sides: Sequence[Prepared], line: Timeline, /) -> TestResult:
-    """The test of two columns in time, by the distribution of shifts."""
-    x, y = together(pair, sides)
-    coefficient = largest_correlation(cross_products(x.basis, y.basis))
-    shifts = Shifts(*(series.spectra(column, side, line) for column, side in zip(pair, sides, strict=True)))
-    log_pvalue, scale = shifts.at(0)
-    n = x.basis.n_samples
-    functions = [series.over_rows(side.basis, column.missing) for column, side in zip(pair, sides, strict=True)]
-    walks = series.random_walks(pair, sides, line)
-    result = TestResult(
-        statistic=-log_pvalue,
-        pvalue=1.0,
-        log_pvalue=0.0,
-        method="auto",
-        coefficient=coefficient,
-        n_samples=n,
-        bases=(x.basis, y.basis),
-        scale=scale,
-        n_effective=min(shifts.n_effective, float(n)),
-        chance=series.chance_level(functions[0], functions[1], line, n),
-        common=common_rows(*pair),
-        notes=(series.note_on_walks(walks),) if len(walks) == 2 else (),
-    )
-    return result.by_law(log_pvalue)
+def _check_series(method: Method, exchange: Exchange) -> None:
+    """Refuse what means nothing for rows in time."""
+    if method != "auto":
+        raise InputError(f"method={method!r} takes rows as independent: with time pass 'auto'")
+    if exchange != "within":
+        raise InputError("exchange='whole' is for groups without time: with time each group is a series of its own")
 
 
 def _groups(groups: Any, exchange: Exchange, x: Any, y: Any) -> Groups | None:
@@ -307,28 +295,30 @@ class Crosses(NamedTuple):
         )
 
 
-def on_every_scale(x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: Crosses | None = None) -> TestResult:
-    """The multi-scale test: by its law if a block can be trusted, by shuffles if none can or rows belong together.
+def on_every_scale(
+    x: Prepared, y: Prepared, permutations: Permutations, /, *, crosses: Crosses | None = None
+) -> TestResult:
+    """The multi-scale test: by theory if a block can be trusted, by permutation if none can or rows belong together.
 
     `crosses` are known already where the rows are read in batches.
     """
-    result, waiting = as_observed(x, y, shuffles, crosses=crosses)
+    result, waiting = as_observed(x, y, permutations, crosses=crosses)
     if waiting is None:
         return result
-    return shuffles.tested(result, permuted([waiting], shuffles)[0])
+    return permutations.tested(result, permuted([waiting], permutations)[0])
 
 
 def as_observed(
-    x: Prepared, y: Prepared, shuffles: Shuffles, /, *, crosses: Crosses | None = None
+    x: Prepared, y: Prepared, permutations: Permutations, /, *, crosses: Crosses | None = None
 ) -> "tuple[TestResult, Waiting | None]":
     """The same, but where rows are to be permuted for the p-value, what is needed for that beside the rest."""
     bases, scales, n = (x.basis, y.basis), (x.scales, y.scales), x.basis.n_samples
     family = multiscale.family(*scales)
     if not family:
         raise InputError(f"{n:,} rows are too few to test independence on: pass more rows")
-    trusted = multiscale.trusted(family, *scales) if shuffles.groups is None else ()
-    crosses = crosses or Crosses.of(x, y, device=shuffles.device)
-    are_tables = shuffles.groups is None and all(side.has_many_levels for side in scales)
+    trusted = multiscale.trusted(family, *scales) if permutations.groups is None else ()
+    crosses = crosses or Crosses.of(x, y, device=permutations.device)
+    are_tables = permutations.groups is None and all(side.has_many_levels for side in scales)
     table = contingency.widest_block(*bases) if are_tables else None
     blocks: tuple[Block, ...] = trusted if trusted or table else multiscale.bearable(family, *scales)
     roots = multiscale.block_roots(crosses.nested, blocks)
@@ -349,7 +339,7 @@ def as_observed(
         scale=blocks[int(np.argmax(evidence))],
     )
     if trusted or table:
-        return result.by_law(float(multiscale.log_pvalue_of_pair(log_mean, blocks, *scales))), None
+        return result.by_theory(float(multiscale.log_pvalue_of_pair(log_mean, blocks, *scales))), None
     if not all(side.basis.is_kept for side in scales):
         return replace(result, pvalue=np.nan, log_pvalue=np.nan), None  # there are no rows to permute
     return result, Waiting(scales[0].basis, scales[1].basis, blocks, -log_mean)
@@ -370,29 +360,34 @@ class Waiting(NamedTuple):
         return Observed(x.rows(0, x.n_samples), y.rows(0, y.n_samples), blocks, self.observed)
 
 
-def permuted(pairs: Sequence[Waiting], shuffles: Shuffles, /) -> list[Shuffled]:
+def permuted(pairs: Sequence[Waiting], permutations: Permutations, /) -> list[Permuted]:
     """P-values of pairs by permutation, those on as many rows together if these are few, each as it is by itself."""
-    found: dict[int, Shuffled] = {}
+    found: dict[int, Permuted] = {}
     for places, _ in by_value(np.array([pair.x.n_samples for pair in pairs])):
         some = np.arange(len(pairs))[places].tolist()
-        found |= zip(some, shuffles.pvalues([pairs[k] for k in some]), strict=True)
+        found |= zip(some, permutations.pvalues([pairs[k] for k in some]), strict=True)
     return [found[k] for k in range(len(pairs))]
 
 
 class _Permuted:
     """Statistics of permuted rows of a pair; −∞ where far below the observed one, which alone is asked of them."""
 
-    def __init__(self, pair: Waiting, shuffles: Shuffles, /) -> None:
-        self._blocks, self._n, self._observed, self._shuffles = pair.blocks, pair.x.n_samples, pair.observed, shuffles
+    def __init__(self, pair: Waiting, permutations: Permutations, /) -> None:
+        self._blocks, self._n, self._observed, self._permutations = (
+            pair.blocks,
+            pair.x.n_samples,
+            pair.observed,
+            permutations,
+        )
         self._n_drawn = 0
 
     def __call__(self, cross: Array, /) -> Array:
         """Of products (m, a, b)."""
         # Many answers are clear after a few permutations; for the others tables of the null distribution pay.
         self._n_drawn += len(cross)
-        if self._shuffles.device is not None:
+        if self._permutations.device is not None:
             return self._statistic(cross, log_sf_of_many)
-        if not (self._shuffles.are_many or self._n_drawn > _DRAWS_WITHOUT_TABLE):
+        if not (self._permutations.are_many or self._n_drawn > _DRAWS_WITHOUT_TABLE):
             return self._statistic(cross, log_sf)
         # Where the p-value is small most fall short by far, which bounds tell, the cheapest first.
         found, places = np.full(len(cross), -np.inf), np.arange(len(cross))
@@ -408,15 +403,15 @@ class _Permuted:
     def _least(self) -> Array:
         return multiscale.least_roots(np.array(self._observed), self._blocks, self._n)
 
-    def _statistic(self, cross: Array, law: Law) -> Array:
+    def _statistic(self, cross: Array, log_tail: LogTail) -> Array:
         roots = multiscale.block_roots(cross, self._blocks)
-        return -multiscale.log_harmonic_mean(multiscale.log_evidence(roots, self._blocks, self._n, law=law))
+        return -multiscale.log_harmonic_mean(multiscale.log_evidence(roots, self._blocks, self._n, log_tail=log_tail))
 
 
-def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shuffles, /) -> TestResult:
+def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, permutations: Permutations, /) -> TestResult:
     """Tests of the canonical correlations behind the coefficient."""
     x, y = bases
-    cross = cross_products(x, y, device=shuffles.device)
+    cross = cross_products(x, y, device=permutations.device)
     correlations = canonical_correlations(cross)
     largest = float(correlations[0])
     result = TestResult(
@@ -429,15 +424,15 @@ def on_the_coefficient(bases: tuple[Basis, Basis], method: Method, shuffles: Shu
         bases=bases,
     )
     if method == "permutation":
-        return shuffles.test(result, x, y, _largest, rounding=ROUNDING)
+        return permutations.test(result, x, y, _largest, rounding=ROUNDING)
     if method == "roy":
         _warn_of_leverage(x, y)
-        return result.by_law(float(log_sf(np.array(largest**2), x.rank, y.rank, x.n_samples)))
+        return result.by_theory(float(log_sf(np.array(largest**2), x.dimension, y.dimension, x.n_samples)))
     if method == "bartlett":
-        statistic, log_pvalue = bartlett(correlations, (x.rank, y.rank), x.n_samples)
+        statistic, log_pvalue = bartlett(correlations, (x.dimension, y.dimension), x.n_samples)
     else:
         statistic, log_pvalue = spectral(cross, x, y)
-    return replace(result, statistic=statistic).by_law(log_pvalue)
+    return replace(result, statistic=statistic).by_theory(log_pvalue)
 
 
 def _largest(cross: Array) -> Array:
@@ -451,9 +446,9 @@ def _warn_of_leverage(x: Basis, y: Basis) -> None:
     leverages = x.largest_leverage * y.largest_leverage
     has_vector = x.codes is None or y.codes is None
     share = _TRUSTED_SHARE_OF_ROY_FOR_VECTORS if has_vector else _TRUSTED_SHARE_OF_ROY
-    if not multiscale.is_trusted(leverages, (x.rank, y.rank), x.n_samples, share=share):
+    if not multiscale.is_trusted(leverages, (x.dimension, y.dimension), x.n_samples, share=share):
         warnings.warn(
-            "single rows weigh heavily in both variables, and there the law behind method='roy' finds too much: "
+            "single rows weigh heavily in both variables, and there method='roy' finds too much: "
             "use method='auto' or 'permutation'",
             CalibrationWarning,
             stacklevel=4,

@@ -59,7 +59,7 @@ class Prepared:
         if not isinstance(self.basis, RowlessBasis):
             raise ValueError("sums are of vectors in batches")
         moments = [
-            _moments(sums / n, side.rank)
+            _moments(sums / n, side.dimension)
             for sums, side in zip((of_coefficient, of_test), (self.basis, self.scales.basis), strict=True)
         ]
         basis, mixing = restrict_moments(self.basis, *moments[0], n)
@@ -74,12 +74,12 @@ class Restricted(NamedTuple):
     changes: tuple[Change, Change]
 
 
-def _moments(means: Array, rank: int) -> tuple[Array, Array]:
+def _moments(means: Array, dimension: int) -> tuple[Array, Array]:
     """Means and central products from means of functions and of their products."""
-    gram = np.empty((rank, rank))
-    gram[np.tril_indices(rank)] = means[rank:]
-    gram.T[np.tril_indices(rank)] = means[rank:]
-    return means[:rank], gram - np.outer(means[:rank], means[:rank])
+    gram = np.empty((dimension, dimension))
+    gram[np.tril_indices(dimension)] = means[dimension:]
+    gram.T[np.tril_indices(dimension)] = means[dimension:]
+    return means[:dimension], gram - np.outer(means[:dimension], means[:dimension])
 
 
 def prepare(column: Column, seed: Seed = FIXED_DRAW, /, settings: Settings = DEFAULT_SETTINGS) -> Prepared:

@@ -80,9 +80,9 @@ def rdc(
     -----
     With u = P_n(x) the empirical copula and Φ(u) the sines and cosines of w·u + b, w ~ N(0, s²I/d), the coefficient is
     the largest canonical correlation of Φ(u) and Φ(v) [1]_. One draw serves both sides, so the coefficient is
-    symmetric. Directions of the features with a root mean square below 10⁻⁶ are left out; that rank is decided from one
-    side alone. Ties share the rank of their last member. From 32,768 rows on ranks are put into 8,192 cells, which
-    moves the coefficient by less than 2·10⁻⁵. The cost is O(n log n) for scalars, O(n·k·(d + k)) for vectors.
+    symmetric. Directions of the features with a root mean square below 10⁻⁶ are left out; that dimension is decided
+    from one side alone. Ties share the rank of their last member. From 32,768 rows on ranks are put into 8,192 cells,
+    which moves the coefficient by less than 2·10⁻⁵. The cost is O(n log n) for scalars, O(n·k·(d + k)) for vectors.
 
     References
     ----------

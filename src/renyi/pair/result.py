@@ -16,7 +16,7 @@ from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.categories import categorical
 from renyi.data.column import Column
 from renyi.data.reader import as_column
-from renyi.errors import InputError, count
+from renyi.errors import InputError, count, must_be
 from renyi.inference.debias import (
     FEW_ROWS,
     debias,
@@ -138,8 +138,8 @@ class Transformations:
         The same, less what independent data would show (`renyi.rdc` with `debias=True`).
     correlations : ndarray
         All canonical correlations, largest first.
-    ranks : tuple of int
-        Effective ranks of the two bases.
+    dimensions : tuple of int
+        Dimensions of the two bases.
     n_samples : int
         Rows used.
     x, y : Column
@@ -154,9 +154,9 @@ class Transformations:
     y: Column
 
     @property
-    def ranks(self) -> tuple[int, int]:
-        """Effective ranks of the two bases."""
-        return self.bases[0].rank, self.bases[1].rank
+    def dimensions(self) -> tuple[int, int]:
+        """Dimensions of the two bases."""
+        return self.bases[0].dimension, self.bases[1].dimension
 
     @property
     def n_samples(self) -> int:
@@ -178,7 +178,7 @@ class Transformations:
 
     def __repr__(self) -> str:
         return (
-            f"Transformations(correlation={self.correlation:.4f}, ranks={self.ranks}, "
+            f"Transformations(correlation={self.correlation:.4f}, dimensions={self.dimensions}, "
             f"n_samples={self.n_samples}, f={self.f!r}, g={self.g!r})"
         )
 
@@ -208,8 +208,9 @@ class TestResult:
         Natural logarithm of the p-value, also where `pvalue` would be 0.
     method : str
         The method asked for; of a measure its name, with the settings that are not the default.
-    calibration : {"law", "shuffles", "shifts"}
-        Where the p-value comes from: a law of the statistic, shuffled data, or, of rows in time, the law of shifts.
+    calibration : {"theory", "permutation", "shifts"}
+        Where the p-value comes from: a null distribution known by theory, permuted rows, or, of rows in time,
+        shifts of one series against the other.
     coefficient : float
         The Randomized Dependence Coefficient of the pair (given z: of what z leaves), or that of the measure tested.
     debiased : float, or None
@@ -218,8 +219,8 @@ class TestResult:
     strength : float, or None
         What to show, never below 0: the debiased coefficient, or the correlation of two numbers that would have the
         same p-value where the test has seen more.
-    ranks : tuple of int, or None
-        Effective ranks of the bases behind the coefficient; None for other measures.
+    dimensions : tuple of int, or None
+        Dimensions of the bases behind the coefficient; None for other measures.
     n_samples : int
         Rows used.
     scale : tuple of int, or None
@@ -228,9 +229,10 @@ class TestResult:
         ring too. Strong dependence is seen by many blocks, and the loudest does not say of what kind it is:
         `renyi pair` and reports say that by what the columns do.
     n_resamples : int or None
-        Shuffles drawn, None where none were needed.
+        Permutations drawn, None where none were needed.
     floor : float or None
-        The smallest p-value that so many shuffles, or so few arrangements of groups, could have shown; None for a law.
+        The smallest p-value that so many permutations, or so few arrangements of groups, could have shown; None by
+        theory.
     n_explained : int
         Degrees of freedom that z takes, 0 without one.
     left_out : tuple of int
@@ -262,6 +264,7 @@ class TestResult:
     n_explained: int = 0
     left_out: tuple[int, ...] = ()
     common: Mask | None = field(repr=False, default=None)
+    places: Index | None = field(repr=False, default=None)
     n_effective: float | None = None
     # The level of ρ₁² that shifts show, where rows are in time.
     chance: float | None = field(repr=False, default=None)
@@ -278,19 +281,19 @@ class TestResult:
         # What z leaves of columns is on rows that are not told here.
         if self.bases is None or self.effective_rows is None or self.n_explained:
             return ""
-        return remark_on(*self.bases, self.effective_rows, self.common)
+        return remark_on(*self.bases, self.effective_rows, self.common, self.places)
 
     @property
     def calibration(self) -> str:
         """Where the p-value comes from."""
         if self.n_effective is not None:
             return "shifts"
-        return "law" if self.n_resamples is None else "shuffles"
+        return "theory" if self.n_resamples is None else "permutation"
 
     @property
-    def ranks(self) -> tuple[int, int] | None:
-        """Effective ranks of the two bases, None for a measure that has none."""
-        return None if self.bases is None else (self.bases[0].rank, self.bases[1].rank)
+    def dimensions(self) -> tuple[int, int] | None:
+        """Dimensions of the two bases, None for a measure that has none."""
+        return None if self.bases is None else (self.bases[0].dimension, self.bases[1].dimension)
 
     @cached_property
     def debiased(self) -> float | None:
@@ -301,7 +304,7 @@ class TestResult:
             return debias(self.coefficient, self.chance)
         if self.n_explained:
             x, y = self.bases
-            return debias(self.coefficient, null_median(x.rank, y.rank, self.n_samples - self.n_explained))
+            return debias(self.coefficient, null_median(x.dimension, y.dimension, self.n_samples - self.n_explained))
         return debias(self.coefficient, null_level(*self.bases))
 
     @property
@@ -315,7 +318,9 @@ class TestResult:
         debiased, log_pvalue = np.array([self.debiased]), np.array([self.log_pvalue])
         most: Array | float = 1.0
         if self.bases is not None and all(basis.order is not None for basis in self.bases):
-            most = most_of_categories(np.array([self.coefficient]), debiased, np.array([self.ranks], dtype=np.int32))
+            most = most_of_categories(
+                np.array([self.coefficient]), debiased, np.array([self.dimensions], dtype=np.int32)
+            )
         n = self.n_samples if self.n_effective is None else self.n_effective
         if self.n_effective is not None:
             most = self.coefficient
@@ -325,8 +330,8 @@ class TestResult:
         """Interval for the coefficient of the population, in [0, 1]; two NaN where `no_interval` says why.
 
         Its width comes from how far single rows move the coefficient. It covers at least 0.90 where 0.95 is asked for,
-        from 50 rows on (docs/inference.md has the study), and may be wider than it need be where dependence is weak, or
-        between two categories.
+        from 50 rows on (docs/explanation/test.md has the study), and may be wider than it need be where dependence is
+        weak, or between two categories.
 
         Parameters
         ----------
@@ -339,7 +344,7 @@ class TestResult:
             Lower and upper end.
         """
         if not (isinstance(confidence_level, Real) and 0.0 < confidence_level < 1.0):
-            raise InputError(f"confidence_level={confidence_level!r} makes no sense: pass a number between 0 and 1")
+            raise must_be("confidence_level", "a number between 0 and 1", confidence_level)
         if self.bases is None or self.debiased is None:
             raise InputError(f"an interval is known for the RDC alone, not for {self.method!r}: use independence_test")
         if self.no_interval:
@@ -358,23 +363,23 @@ class TestResult:
         n_rows = max(round(self.effective_rows), 1)
         return f"{count(n_rows, 'row')} of {self.n_samples:,} {'decides' if n_rows == 1 else 'decide'}"
 
-    def by_law(self, log_pvalue: float, /) -> "TestResult":
-        """The result with the p-value of a law."""
+    def by_theory(self, log_pvalue: float, /) -> "TestResult":
+        """The result with a p-value by theory."""
         return replace(self, log_pvalue=log_pvalue, pvalue=max(float(np.exp(log_pvalue)), _SMALLEST))
 
-    def by_shuffles(self, pvalue: float, /, *, n_drawn: int, floor: float) -> "TestResult":
-        """The result with a p-value from so many shuffles, which could not have been below a floor."""
+    def by_permutation(self, pvalue: float, /, *, n_drawn: int, floor: float) -> "TestResult":
+        """The result with a p-value from so many permutations, which could not have been below a floor."""
         return replace(self, pvalue=pvalue, log_pvalue=float(np.log(pvalue)), n_resamples=n_drawn, floor=floor)
 
     def __dir__(self) -> list[str]:
-        return showing.public_names(self, "bases", "by_law", "by_shuffles", "chance")
+        return showing.public_names(self, "bases", "by_theory", "by_permutation", "chance")
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
 
     def __repr__(self) -> str:
         pvalue = f"{self.pvalue:.3g}" if self.pvalue > _SMALLEST else f"10^{self.log_pvalue / np.log(10):.0f}"
-        shuffled = "" if self.n_resamples is None else f", n_resamples={self.n_resamples}, floor={self.floor:.2g}"
+        permuted = "" if self.n_resamples is None else f", n_resamples={self.n_resamples}, floor={self.floor:.2g}"
         scale = "" if self.scale is None else f", scale={self.scale}"
         strength = "" if self.strength is None else f", strength={self.strength:.4f}"
         left_out = f", left_out={self.left_out}" if self.left_out else ""
@@ -384,7 +389,7 @@ class TestResult:
             left_out += f", notes={self.notes}"
         return (
             f"TestResult(pvalue={pvalue}, statistic={self.statistic:.4g}, coefficient={self.coefficient:.4f}{strength}"
-            f", method={self.method!r}{scale}{shuffled}, n_samples={self.n_samples}{left_out})"
+            f", method={self.method!r}{scale}{permuted}, n_samples={self.n_samples}{left_out})"
         )
 
 

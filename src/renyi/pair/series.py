@@ -5,15 +5,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from renyi.basis.basis import Basis
-from renyi.basis.canonical import canonical_correlations
+from renyi.basis.canonical import canonical_correlations, cross_products, largest_correlation
 from renyi.basis.nested import Scales
+from renyi.basis.random_features import Seed
 from renyi.compute.arrays import Array, Mask
+from renyi.data.align import common_rows
 from renyi.data.column import Column
+from renyi.data.seasons import Adjustment
 from renyi.data.time import Timeline
 from renyi.errors import count, some
-from renyi.inference.serial import FEWEST_ROWS, Memory, in_order, may_be_random_walk, memory
-from renyi.inference.shifts import MOST_FUNCTIONS, Spectra
-from renyi.pair.prepare import Prepared
+from renyi.inference.serial import FEWEST_ROWS, Memory, has_trend, in_order, may_be_random_walk, memory
+from renyi.inference.shifts import MOST_FUNCTIONS, Shifts, Spectra
+from renyi.pair.prepare import Prepared, prepare, together
+from renyi.pair.result import TestResult
 
 # Shifts whose median says what chance shows of a coefficient.
 _SHIFTS = 24
@@ -29,6 +33,35 @@ def over_rows(basis: Basis, missing: Mask | None, most: int | None = None, /) ->
     whole = np.zeros((len(missing), found.shape[1]))
     whole[~missing] = found
     return whole
+
+
+def tested(pair: tuple[Column, Column], line: Timeline, adjustment: Adjustment, seed: Seed, /) -> TestResult:
+    """The test of two columns in time, by the distribution of shifts, without trend and season."""
+    adjusted = adjustment(pair, line).refused()
+    pair, line = (adjusted.columns[0], adjusted.columns[1]), adjusted.line
+    sides = [prepare(column, seed) for column in pair]
+    x, y = together(pair, sides)
+    coefficient = largest_correlation(cross_products(x.basis, y.basis))
+    shifts = Shifts(*(spectra(column, side, line) for column, side in zip(pair, sides, strict=True)))
+    log_pvalue, scale = shifts.at(0)
+    n = x.basis.n_samples
+    functions = [over_rows(side.basis, column.missing) for column, side in zip(pair, sides, strict=True)]
+    result = TestResult(
+        statistic=-log_pvalue,
+        pvalue=1.0,
+        log_pvalue=0.0,
+        method="auto",
+        coefficient=coefficient,
+        n_samples=n,
+        bases=(x.basis, y.basis),
+        scale=scale,
+        n_effective=min(shifts.n_effective, float(n)),
+        chance=chance_level(functions[0], functions[1], line, n),
+        common=common_rows(*pair),
+        places=pair[0].places,
+        notes=(*adjusted.notes, *restless(pair, sides, line)),
+    )
+    return result.by_theory(log_pvalue)
 
 
 def spectra(column: Column, prepared: Prepared, line: Timeline, /) -> Spectra:
@@ -51,26 +84,37 @@ def chance_level(x: Array, y: Array, line: Timeline, n: int, /) -> float:
     return min(float(np.median(levels)), 1.0)
 
 
-def random_walks(columns: Sequence[Column], prepared: Sequence[Prepared], line: Timeline, /) -> list[str]:
-    """Names of numbers that cannot be told from random walks."""
-    found = []
+def restless(columns: Sequence[Column], prepared: Sequence[Prepared], line: Timeline, /) -> tuple[str, ...]:
+    """What is said of numbers that have no level to return to, if there are two: random walks, and those with a trend.
+
+    A column that cannot be told from a random walk is one.
+    """
+    walks, trends = [], []
     for column, own in zip(columns, prepared, strict=True):
         if not column.is_number:
             continue
         first = over_rows(own.scales.basis, column.missing, 1)[line.order, 0]
         known = None if column.missing is None else ~column.missing[line.order]
         if may_be_random_walk(memory(first, known).correlation, line.n_rows):
-            found.append(column.name)
-    return found
+            walks.append(column.name)
+        elif has_trend(line.series(first if known is None else np.where(known, first, np.nan))):
+            trends.append(column.name)
+    if len(walks) + len(trends) < 2:
+        return ()
+    return (*([_note_on_walks(walks)] if walks else []), *([_note_on_trends(trends)] if trends else []))
 
 
-def note_on_walks(names: Sequence[str], /) -> str:
-    """What is said of series that wander."""
+def _note_on_walks(names: Sequence[str]) -> str:
     whose = f"{some(names)} wanders" if len(names) == 1 else f"{count(len(names), 'column')} ({some(names)}) wander"
     return (
         f"{whose} as random walks do, for which p-values of two such columns are too small, 0.11 at a level of 0.05: "
-        "pass their changes (numpy.diff)"
+        "pass detrend='difference'"
     )
+
+
+def _note_on_trends(names: Sequence[str]) -> str:
+    whose = f"{some(names)} has" if len(names) == 1 else f"{count(len(names), 'column')} ({some(names)}) have"
+    return f"{whose} a trend, and two columns with trends look dependent: pass detrend='linear' or 'difference'"
 
 
 def note_on_order(columns: Sequence[Column], scales: Sequence[Scales], /) -> str:

@@ -10,7 +10,7 @@ from renyi.basis.basis import Basis
 from renyi.basis.random_features import Frequencies, Projection, Seed
 from renyi.basis.ranks import joint_ranks
 from renyi.data.column import Column
-from renyi.errors import InputError, brief, check_choice, is_integer, is_number
+from renyi.errors import InputError, check_choice, check_integer, is_number, must_be
 
 Scale: TypeAlias = float | Literal["median"]
 Rng: TypeAlias = int | np.random.Generator | None
@@ -27,15 +27,11 @@ class Settings:
     frequencies: Frequencies
 
     def __post_init__(self) -> None:
-        if self.k is not None and not (is_integer(self.k) and 1 <= self.k <= _MOST_PROJECTIONS):
-            raise InputError(
-                f"k={brief(self.k)} makes no sense: pass a whole number of projections, 1 to {_MOST_PROJECTIONS:,}"
-            )
+        if self.k is not None:
+            check_integer(self.k, "k", 1, _MOST_PROJECTIONS)
         is_scale = self.s == "median" if isinstance(self.s, str) else is_number(self.s) and 1e-9 <= self.s <= 1e9
         if not is_scale:
-            raise InputError(
-                f"s={brief(self.s)} makes no sense: pass a standard deviation from 1e-9 to 1e9, or 'median'"
-            )
+            raise must_be("s", "a number from 1e-9 to 1e9, or 'median'", self.s)
         check_choice(self.frequencies, Frequencies, "frequencies")
 
     def projection(self, column: Column, seed: Seed, /) -> Projection:
@@ -65,7 +61,6 @@ class Settings:
 
 def check_draws(repeats: Any, debias: Any, /) -> None:
     """Refuse what is no number of draws, or neither True nor False."""
-    if not is_integer(repeats) or repeats < 1:
-        raise InputError(f"repeats={brief(repeats)} makes no sense: pass a whole number of draws, 1 or more")
+    check_integer(repeats, "repeats")
     if not isinstance(debias, (bool, np.bool_)):
-        raise InputError(f"debias={brief(debias)} makes no sense: pass True or False")
+        raise must_be("debias", "True or False", debias)

@@ -46,7 +46,7 @@ def transformations(
     Returns
     -------
     Transformations
-        With `.f` and `.g` as callables for new data, `.correlation`, `.correlations`, `.ranks`, and `.plot()`.
+        With `.f` and `.g` as callables for new data, `.correlation`, `.correlations`, `.dimensions`, and `.plot()`.
 
     Raises
     ------

@@ -1,8 +1,9 @@
-"""A result on a table as plain data, for a page and for other programs; docs/report-schema.md has the schema."""
+"""A result on a table as plain data, for a page and for programs; docs/reference/report-schema.md has the schema."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ from renyi import __version__
 from renyi.allpairs.column_group import Variable
 from renyi.allpairs.row_sample import sampled_rows
 from renyi.compute.arrays import Array, Index, Mask
-from renyi.errors import InputError, brief, is_integer
+from renyi.errors import InputError, brief, check_integer
 from renyi.report.clusters import orders
 from renyi.report.network import network_of
-from renyi.report.sentences import drawn_from, missed, sentences
+from renyi.report.pictures import Lines, lines_of_pairs, pictures_of
+from renyi.report.sentences import beside_numbers, drawn_from, missed, sentences
 from renyi.report.summary import LONGEST_NOTE, Result, called, short
-from renyi.report.variables import label_of, plain, variable_record
+from renyi.report.variables import label_of, labels_of, plain, variable_record
 from renyi.report.views import Axis, view_of
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.screening import Screening
@@ -38,8 +40,7 @@ class ReportOptions:
     rows: int = 1000
 
     def __post_init__(self) -> None:
-        if not is_integer(self.rows) or self.rows < 0:
-            raise InputError(f"rows={brief(self.rows)} makes no sense: pass a whole number of rows, 0 to show none")
+        check_integer(self.rows, "rows", 0)
         if isinstance(self.pairs, str) or not all(
             isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in self.pairs
         ):
@@ -49,6 +50,11 @@ class ReportOptions:
 def document_of(result: Result, options: ReportOptions, /) -> dict[str, Any]:
     """The result as dicts, lists, texts and numbers."""
     return _Summary(result, options).document()
+
+
+def _is_aside(note: str) -> bool:
+    """Whether a note says nothing of p-values; those that do come first, since all else rests on them."""
+    return "p-value" not in note
 
 
 class _Summary:
@@ -61,19 +67,19 @@ class _Summary:
         self.variables: list[Variable] = [*self.edges.x, *(() if self.is_square else self.edges.y)]
         self.asked = self._asked()
         ranked = result.ranked()
-        if self.edges.has_law:
+        if self.edges.has_null:
             # Few rows make strong pairs that mean nothing.
             ranked = ranked[np.argsort(~(result.edge_qvalues[ranked] <= options.q), kind="stable")]
         beyond = np.isin(ranked[_MOST_PAIRS:], self.asked)
         self.kept = np.concatenate((ranked[:_MOST_PAIRS], ranked[_MOST_PAIRS:][beyond]))
         self.x, self.y = self.edges.found.i[self.kept], self.edges.found.j[self.kept] + self.shift
         self.is_found = (
-            result.edge_qvalues[self.kept] <= options.q if self.edges.has_law else np.ones(len(self.kept), dtype=bool)
+            result.edge_qvalues[self.kept] <= options.q if self.edges.has_null else np.ones(len(self.kept), dtype=bool)
         )
 
     def document(self) -> dict[str, Any]:
         result, edges, options = self.result, self.edges, self.options
-        is_missed = missed(result, q=options.q)
+        shown = labels_of([variable.column.name for variable in self.variables])
         return {
             "schema": SCHEMA,
             "made_by": f"renyi {__version__}",
@@ -81,7 +87,7 @@ class _Summary:
             "kind": self._kind,
             "measure": edges.measure,
             "value": called(result),
-            "has_tests": edges.has_law,
+            "has_tests": edges.has_null,
             "rows": result.n_rows,
             "target": label_of(result.target) if isinstance(result, Screening) else None,
             "given": [label_of(name) for name in result.given] if isinstance(result, Screening) else [],
@@ -89,16 +95,19 @@ class _Summary:
             "fdr": options.q,
             "tests": result.n_tests,
             "found": result.n_found(options.q),
-            "missed": int(np.count_nonzero(is_missed)),
+            "lines": int(np.count_nonzero(self.lines.speaks & self.is_found)),
+            "missed": int(np.count_nonzero(missed(result, q=options.q))),
             "summary": [*sentences(result, q=options.q), *drawn_from(result)],
+            "remarks": [*beside_numbers(result, q=options.q), *drawn_from(result)],
             "left_out": [{"name": label_of(name), "reason": reason} for name, reason in result.skipped.items()],
             "pooled": [{"name": label_of(name), "levels": n} for name, n in result.pooled.items()],
-            "notes": [short(note, LONGEST_NOTE) for note in result.notes],
+            "notes": [short(note, LONGEST_NOTE) for note in sorted(result.notes, key=_is_aside)],
             "drawn": self.n_drawn,
             "sampled": len(self.rows),
-            "columns": [self._column(k) for k in range(len(self.variables))],
+            "columns": [self._column(k, shown[k]) for k in range(len(self.variables))],
             "n_pairs": len(edges),
-            "pairs": self._pairs(is_missed[self.kept]),
+            "pairs": self._pairs(),
+            "pictures": self.pictures,
             "heatmap": self._heatmap(),
             "network": self._network(),
             "details": self._details(),
@@ -150,18 +159,36 @@ class _Summary:
     def _is_drawn(self) -> Mask:
         return np.isin(np.arange(len(self.variables)), self.drawn)
 
-    def _column(self, k: int) -> dict[str, Any]:
+    def _column(self, k: int, shown: dict[str, str]) -> dict[str, Any]:
         variable, types = self.variables[k], self.result.types
         name, is_first = variable.column.name, self.is_square or k < self.shift
         kind = types.get(name, variable.column.kind)
         if self._kind == "two tables" and not is_first:
             kind = types.get(f"{name} (other)", kind)
         rows = self.rows if self._is_drawn[k] and len(self.rows) else None
-        return variable_record(variable, kind, "x" if is_first else "y", rows)
+        return variable_record(variable, shown, kind, "x" if is_first else "y", rows)
 
     # The pairs.
 
-    def _pairs(self, is_missed: Mask) -> dict[str, Any]:
+    @cached_property
+    def is_missed(self) -> Mask:
+        """Which of the kept pairs linear coefficients miss."""
+        return np.asarray(missed(self.result, q=self.options.q)[self.kept])
+
+    @cached_property
+    def lines(self) -> Lines:
+        """Which of the kept pairs are told as one."""
+        return lines_of_pairs(self.result, self.kept, self.is_found)
+
+    @cached_property
+    def pictures(self) -> dict[str, list[int]]:
+        """What the page opens with."""
+        ends = list(zip(self.x.tolist(), self.y.tolist(), strict=True))
+        if isinstance(self.result, Screening):  # the target is in all of them
+            ends = [(x, x) for x, _ in ends]
+        return pictures_of(ends, self.lines, self.is_found, self.is_missed)
+
+    def _pairs(self) -> dict[str, Any]:
         kept, edges, is_rdc = self.kept, self.edges, self.edges.measure == "rdc"
         with np.errstate(divide="ignore"):
             log_q = np.log10(self.result.edge_qvalues[kept])
@@ -173,11 +200,13 @@ class _Summary:
             "strength": plain(edges.strength[kept], 4),
             "pearson": plain(edges.pearson[kept], 4) if is_rdc else None,
             "spearman": plain(edges.spearman[kept], 4) if is_rdc else None,
-            "log10_p": plain(edges.log_pvalues[kept] / np.log(10), 3) if edges.has_law else None,
-            "log10_q": plain(log_q, 3) if edges.has_law else None,
+            "log10_p": plain(edges.log_pvalues[kept] / np.log(10), 3) if edges.has_null else None,
+            "log10_q": plain(log_q, 3) if edges.has_null else None,
             "n": edges.found.n[kept].tolist(),
             "found": self.is_found.astype(int).tolist(),
-            "missed": is_missed.astype(int).tolist(),
+            "missed": self.is_missed.astype(int).tolist(),
+            "line": None if self.lines.speaks.all() else self.lines.speaker.tolist(),
+            "sign": self.lines.signs if any(self.lines.signs) else None,
             "remark": [edges.remark(edge) for edge in kept.tolist()] if is_rdc else None,
         }
 
@@ -212,13 +241,16 @@ class _Summary:
         if isinstance(self.result, Screening):
             return None
         strength = self.edges.strength[self.kept]
-        which = np.flatnonzero(self.is_found & (strength > 0) & self._is_drawn[self.x] & self._is_drawn[self.y])
+        are_two = self.lines.speaks & np.array([sign != "=" for sign in self.lines.signs], dtype=bool)
+        which = np.flatnonzero(
+            are_two & self.is_found & (strength > 0) & self._is_drawn[self.x] & self._is_drawn[self.y]
+        )
         ends = list(zip(self.x[which].tolist(), self.y[which].tolist(), strict=True))
         network = network_of(ends)
         return network and {**network, "edges": which[network["edges"]].tolist()}
 
     def _details(self) -> list[dict[str, Any]]:
-        """The strongest pairs, and those asked for."""
+        """The strongest pairs, those asked for, and those that the page opens with."""
         is_known = np.isfinite(self.edges.strength[self.kept])
         strongest = np.flatnonzero(is_known)[:_N_DETAILED].tolist()
         place_of = {edge: place for place, edge in enumerate(self.kept.tolist())}
@@ -228,7 +260,9 @@ class _Summary:
             return axes.setdefault(k, Axis(self.variables[k]))
 
         is_whole = len(self.rows) == self.n_drawn
-        places: Iterable[int] = dict.fromkeys([*strongest, *(place_of[edge] for edge in self.asked)])
+        places: Iterable[int] = dict.fromkeys(
+            [*strongest, *(place_of[edge] for edge in self.asked), *chain.from_iterable(self.pictures.values())]
+        )
         strength = self.edges.strength[self.kept]
         linear = np.full(len(strength), np.nan)
         if self.edges.measure == "rdc":

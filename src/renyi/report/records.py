@@ -38,7 +38,7 @@ def record_of(result: Result, /, *, q: float, top: int | None = None) -> dict[st
         "target": target,
         "given": given,
         "tests": result.n_tests,
-        "fdr": q if edges.has_law else None,
+        "fdr": q if edges.has_null else None,
         "found": result.n_found(q),
         "pairs": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
     }

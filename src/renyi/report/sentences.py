@@ -16,9 +16,21 @@ _N_STRONGEST = 3
 
 def sentences(result: Result, /, *, q: float) -> list[str]:
     """What was looked at, what was found, what linear coefficients would have missed, and what was left out."""
-    said = [_what_was_looked_at(result), *_what_was_found(result, q), *_strongest(result, q)]
-    said += [f"{remark[0].upper()}{remark[1:]}." for remark in remarks(result)]
-    return said
+    return [_what_was_looked_at(result), *_what_was_found(result, q), *_strongest(result, q), *_remarks(result)]
+
+
+def beside_numbers(result: Result, /, *, q: float) -> list[str]:
+    """What a page with counts and pictures leaves to say: what was held fixed, was not tested, or was left out."""
+    said = []
+    if isinstance(result, Screening) and result.given:
+        said.append(f"The numbers hold {', '.join(map(short, result.given))} fixed; the pictures do not.")
+    if not result.edges.has_null or not result.n_found(q):
+        said += _what_was_found(result, q)
+    return [*said, *_remarks(result)]
+
+
+def _remarks(result: Result) -> list[str]:
+    return [f"{remark[0].upper()}{remark[1:]}." for remark in remarks(result)]
 
 
 def drawn_from(result: Result, /) -> list[str]:
@@ -41,7 +53,7 @@ def _what_was_looked_at(result: Result) -> str:
     partners = () if isinstance(result, Screening) else result.edges.y
     names = {variable.column.name for variable in [*result.edges.x, *partners]}
     kinds = Counter(kind for name, kind in result.types.items() if name.removesuffix(" (other)") in names)
-    types = ", ".join(f"{n:,} {_noun(kind, n)}" for kind, n in kinds.most_common())
+    types = ", ".join(f"{n:,} {noun(kind, n)}" for kind, n in kinds.most_common())
     rows = count(result.n_rows, "row")
     if isinstance(result, Screening):
         held = f", holding {', '.join(map(short, result.given))} fixed" if result.given else ""
@@ -53,14 +65,15 @@ def _what_was_looked_at(result: Result) -> str:
     return f"{count(len(result.names), 'column')} ({types}) were compared over {rows}."
 
 
-def _noun(kind: str, n: int) -> str:
+def noun(kind: str, n: int, /) -> str:
+    """What so many columns of a type are called."""
     return _SINGULARS.get(kind, kind) if n == 1 else _PLURALS.get(kind, f"{kind}s")
 
 
 def _what_was_found(result: Result, q: float) -> list[str]:
     """How many dependences at which rate, and how many of them are not linear."""
     edges = result.edges
-    if not edges.has_law:
+    if not edges.has_null:
         return [f"The {count(len(edges), 'pair')} are ranked by {edges.measure}, which comes without a test."]
     tests, found = count(result.n_tests, "pair"), result.n_found(q)
     if not found:

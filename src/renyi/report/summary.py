@@ -67,7 +67,7 @@ def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -
         near = np.flatnonzero(edges.may_be_alias(ranked))
         lines = result.folded(ranked[: max(n, _MOST_TO_FOLD, *(near[-1:] + 1))])[:n]
     else:
-        lines = [Fold(edge, (edges.y[found.j[edge]].column.name,), 1, "") for edge in ranked[:n].tolist()]
+        lines = [Fold(edge, (edges.y[found.j[edge]].column.name,), (edge,), "") for edge in ranked[:n].tolist()]
     return [
         Line(
             x=edges.x[found.i[edge]].column.name,
@@ -126,7 +126,7 @@ def headline(result: Result, /, *, q: float = 0.05) -> str:
         columns = f"{count(len(result.names), 'column')} against {len(result.other_names):,}"
     else:
         columns = count(len(result.names), "column")
-    if not result.edges.has_law:
+    if not result.edges.has_null:
         return f"{count(result.n_rows, 'row')}, {columns}, ranked by {result.edges.measure} and not tested"
     return (
         f"{count(result.n_rows, 'row')}, {columns}, {count(result.n_tests, 'test')}: "
@@ -160,15 +160,16 @@ def remarks(result: Result, /) -> list[str]:
     if result.pooled:
         pooled = [f"{n:,} of {short(name)}" for name, n in result.pooled.items()]
         said.append(f"rare levels pooled: {', '.join(pooled[:_MOST_NAMED])}{_rest(len(pooled), 'more')}")
-    if result.n_shuffled:
-        least = result.edges.smallest_shuffled
-        shuffles = f"{1 / least - 1:,.0f} shuffles, at least {least:.2g}"
-        said.append(f"no law holds for {count(result.n_shuffled, 'test')}: p from {shuffles}")
-    if not result.edges.has_law:
+    if result.n_permuted:
+        least = result.edges.smallest_permuted
+        permutations = f"{1 / least - 1:,.0f} permutations, at least {least:.2g}"
+        said.append(f"theory does not hold for {count(result.n_permuted, 'test')}: p from {permutations}")
+    if not result.edges.has_null:
         said.append(
-            f"{result.edges.measure} has no law, and shuffles take long: renyi.measure(...).test(x, y) tests one pair"
+            f"{result.edges.measure} has no known null distribution, and permutations take long: "
+            "renyi.measure(...).test(x, y) tests one pair"
         )
-    expected = result.edges.pvalues if result.edges.has_law else result.edges.found.coefficient
+    expected = result.edges.pvalues if result.edges.has_null else result.edges.found.coefficient
     untested = np.flatnonzero(np.isnan(expected))
     if len(untested):
         said.append(f"not tested, {_by_reason(result, untested.tolist())}")
@@ -253,6 +254,37 @@ def short(text: str, /, limit: int = _LONGEST_NAME) -> str:
         return spelled
     head, tail = _leading(spelled, limit // 2), _leading(spelled[::-1], limit - 1 - limit // 2)[::-1]
     return f"{head}…{tail}"
+
+
+def told_apart(names: Sequence[str], limit: int, /) -> list[str]:
+    """Every name as `short` has it; where two would read the same, cut elsewhere, so that what differs is seen."""
+    shown = [short(name, limit) for name in names]
+    alike: dict[str, list[int]] = {}
+    for place, text in enumerate(shown):
+        alike.setdefault(text, []).append(place)
+    for places in alike.values():
+        if len({names[place] for place in places}) > 1:
+            cuts = _cuts_of([short(names[place], 10**6) for place in places], limit)
+            for place, text in zip(places, cuts, strict=True):
+                shown[place] = text
+    return shown
+
+
+def _cuts_of(texts: list[str], limit: int) -> list[str]:
+    """Long texts that begin and end alike, cut so that the first letters that differ are seen, else numbered."""
+    # What all have in common, the first and the last in order have.
+    first, last = min(texts), max(texts)
+    before = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    head = limit // 3
+    room = limit - head - 2
+    ends = ["…" if len(text) > before + room else "" for text in texts]
+    cuts = [
+        short(f"{text[:head]}…{text[before : before + room]}{end}", limit)
+        for text, end in zip(texts, ends, strict=True)
+    ]
+    if len(set(cuts)) == len(cuts):
+        return cuts
+    return [f"{short(text, limit - len(f' ({k})'))} ({k})" for k, text in enumerate(texts, 1)]
 
 
 def _printable(character: str) -> str:

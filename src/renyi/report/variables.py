@@ -11,9 +11,9 @@ from renyi.allpairs.column_group import Variable
 from renyi.basis.ranks import joint_ranks
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Column
-from renyi.report.summary import short
+from renyi.report.summary import short, told_apart
 
-_LONGEST_LABEL = 60
+_LONGEST_LABEL, _LONGEST_SHORT = 60, 22
 # Beyond these a browser's axis has no room left for differences.
 _LARGEST, _SMALLEST = 1e300, 1e-300
 # The axis leaves out this share at either end where that makes it several times shorter.
@@ -23,7 +23,18 @@ _MUCH_SHORTER = 3.0
 
 def label_of(name: str, /) -> str:
     """How a name is shown: on one line, what does not print spelled out, and blanks at its ends made visible."""
-    shown = short(name, _LONGEST_LABEL)
+    return _visible(short(name, _LONGEST_LABEL))
+
+
+def labels_of(names: Sequence[str], /) -> list[dict[str, str]]:
+    """How the columns of a table are shown: `label` where there is room, `short` elsewhere, told apart in both."""
+    labels, shorts = (
+        [_visible(shown) for shown in told_apart(names, limit)] for limit in (_LONGEST_LABEL, _LONGEST_SHORT)
+    )
+    return [{"label": label, "short": shown} for label, shown in zip(labels, shorts, strict=True)]
+
+
+def _visible(shown: str) -> str:
     inner = shown.strip(" ")
     if not inner:
         return "␣" * len(shown) or "(no name)"
@@ -31,12 +42,14 @@ def label_of(name: str, /) -> str:
     return "␣" * start + inner + "␣" * (len(shown) - start - len(inner))
 
 
-def variable_record(variable: Variable, kind: str, side: str, rows: Index | None, /) -> dict[str, Any]:
-    """One column: what it is, and its values on the rows that were drawn, if any."""
+def variable_record(
+    variable: Variable, shown: dict[str, str], kind: str, side: str, rows: Index | None, /
+) -> dict[str, Any]:
+    """One column: how it is shown, what it is, and its values on the rows that were drawn, if any."""
     column = variable.shown
     record: dict[str, Any] = {
         "name": column.name,
-        "label": label_of(column.name),
+        **shown,
         "type": kind,
         "side": side,
         "missing": variable.n_rows - variable.n_samples,

@@ -85,7 +85,7 @@ class _Making:
         basis, is_number = scales.basis, scales.is_number
         if codes is None:
             raise ValueError("a candidate is a number or a category")
-        width = min(_SIZES[-1], basis.rank) if is_number else basis.rank
+        width = min(_SIZES[-1], basis.dimension) if is_number else basis.dimension
         sizes = tuple(dict.fromkeys(min(size, width) for size in (_SIZES if is_number else scales.sizes)))
         if basis.ordered is None:
             table = np.ascontiguousarray(basis.table[:, :width])

@@ -64,11 +64,11 @@ class Criterion(Protocol):
 
 
 class ByGain:
-    """What is added by law, with pairs of columns where no single one adds anything beyond chance.
+    """What is added by theory, with pairs of columns where no single one adds anything beyond chance.
 
     The best of m candidates has m times the p-value (Bonferroni). Candidates in which single rows weigh too much for a
-    law are shuffled together, if no other adds anything. Each of these looks, and the one at pairs, has its part of the
-    error rate.
+    null distribution are permuted together, if no other adds anything. Each of these looks, and the one at pairs, has
+    its part of the error rate.
     """
 
     def __init__(self, gains: Gains, /, *, pairs: bool) -> None:
@@ -88,9 +88,9 @@ class ByGain:
         least = max(float(log_p[first]), self._gains.least_log_pvalue(which[first]))
         single = Proposal((which[first],), min(0.0, least + np.log(looks * len(which))), log_p)
         if doubtful and single.log_pvalue > np.log(alpha):
-            shuffled = self._gains.by_shuffles(doubtful, alpha=alpha / looks)
-            if shuffled is not None and shuffled[1] + np.log(looks) <= single.log_pvalue:
-                single = Proposal((shuffled[0],), shuffled[1] + np.log(looks), log_p)
+            permuted = self._gains.by_permutation(doubtful, alpha=alpha / looks)
+            if permuted is not None and permuted[1] + np.log(looks) <= single.log_pvalue:
+                single = Proposal((permuted[0],), permuted[1] + np.log(looks), log_p)
         if not self._pairs or self._is_exhausted or room < 2 or single.log_pvalue <= np.log(alpha):
             return single
         found = self._gains.of_pairs(which)

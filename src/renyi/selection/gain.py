@@ -6,9 +6,9 @@ and by their products with functions of the set. So nothing is drawn here. Every
 functions are read from a table. The target's functions are residualised on the span of all functions and products of
 the chosen. A candidate's functions q, residualised as well, are then compared with the residuals r, and, for
 interactions, with the products r·z, z being functions of the chosen: q·z goes with r just as q goes with z·r. If the
-candidate has nothing to do with target and chosen, both largest canonical correlations have Roy's law, also where the
-spread of r depends on z. All candidates go through one product of matrices, a step needs only the new dimensions of
-the span, and nothing is ranked or projected twice.
+candidate has nothing to do with target and chosen, both largest canonical correlations have Roy's distribution, also
+where the spread of r depends on z. All candidates go through one product of matrices, a step needs only the new
+dimensions of the span, and nothing is ranked or projected twice.
 """
 
 from collections.abc import Sequence
@@ -38,8 +38,8 @@ _CUT = 1e-2
 _EXPLAINED = 1e-10
 # The span of the chosen takes a quarter of the rows at most.
 _ROWS_PER_DIMENSION = 4
-# Where no law holds: shuffles of the rows, and multiplications and additions that these may take.
-_N_SHUFFLES, _SHUFFLES_AT_ONCE, _MOST_WORK = 999, 64, 2e11
+# Where no null distribution holds: permutations of the rows, and multiplications and additions that these may take.
+_N_PERMUTATIONS, _PERMUTATIONS_AT_ONCE, _MOST_WORK = 999, 64, 2e11
 _NUMBERS_AT_ONCE = 2**21
 # Of all pairs, those with the largest plain products of functions are tested.
 _TESTED_PAIRS = 64
@@ -72,7 +72,7 @@ class Gains:
         )
         scales = scales_of(target)
         sizes = _TARGET_SIZES if scales.is_number else scales.sizes
-        self._sizes = tuple(dict.fromkeys(min(size, scales.basis.rank) for size in sizes))
+        self._sizes = tuple(dict.fromkeys(min(size, scales.basis.dimension) for size in sizes))
         self._target = self._functions.placed(scales.basis.rows(0, self._n).T[: self._sizes[-1]] / np.sqrt(self._n))
         self._has_levels = scales.has_levels
         self._log_arrangements = scales.log_arrangements
@@ -84,7 +84,7 @@ class Gains:
         # Of every candidate, what the span leaves of the products of its functions; the span as far as they know it.
         self._grams: dict[int, Array] = {}
         self._n_projected = 0
-        # Candidates of the last look in which single rows weigh too much for the law of some block.
+        # Candidates of the last look in which single rows weigh too much for the null distribution of some block.
         self.doubtful: list[int] = []
 
     @property
@@ -130,14 +130,14 @@ class Gains:
         n_rows = np.array([self._candidates[j].n_observed for j in members])
         return self._log_pvalues(cross, kept, parts, n_rows, first.has_levels, trusts_all=trusts_all)
 
-    def by_shuffles(self, which: Sequence[int], /, *, alpha: float) -> tuple[int, float] | None:
+    def by_permutation(self, which: Sequence[int], /, *, alpha: float) -> tuple[int, float] | None:
         """The best of doubtful candidates, and the logarithm of the p-value of being so good as the best of them.
 
-        The rows of all of them are shuffled together, target and chosen being left as they are, and the best is taken
+        The rows of all of them are permuted together, target and chosen being left as they are, and the best is taken
         anew: no more often than it takes to exceed alpha. None where that would take too long.
         """
         n_functions, n_others = sum(self._candidates[j].width for j in which), len(self._span) + len(self._residual)
-        if self.is_explained or 2.0 * n_functions * n_others * self._n * _N_SHUFFLES > _MOST_WORK:
+        if self.is_explained or 2.0 * n_functions * n_others * self._n * _N_PERMUTATIONS > _MOST_WORK:
             return None
         others = _joined(self._span, self._residual, self._products)
         looks = [(places, [which[place] for place in places]) for places in self._grouped(which)]
@@ -148,25 +148,25 @@ class Gains:
             log_p = np.empty((len(orders), len(which)))
             for (places, members), of_orders in zip(looks, products, strict=True):
                 found = of_orders(orders).reshape(len(orders), len(members), -1, len(others))
-                log_p[:, places] = self._as_if_lawful(members, found, orders)
+                log_p[:, places] = self._as_if_null(members, found, orders)
             return log_p
 
         (found,) = evidence(np.arange(self._n)[np.newaxis])
         best = int(np.argmin(found))
         rng = np.random.default_rng([len(self._span), self._n])
-        at_once = max(1, min(_SHUFFLES_AT_ONCE, _NUMBERS_AT_ONCE // (n_functions * (len(others) + self._n))))
-        sizes = (min(at_once, _N_SHUFFLES - start) for start in range(0, _N_SHUFFLES, at_once))
+        at_once = max(1, min(_PERMUTATIONS_AT_ONCE, _NUMBERS_AT_ONCE // (n_functions * (len(others) + self._n))))
+        sizes = (min(at_once, _N_PERMUTATIONS - start) for start in range(0, _N_PERMUTATIONS, at_once))
         drawn = (np.stack([rng.permutation(self._n) for _ in range(size)]) for size in sizes)
         pvalue = until_above(
             (-evidence(orders).min(axis=1) for orders in drawn),
             -found[best],
             level=alpha,
-            n_resamples=_N_SHUFFLES,
+            n_resamples=_N_PERMUTATIONS,
             rounding=ROUNDING_OF_LOGARITHMS,
         )
         return which[best], float(np.log(pvalue))
 
-    def _as_if_lawful(self, members: list[int], found: Array, orders: Index) -> Array:
+    def _as_if_null(self, members: list[int], found: Array, orders: Index) -> Array:
         """Logarithms of p-values (orders, candidates), from products with span and residuals in orders of the rows.
 
         All blocks count, trusted or not: what such a value is worth is told by other orders.
@@ -181,7 +181,7 @@ class Gains:
         return self._by_parts(every, cross, kept, trusts_all=True)[0].reshape(shape)
 
     def least_log_pvalue(self, *which: int) -> float:
-        """What the p-value of a candidate or a pair is at least: no p-value of shuffled rows could be smaller."""
+        """What the p-value of a candidate or a pair is at least: no p-value of permuted rows could be smaller."""
         return -min(self._log_arrangements, sum(self._candidates[j].log_arrangements for j in which))
 
     def of_pairs(self, which: Sequence[int], /) -> tuple[tuple[int, int], float] | None:
@@ -293,7 +293,7 @@ class Gains:
         if trusts_all:
             share = most = np.inf
         nominal: list[Block] = [(look[0].shape[1], look[0].shape[2]) for look in looks]
-        log_p = np.stack([_by_rank(*look, share=share, most=most) for look in looks], axis=-1)
+        log_p = np.stack([_by_dimension(*look, share=share, most=most) for look in looks], axis=-1)
         log_mean = multiscale.log_harmonic_mean(multiscale.log_weights(nominal) - log_p)
         found = multiscale.log_pvalue(
             log_mean, nominal, n=np.maximum(freedom, 1), are_numbers=not has_levels, log_arrangements=np.inf
@@ -354,24 +354,24 @@ def _eliminate(gram: Array, cross: Array, least: Array) -> Mask:
     return kept
 
 
-def _by_rank(cross: Array, kept: Mask, freedom: Index, leverages: Array, *, share: float, most: float) -> Array:
-    """Logarithms of Roy's p-values, by the ranks that were kept; 0 where single rows weigh too much."""
+def _by_dimension(cross: Array, kept: Mask, freedom: Index, leverages: Array, *, share: float, most: float) -> Array:
+    """Logarithms of Roy's p-values, by the dimensions that were kept; 0 where single rows weigh too much."""
     roots = np.clip(largest_root(np.ascontiguousarray(cross)), 0.0, multiscale.LARGEST_ROOT)
-    ranks, size = np.count_nonzero(kept, axis=1), cross.shape[2]
+    dimensions, size = np.count_nonzero(kept, axis=1), cross.shape[2]
     log_p = np.zeros(len(roots))
-    for rank in np.unique(ranks[(ranks > 0) & (ranks + size < freedom - 1)]).tolist():
-        those = np.flatnonzero((ranks == rank) & (rank + size < freedom - 1))
+    for dimension in np.unique(dimensions[(dimensions > 0) & (dimensions + size < freedom - 1)]).tolist():
+        those = np.flatnonzero((dimensions == dimension) & (dimension + size < freedom - 1))
         bounds, tabulated = leverages[those] / share**2, are_many(len(those))
-        is_light = within_critical(bounds, (rank, size), freedom[those], tabulated=tabulated)
+        is_light = within_critical(bounds, (dimension, size), freedom[those], tabulated=tabulated)
         trusted = those[is_light & (leverages[those] <= most)]
-        log_p[trusted] = _log_sf(roots[trusted], rank, size, freedom[trusted])
+        log_p[trusted] = _log_sf(roots[trusted], dimension, size, freedom[trusted])
     return log_p
 
 
-def _log_sf(roots: Array, rank: int, size: int, freedom: Index) -> Array:
+def _log_sf(roots: Array, dimension: int, size: int, freedom: Index) -> Array:
     if len(roots) == 0 or freedom.min() == freedom.max():
-        return log_sf(roots, rank, size, int(freedom.min(initial=np.iinfo(np.int32).max)))
-    return log_sf_of_many(roots, rank, size, freedom)
+        return log_sf(roots, dimension, size, int(freedom.min(initial=np.iinfo(np.int32).max)))
+    return log_sf_of_many(roots, dimension, size, freedom)
 
 
 def _height(residuals: Rows) -> float:

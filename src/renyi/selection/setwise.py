@@ -21,7 +21,7 @@ _N_RESAMPLES = 199
 class Setwise:
     """What a measure says of the chosen columns and a candidate as one vector.
 
-    The p-value of the best candidate comes from shuffling the rows of all candidates together, the chosen and the
+    The p-value of the best candidate comes from permuting the rows of all candidates together, the chosen and the
     target being left as they are, and taking the best candidate anew: being the best of many is accounted for.
     """
 
@@ -60,7 +60,7 @@ class Setwise:
         self._chosen.append(which)
 
     def _pvalue(self, which: Sequence[int], best: int, strengths: Array, alpha: float) -> float:
-        """Share of shuffles whose best candidate is as good; no more of them than it takes to exceed alpha."""
+        """Share of permutations whose best candidate is as good; no more of them than it takes to exceed alpha."""
         observed = float(strengths[best])
         rounding = self._rounding([*self._chosen, which[best]], observed)
         rng = np.random.default_rng([self._seed, len(self._chosen), len(self._values)])

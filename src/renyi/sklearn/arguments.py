@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, valid
 from renyi.compute.arrays import in_memory, is_matrix_of_floats
 from renyi.compute.devices import as_numbers
 from renyi.compute.threads import available_cores
-from renyi.errors import InputError, is_integer
+from renyi.errors import InputError, is_integer, must_be
 from renyi.selection.inputs import is_frame, with_labels
 
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
@@ -47,7 +47,7 @@ def n_threads_of(n_jobs: Any) -> int:
     if n_jobs is None:
         return 1
     if not is_integer(n_jobs) or n_jobs == 0:
-        raise InputError(f"n_jobs={n_jobs!r} makes no sense: pass a number of threads, or -1 for all cores")
+        raise must_be("n_jobs", "a number of threads, or -1 for all cores", n_jobs)
     return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
 
 

@@ -14,7 +14,7 @@ from renyi.coefficients.registry import measure as named
 from renyi.compute.arrays import Array, Index, Mask, namespace
 from renyi.compute.devices import as_torch, device_of, relieved
 from renyi.data.column import Column
-from renyi.errors import InputError, count, is_integer, is_number
+from renyi.errors import InputError, count, is_integer, is_number, must_be
 from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, Criterion, Step, forward
 from renyi.selection.gain import Gains
@@ -61,7 +61,8 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     verbose : bool, default False
         Show a progress bar if this runs in a terminal.
     random_state : int, RandomState, Generator or None, default None
-        For the shuffles that "auto" needs with a `measure`; the default search draws nothing. None is one fixed draw.
+        For the permutations that "auto" needs with a `measure`; the default search draws nothing. None is one fixed
+        draw.
 
     Attributes
     ----------
@@ -156,7 +157,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     def _fit(self, X: Any, y: Any, device: Any) -> "RDCSelector":  # noqa: N803
         X, y = checked(self, X, as_array(y, "y"), device)  # noqa: N806
         if not isinstance(self.alpha, Real) or not 0.0 < self.alpha < 1.0:
-            raise InputError(f"alpha={self.alpha!r} makes no sense: pass an error rate between 0 and 1")
+            raise must_be("alpha", "a number between 0 and 1", self.alpha)
         names, columns, self.skipped_ = read_features(X, self.categorical_features)
         target = read_target(y, self.target)
         places, most = list(columns), self._most(len(names), len(columns))
@@ -226,9 +227,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         else:
             most = 0
         if most < 1:
-            raise InputError(
-                f"n_features_to_select={wanted!r} makes no sense: pass a number from 1, a share up to 1.0, or 'auto'"
-            )
+            raise must_be("n_features_to_select", "an integer of at least 1, a share up to 1.0, or 'auto'", wanted)
         if most > n_features:
             raise InputError(f"n_features_to_select={wanted!r} and X has {count(n_features, 'feature')}: pass fewer")
         if most > n_columns:

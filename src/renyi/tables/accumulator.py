@@ -6,7 +6,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from renyi.allpairs.compare import SHUFFLES
+from renyi.allpairs.compare import PERMUTATIONS
 from renyi.allpairs.edges import Edges
 from renyi.allpairs.row_sample import SAMPLE, check_sample
 from renyi.allpairs.streaming.column_stats import ColumnStats
@@ -406,4 +406,4 @@ class Accumulator:
         """The pairs that this pass is for, once it has seen all rows."""
         if not isinstance(self._plan, Plan) or self._folded is None:
             raise InputError("the second pass has seen no rows: update it with all batches again")
-        return self._plan.edges(self._folded, SHUFFLES)
+        return self._plan.edges(self._folded, PERMUTATIONS)

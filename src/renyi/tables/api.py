@@ -11,7 +11,7 @@ from renyi.coefficients.base import Measure
 from renyi.compute.devices import as_torch, device_of
 from renyi.data.align import Missing
 from renyi.data.types import MAX_LEVELS
-from renyi.errors import InputError, is_integer, is_number
+from renyi.errors import InputError, check_integer, is_number, must_be
 from renyi.inference.false_discovery import Correction
 from renyi.tables.arguments import Question, Types, Vectors, names_in
 from renyi.tables.batches import TableInBatches, check_order, is_out_of_core, loaded_if_small
@@ -100,7 +100,7 @@ def matrix(
     Raises
     ------
     InputError
-        For a table without two columns to compare, or settings that make no sense.
+        For a table without two columns to compare, or invalid settings.
 
     Notes
     -----
@@ -129,7 +129,7 @@ def pairs(
     *,
     top: int | None = None,
     threshold: float | None = None,
-    q: float | None = None,
+    fdr: float | None = None,
     measure: str | Measure[Any] = "rdc",
     missing: Missing = "pairwise",
     types: Types = None,
@@ -153,9 +153,9 @@ def pairs(
         Pairs to keep at most; 1,000 where neither this nor a threshold is given.
     threshold : float, optional
         Smallest strength of a pair that is kept; of another measure, its smallest size.
-    q : float, optional
+    fdr : float, optional
         False discovery rate, by default 0.05: pairs with a larger q-value are left out. Pass 1 to see all. Measures
-        without a law rank all pairs, and a rate is refused.
+        without a null distribution rank all pairs, and a rate is refused.
     correction : {"bh", "by", "bonferroni"}, default "bh"
         As in `renyi.adjust`.
 
@@ -183,21 +183,21 @@ def pairs(
     if correction == "holm":
         raise InputError("correction='holm' needs all p-values at once: pass 'bh', 'by' or 'bonferroni'")
     asked = Question(measure, missing, types, vectors, max_levels, correction, memory, 0, progress)
-    if top is not None and not (is_integer(top) and top >= 1):
-        raise InputError(f"top={top!r} makes no sense: pass a whole number of pairs, 1 or more")
+    if top is not None:
+        check_integer(top, "top")
     by = asked.by
     highest = by.statement.range[1]
     if threshold is not None and not (is_number(threshold) and -1 <= threshold <= highest and threshold < np.inf):
         reach = "between -1 and 1" if highest == 1 else f"of {by.name}, which has no upper end"
-        raise InputError(f"threshold={threshold!r} makes no sense: pass a coefficient {reach}")
-    rate = rate_for(q, str(by), has_law=by.has_law)
+        raise must_be("threshold", f"a coefficient {reach}", threshold)
+    rate = rate_for(fdr, str(by), has_null=by.has_null)
     most = _DEFAULT_TOP if top is None and threshold is None else top
     door, (table, _) = _door(asked, device, table, None)
     rows, tiles = door.tiles(table, at_most=rate)
     if by.features is None:
         whole = DependenceMatrix.of(rows, None, next(tiles), correction=correction)
-        return whole.strongest(top=most, threshold=threshold, q=q)
-    strongest = TopPairs(top=most, threshold=threshold, q=rate, correction=correction)
+        return whole.strongest(top=most, threshold=threshold, fdr=fdr)
+    strongest = TopPairs(top=most, threshold=threshold, fdr=rate, correction=correction)
     for edges in tiles:
         strongest.update(edges)
     kept, rates = strongest.result()

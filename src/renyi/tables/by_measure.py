@@ -24,25 +24,25 @@ Reasons: TypeAlias = NDArray[np.object_]
 
 _PAIRS_AT_ONCE = 64
 _NO_REASON = np.array("", dtype=object)
-# A single finding at 5 % has a p-value of at most 0.05 over the number of tests: so many shuffles for each show half of
-# that. All pairs together may take a hundred seconds, but for the shuffles that every pair has.
-_SHUFFLES_PER_TEST = 40
+# A single finding at 5 % has a p-value of at most 0.05 over the number of tests: so many permutations for each show
+# half of that. All pairs together may take a hundred seconds, but for the permutations that every pair has.
+_PERMUTATIONS_PER_TEST = 40
 _MOST_NANOSECONDS = 10**11
-_MOST_SHUFFLES = 10**6 - 1
+_MOST_PERMUTATIONS = 10**6 - 1
 # What a column has with itself is 1 for most measures, but for rounding.
 _ROUNDING = 1e-12
 
 
 class _Tested(NamedTuple):
-    """Logarithms of p-values, NaN where there are none; which come from shuffles, and how many of these at most."""
+    """Logarithms of p-values, NaN where there are none; which come from permutations, and how many of these at most."""
 
     log_pvalues: Array
-    is_shuffled: Mask
+    is_permuted: Mask
     n_resamples: int
 
     def take(self, which: NDArray[Any], /) -> "_Tested":
         """Those of some pairs."""
-        return _Tested(self.log_pvalues[which], self.is_shuffled[which], self.n_resamples)
+        return _Tested(self.log_pvalues[which], self.is_permuted[which], self.n_resamples)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -99,13 +99,13 @@ class MeasuredEdges(Edges):
         return _beside(Spearman(), self)
 
     @property
-    def has_law(self) -> bool:
+    def has_null(self) -> bool:
         """Whether p-values come with the measure."""
-        return self.by.has_law
+        return self.by.has_null
 
     @property
-    def smallest_shuffled(self) -> float:
-        """The smallest p-value that shuffles can show."""
+    def smallest_permuted(self) -> float:
+        """The smallest p-value that permutations can show."""
         return 1.0 / (1 + self._tested.n_resamples)
 
     @cached_property
@@ -118,9 +118,9 @@ class MeasuredEdges(Edges):
         return self._tested.log_pvalues
 
     @property
-    def is_shuffled(self) -> Mask:
-        """Which p-values come from shuffles."""
-        return self._tested.is_shuffled
+    def is_permuted(self) -> Mask:
+        """Which p-values come from permutations."""
+        return self._tested.is_permuted
 
     @cached_property
     def debiased(self) -> Array:
@@ -203,7 +203,7 @@ def measured(
     itself = np.empty(0) if y is not None else _with_themselves(measure, x, prepared, progress)
     n, coefficient, log_pvalues, reasons = pairs.measured(progress)
     found = _found(i, j, n, coefficient)
-    tested = pairs.shuffled(found, log_pvalues, progress)
+    tested = pairs.permuted(found, log_pvalues, progress)
     return MeasuredEdges(x, others, found, by=measure, test=lambda: tested, itself=itself, reasons=reasons)
 
 
@@ -213,12 +213,12 @@ def _found(i: Index, j: Index, n: Index, coefficient: Array) -> FoundPairs:
         i=i,
         j=j,
         n=n,
-        ranks=np.zeros((len(i), 2), dtype=np.int32),
+        dimensions=np.zeros((len(i), 2), dtype=np.int32),
         coefficient=coefficient,
         log_pvalue=unknown,
         pearson=unknown,
         spearman=unknown,
-        is_shuffled=np.zeros(len(i), dtype=bool),
+        is_permuted=np.zeros(len(i), dtype=bool),
     )
 
 
@@ -313,34 +313,34 @@ class _Pairs:
         def one(pair: int) -> tuple[float]:
             return (self._by_theory(*self._sides(pair), float(found.coefficient[pair])),)
 
-        log_pvalues = self.measure.every_law(*self.prepared, self.index, found.coefficient)
+        log_pvalues = self.measure.null_tails(*self.prepared, self.index, found.coefficient)
         if log_pvalues is None:
             log_pvalues = np.full(len(found.n), np.nan)
         left = np.flatnonzero(np.isnan(log_pvalues))
         log_pvalues[left] = self._each(one, left, "Testing pairs", progress)[:, 0]
-        return self.shuffled(found, log_pvalues, progress)
+        return self.permuted(found, log_pvalues, progress)
 
-    def shuffled(self, found: FoundPairs, log_pvalues: Array, progress: bool) -> _Tested:
-        """P-values by shuffles where theory has none; of a measure without a law none, which would take too long."""
+    def permuted(self, found: FoundPairs, log_pvalues: Array, progress: bool) -> _Tested:
+        """P-values by permutation where theory has none; none of a measure without any, which takes too long."""
         is_known = np.isfinite(found.coefficient)
-        is_shuffled = is_known & np.isnan(log_pvalues) & self.measure.has_law
-        left = np.flatnonzero(is_shuffled)
-        # What the columns hold decides how many are shuffled, not how they are paired: p-values stay valid.
+        is_permuted = is_known & np.isnan(log_pvalues) & self.measure.has_null
+        left = np.flatnonzero(is_permuted)
+        # What the columns hold decides how many are permuted, not how they are paired: p-values stay valid.
         nanoseconds = self.measure.nanoseconds_per_row * int(found.n[left].sum())
         n_resamples = _n_resamples(int(np.count_nonzero(is_known)), nanoseconds)
 
         def one(pair: int) -> tuple[float]:
             value = float(found.coefficient[pair])
-            shuffled = self.measure.by_shuffles(*self._sides(pair), value, n_resamples=n_resamples)
-            return (float(np.log(shuffled.pvalue)),)
+            permuted = self.measure.by_permutation(*self._sides(pair), value, n_resamples=n_resamples)
+            return (float(np.log(permuted.pvalue)),)
 
         log_pvalues = log_pvalues.copy()
-        log_pvalues[left] = self._each(one, left, "Shuffling pairs", progress)[:, 0]
-        return _Tested(log_pvalues, is_shuffled, n_resamples)
+        log_pvalues[left] = self._each(one, left, "Permuting pairs", progress)[:, 0]
+        return _Tested(log_pvalues, is_permuted, n_resamples)
 
     def _by_theory(self, x: Side[Any], y: Side[Any], value: float) -> float:
-        law = self.measure.by_theory(x, y, value)
-        return np.nan if law is None else law.log_pvalue
+        tail = self.measure.by_theory(x, y, value)
+        return np.nan if tail is None else tail.log_pvalue
 
     def _each(self, work: Callable[[int], tuple[float, ...]], pairs: Index, what: str, progress: bool) -> Array:
         """The numbers (pairs, …) that each of some pairs gives, many pairs at a time."""
@@ -363,6 +363,6 @@ class _Pairs:
 
 
 def _n_resamples(n_tests: int, nanoseconds: int) -> int:
-    """Shuffles of a pair at most, by the tests that are made and what one shuffle of every pair takes."""
+    """Permutations of a pair at most, by the tests that are made and what one permutation of every pair takes."""
     affordable = _MOST_NANOSECONDS // max(nanoseconds, 1)
-    return max(N_RESAMPLES, min(_SHUFFLES_PER_TEST * n_tests, affordable, _MOST_SHUFFLES))
+    return max(N_RESAMPLES, min(_PERMUTATIONS_PER_TEST * n_tests, affordable, _MOST_PERMUTATIONS))

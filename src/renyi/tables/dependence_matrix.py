@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class Fold(NamedTuple):
-    """A line of what was found: the pair that speaks for it, and how many pairs it stands for.
+    """A line of what was found: the pair that speaks for it, and all pairs it stands for.
 
     `sign` is "=" where y are columns nearly the same as x, "~" where all of them agree in some level.
     """
 
     edge: int
     y: tuple[str, ...]
-    n_pairs: int
+    edges: tuple[int, ...]
     sign: str
 
 
@@ -65,9 +65,9 @@ class DependenceMatrix(TableResult):
         Rows of the table.
     notes : tuple of str
         What reading had to decide, in sentences: text that is dates or numbers, cells that count as missing, names.
-    n_tests, n_shuffled : int
-        Tests made, and how many of them have a p-value from shuffles, which cannot be below 0.0001 (by measures other
-        than the RDC: less in tables of many tests).
+    n_tests, n_permuted : int
+        Tests made, and how many of them have a p-value from permutations, which cannot be below 0.0001 (by measures
+        other than the RDC: less in tables of many tests).
     """
 
     names: tuple[str, ...] = ()
@@ -101,14 +101,14 @@ class DependenceMatrix(TableResult):
         np.fill_diagonal(spread, diagonal)
         return spread
 
-    def top(self, n: int = 20, *, q: float | None = None, fold: bool = True) -> Any:
-        """The strongest dependences at a false discovery rate of q, as a frame.
+    def top(self, n: int = 20, *, fdr: float | None = None, fold: bool = True) -> Any:
+        """The strongest dependences at a false discovery rate, as a frame.
 
         Parameters
         ----------
         n : int, default 20
             Rows at most.
-        q : float, optional
+        fdr : float, optional
             False discovery rate, by default 0.05; refused where nothing is tested, and all pairs are ranked.
         fold : bool, default True
             Tell columns that are nearly the same as one: the first speaks for all, and one row names the others.
@@ -124,13 +124,13 @@ class DependenceMatrix(TableResult):
             would have missed it), `p`, `q`, `n`, `remark` (what the strength is without the one or two rows that carry
             it, counted from 0; mostly empty); folded also `stands_for`, the number of pairs that a row stands for.
         """
-        ranked = self._found(n, q)
+        ranked = self._found(n, fdr)
         if not fold:
             return self._frame(ranked[:n])
         lines = self.folded(ranked)[: int(n)]
         kept = np.array([line.edge for line in lines], dtype=np.intp)
         partners = np.array([", ".join(line.y) for line in lines], dtype=str)
-        sizes = np.array([line.n_pairs for line in lines], dtype=np.intp)
+        sizes = np.array([len(line.edges) for line in lines], dtype=np.intp)
 
         def with_aliases(columns: dict[str, Any]) -> Any:
             return self.new_frame({**columns, "y": partners, "stands_for": sizes})
@@ -140,7 +140,7 @@ class DependenceMatrix(TableResult):
     def folded(self, ranked: Index, /) -> "list[Fold]":
         """Of ranked pairs one line for each pair of clusters, and one for columns that all agree in a level."""
         if self.other_names is not None:
-            return [Fold(edge, (self.other_names[self.edges.found.j[edge]],), 1, "") for edge in ranked.tolist()]
+            return [Fold(edge, (self.other_names[self.edges.found.j[edge]],), (edge,), "") for edge in ranked.tolist()]
         leaders, found = self._leaders(ranked), self.edges.found
         agreeing = self._agreeing(ranked, leaders)
         lines: dict[tuple[int, int], list[int]] = {}
@@ -155,14 +155,14 @@ class DependenceMatrix(TableResult):
             if a < 0:
                 others = tuple(self.names[column] for column, first in agreeing.items() if first == b != column)
                 edge = next(edge for edge in edges if b in (found.i[edge], found.j[edge]))
-                told.append(Fold(edge, others, len(edges), "~"))
+                told.append(Fold(edge, others, tuple(edges), "~"))
                 continue
             # The leaders speak for their clusters, if their own pair is among the ranked ones.
             spoken = (edge for edge in edges if found.i[edge] == a and (a == b or found.j[edge] == b))
             edge = next(spoken, edges[0])
             aliases = tuple(name for name, leader in zip(self.names, leaders, strict=True) if leader == a)[1:]
             partners = aliases if a == b else (self.names[found.j[edge]],)
-            told.append(Fold(edge, partners, len(edges), "=" if a == b else ""))
+            told.append(Fold(edge, partners, tuple(edges), "=" if a == b else ""))
         # Who speaks for a line may be weaker than the line was, hence once more.
         lower = self.edges.lower
         return sorted(told, key=lambda line: -lower[line.edge])
@@ -210,9 +210,9 @@ class DependenceMatrix(TableResult):
         )
         return frame.set_index("").rename_axis(None) if hasattr(frame, "set_index") else frame
 
-    def strongest(self, *, top: int | None, threshold: float | None, q: float | None) -> Any:
+    def strongest(self, *, top: int | None, threshold: float | None, fdr: float | None) -> Any:
         """The strongest pairs as a frame, at most so many, and none below a threshold."""
-        ranked = self.ranked(self.rate(q))
+        ranked = self.ranked(self.rate(fdr))
         kept = ranked if threshold is None else ranked[self.edges.strength[ranked] >= threshold]
         return self._frame(kept[:top])
 

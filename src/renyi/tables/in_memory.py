@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from renyi.allpairs.column_group import ColumnGroup, Variable, ready
-from renyi.allpairs.compare import SHUFFLES, FoundPairs, InMemory, compare
+from renyi.allpairs.compare import PERMUTATIONS, FoundPairs, InMemory, compare
 from renyi.allpairs.edges import Edges
 from renyi.allpairs.few_rows import FewRows
 from renyi.allpairs.masked_moments import distinct_masks
@@ -145,7 +145,7 @@ class TableInMemory:
         if few is not None:
             yield from self._on_few_rows(few, tiles)
             tiles = [tile for tile in tiles if not few.has(*tile)]
-        work = [partial(compare, *tile, InMemory(), SHUFFLES, at_most=at_most) for tile in tiles]
+        work = [partial(compare, *tile, InMemory(), PERMUTATIONS, at_most=at_most) for tile in tiles]
         yield from self._watched(work, "Comparing pairs")
 
     def _on_few_rows(self, few: FewRows, tiles: Sequence[tuple[ColumnGroup, ColumnGroup]]) -> Iterator[FoundPairs]:
@@ -156,7 +156,7 @@ class TableInMemory:
             left.append(FoundPairs.of(found, is_waiting))
             yield FoundPairs.of(found, ~is_waiting)
         if left:
-            work = [partial(few.permute, some, SHUFFLES) for some in few.alike(FoundPairs.joined(left))]
+            work = [partial(few.permute, some, PERMUTATIONS) for some in few.alike(FoundPairs.joined(left))]
             yield from self._watched(work, "Permuting pairs")
 
     def _watched(self, work: Sequence[Callable[[], FoundPairs]], title: str) -> Iterator[FoundPairs]:
@@ -196,12 +196,12 @@ def given_others(
         i=np.arange(len(results)),
         j=np.zeros(len(results), dtype=np.intp),
         n=np.array([result.n_samples for result in results], dtype=np.intp),
-        ranks=np.array([result.ranks for result in results], dtype=np.int32),
+        dimensions=np.array([result.dimensions for result in results], dtype=np.int32),
         coefficient=np.array([result.coefficient for result in results]),
         log_pvalue=np.array([result.log_pvalue for result in results]),
         pearson=unknown,
         spearman=unknown,
-        is_shuffled=np.zeros(len(results), dtype=bool),
+        is_permuted=np.zeros(len(results), dtype=bool),
     )
     known = np.array([result.debiased for result in results])
     # What z leaves of the columns has no cells to look at.

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from renyi.allpairs.edges import Edges
 from renyi.compute.arrays import Array, Index
-from renyi.errors import InputError, brief, is_integer, is_number
-from renyi.inference.false_discovery import Correction, adjust
+from renyi.errors import InputError, brief, check_integer
+from renyi.inference.false_discovery import FDR, Correction, adjust, check_rate
 from renyi.pair import showing
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from renyi.data.table import Table
 
 
-# What is reported where nobody asks for another rate.
-_RATE = 0.05
 # What is said of columns by their names.
 _SAID = ("types", "skipped", "pooled")
 
@@ -151,13 +149,13 @@ class TableResult:
         """Tests made."""
         return int(np.count_nonzero(np.isfinite(self.edges.pvalues)))
 
-    def n_found(self, q: float = 0.05) -> int:
-        """Dependences at a false discovery rate of q; none where nothing is tested."""
-        return int(np.count_nonzero(self.edge_qvalues <= _checked_rate(q)))
+    def n_found(self, fdr: float = FDR) -> int:
+        """Number of dependences at a false discovery rate; none where nothing is tested."""
+        return int(np.count_nonzero(self.edge_qvalues <= check_rate(fdr)))
 
-    def rate(self, q: float | None, /) -> float:
+    def rate(self, fdr: float | None, /) -> float:
         """The false discovery rate that is asked for, by default 0.05; refused where nothing is tested."""
-        return rate_for(q, self.edges.measure, has_law=self.edges.has_law)
+        return rate_for(fdr, self.edges.measure, has_null=self.edges.has_null)
 
     def ranked(self, rate: float | None = None, /) -> Index:
         """Positions of the pairs, those at a false discovery rate alone; not tested they are all.
@@ -166,7 +164,7 @@ class TableResult:
         """
         edges, found = self.edges, self.edges.found
         kept = np.arange(len(edges))
-        if rate is not None and edges.has_law:
+        if rate is not None and edges.has_null:
             kept = np.flatnonzero(self.edge_qvalues <= rate)
         # What could not be measured comes last, equal ones in the order of the table.
         edges.look_at(kept)
@@ -176,15 +174,15 @@ class TableResult:
         return np.asarray(kept[order])
 
     @property
-    def n_shuffled(self) -> int:
-        """Tests whose p-value comes from shuffles, and cannot be below `edges.smallest_shuffled`."""
-        return int(np.count_nonzero(self.edges.is_shuffled))
+    def n_permuted(self) -> int:
+        """Tests whose p-value comes from permutations, and cannot be below `edges.smallest_permuted`."""
+        return int(np.count_nonzero(self.edges.is_permuted))
 
     def report(
         self,
         path: "str | PathLike[str]",
         *,
-        q: float | None = None,
+        fdr: float | None = None,
         title: str = "",
         pairs: "Sequence[tuple[str, str]]" = (),
         rows: int = 1000,
@@ -194,8 +192,8 @@ class TableResult:
         Parameters
         ----------
         path : str or path
-            The file: JSON where it ends in .json (docs/report-schema.md), else a page that needs no network.
-        q : float, optional
+            The file: JSON where it ends in .json (docs/reference/report-schema.md), else a page that needs no network.
+        fdr : float, optional
             False discovery rate at which a pair counts as found, by default 0.05; refused where nothing is tested.
         title : str, optional
             What the page is called.
@@ -216,30 +214,22 @@ class TableResult:
             )
 
         room = showing.report()
-        return cast("Path", room.write_report(self, path, room.ReportOptions(self.rate(q), title, pairs, rows)))
+        return cast("Path", room.write_report(self, path, room.ReportOptions(self.rate(fdr), title, pairs, rows)))
 
-    def _found(self, n: int, q: float | None) -> Index:
+    def _found(self, n: int, fdr: float | None) -> Index:
         """The pairs at a rate, strongest first, of which a number of rows is wanted."""
-        if not is_integer(n) or n < 1:
-            raise InputError(f"n={n!r} makes no sense: pass a whole number of rows, 1 or more")
-        return self.ranked(self.rate(q))
+        check_integer(n, "n")
+        return self.ranked(self.rate(fdr))
 
     def _frame(self, which: Index) -> Any:
         return self.edges.take(which).to_frame(self.new_frame, qvalues=self.edge_qvalues[which])
 
 
-def rate_for(q: float | None, measure: str, /, *, has_law: bool) -> float:
+def rate_for(fdr: float | None, measure: str, /, *, has_null: bool) -> float:
     """The false discovery rate that is asked for of a measure, by default 0.05; refused where nothing is tested."""
-    if q is not None and not has_law:
+    if fdr is not None and not has_null:
         raise InputError(
-            f"q={brief(q)} is a false discovery rate, and {measure} ranks pairs without testing them: leave q out, or "
-            "choose a measure with a law, such as 'rdc'"
+            f"fdr={brief(fdr)} is a false discovery rate, and {measure} ranks pairs without testing: leave it out, "
+            "or choose a measure with a null distribution, such as 'rdc'"
         )
-    return _checked_rate(_RATE if q is None else q)
-
-
-def _checked_rate(q: Any, /) -> float:
-    """A false discovery rate, if it is one."""
-    if not is_number(q) or not 0.0 < q <= 1.0:
-        raise InputError(f"q={brief(q)} is no false discovery rate: pass a number above 0, at most 1")
-    return float(q)
+    return check_rate(FDR if fdr is None else fdr)

@@ -60,6 +60,6 @@ class Screening(TableResult):
         """One row a column, strongest first, in the kind of frame that came in."""
         return self._frame(self._order)
 
-    def top(self, n: int = 20, *, q: float | None = None) -> Any:
-        """The strongest columns at a false discovery rate of q, by default 0.05, as a frame."""
-        return self._frame(self._found(n, q)[:n])
+    def top(self, n: int = 20, *, fdr: float | None = None) -> Any:
+        """The strongest columns at a false discovery rate, by default 0.05, as a frame."""
+        return self._frame(self._found(n, fdr)[:n])

@@ -21,8 +21,8 @@ class TopPairs:
     Which rows carry a pair is looked at in the end; until then some more are kept than are asked for.
     """
 
-    def __init__(self, *, top: int | None, threshold: float | None, q: float, correction: Correction) -> None:
-        self._top, self._threshold, self._q, self._correction = top, threshold, q, correction
+    def __init__(self, *, top: int | None, threshold: float | None, fdr: float, correction: Correction) -> None:
+        self._top, self._threshold, self._fdr, self._correction = top, threshold, fdr, correction
         self._kept: list[Edges] = []
         self._n_kept = self._n_sorted = 0
         self._histogram = np.zeros(_N_CELLS, dtype=np.int64)
@@ -32,7 +32,7 @@ class TopPairs:
         log_pvalues = edges.found.log_pvalue
         self._histogram += np.bincount(_cells(log_pvalues[np.isfinite(log_pvalues)]), minlength=_N_CELLS)
         # A q-value is never below its p-value.
-        edges = edges.take(np.flatnonzero(log_pvalues <= np.log(self._q)))
+        edges = edges.take(np.flatnonzero(log_pvalues <= np.log(self._fdr)))
         if self._threshold is not None:
             edges = edges.take(np.flatnonzero(edges.strength >= self._threshold))
         self._kept.append(edges)
@@ -54,9 +54,9 @@ class TopPairs:
         """The pairs at the rate that was asked for, strongest first, and their q-values."""
         edges = Edges.joined(self._kept)
         rates = self.qvalues(edges.found.log_pvalue, self._correction)
-        edges.look_at(np.flatnonzero(rates <= self._q))
+        edges.look_at(np.flatnonzero(rates <= self._fdr))
         order = np.lexsort((edges.found.j, edges.found.i, edges.found.log_pvalue, -edges.lower))
-        which = order[rates[order] <= self._q][: self._top]
+        which = order[rates[order] <= self._fdr][: self._top]
         return edges.take(which), rates[which]
 
     def qvalues(self, log_pvalue: Array, correction: Correction, /) -> Array:

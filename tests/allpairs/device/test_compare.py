@@ -46,15 +46,15 @@ def test_tensors_have_the_numbers_of_arrays(n, tolerance, rng):
     expected, found = renyi.matrix(values), renyi.matrix(torch.tensor(values))
     for name in ("values", "pearson", "spearman", "debiased"):
         assert difference(found, expected, name) < tolerance * (10 if name == "debiased" else 1)
-    by_law = ~np.isnan(expected.pvalues) & (expected.pvalues > 1e-290)
-    if expected.n_shuffled:
-        by_law[:] = False
-        by_law[:3, :3] = ~np.eye(3, dtype=bool)
-    assert np.log(found.pvalues[by_law]) == pytest.approx(
-        np.log(expected.pvalues[by_law]), abs=30 * tolerance, rel=1e-5
+    by_theory = ~np.isnan(expected.pvalues) & (expected.pvalues > 1e-290)
+    if expected.n_permuted:
+        by_theory[:] = False
+        by_theory[:3, :3] = ~np.eye(3, dtype=bool)
+    assert np.log(found.pvalues[by_theory]) == pytest.approx(
+        np.log(expected.pvalues[by_theory]), abs=30 * tolerance, rel=1e-5
     )
     assert (found.n_samples == expected.n_samples).all()
-    assert found.n_shuffled == expected.n_shuffled
+    assert found.n_permuted == expected.n_permuted
     assert found.names == expected.names
 
 
@@ -138,13 +138,13 @@ def test_rows_that_lack_a_value_can_be_dropped(rng):
     assert difference(found, renyi.matrix(values, missing="listwise"), "values") < 1e-9
 
 
-def test_pairs_without_a_law_are_shuffled_where_they_are(rng):
+def test_pairs_without_a_null_distribution_are_permuted_where_they_are(rng):
     values = np.zeros((400, 3))
     values[:5, 0] = values[100:106, 1] = 1.0
     values[:5, 2] = 1.0
     values[6, 2] = 1.0
     expected, found = renyi.matrix(values), renyi.matrix(torch.tensor(values))
-    assert found.n_shuffled == expected.n_shuffled == 3
+    assert found.n_permuted == expected.n_permuted == 3
     assert found.pvalues[0, 2] == expected.pvalues[0, 2] == pytest.approx(1e-4)
     assert found.pvalues[0, 1] > 0.5
 
@@ -171,7 +171,7 @@ CROSSED = {
 @pytest.mark.parametrize("name", CROSSED)
 @pytest.mark.parametrize("n", [45, 300])
 def test_no_threshold_of_a_device_moves_a_number(name, n, rng, monkeypatch):
-    # On few rows ties would have p-values from shuffles, which take long without room.
+    # On few rows ties would have p-values from permutations, which take long without room.
     values = dependent(n, rng, n_columns=15) if n >= 50 else rng.standard_normal((n, 15))
     sides = values[:, ::3], values[:, 1::3]
     expected, of_sides = renyi.matrix(values), renyi.matrix(*sides)
@@ -229,7 +229,7 @@ def gaps_in(values, rng, share=0.1):
 
 @pytest.mark.parametrize("n", [40, 300])
 def test_tensors_with_gaps_have_the_numbers_of_arrays(n, rng):
-    # On few rows ties would have p-values from shuffles.
+    # On few rows ties would have p-values from permutations.
     values = gaps_in(dependent(n, rng, n_columns=12) if n >= 50 else rng.standard_normal((n, 12)), rng)
     assert_same_table(renyi.matrix(torch.tensor(values)), renyi.matrix(values), 1e-8)
     sides = values[:, ::3], values[:, 1::3]
@@ -249,7 +249,7 @@ def test_many_rows_with_gaps_have_the_log_pvalues_of_arrays_to_four_digits(kinds
     orders = [np.lexsort((edges.found.j, edges.found.i)) for edges in (of_table, known)]
     log_p, known_log_p = of_table.log_pvalues[orders[0]], known.log_pvalues[orders[1]]
     # Of copies 1 − coefficient² is what single precision has left, in memory too.
-    is_meant = ~known.is_shuffled[orders[1]] & (known.found.coefficient[orders[1]] < 0.9999)
+    is_meant = ~known.is_permuted[orders[1]] & (known.found.coefficient[orders[1]] < 0.9999)
     assert is_meant.sum() >= 60
     assert np.abs(log_p / known_log_p - 1.0)[is_meant].max() < 1e-4
 
@@ -282,9 +282,9 @@ def test_pairs_are_found_at_their_places(is_square, rng):
     if is_square:
         assert found.places([(j, i) for i, j in pairs]).tolist() == list(range(len(pairs)))
     assert found.coefficient.tolist() == [matrices["coefficient"][pair] for pair in pairs]
-    assert np.flatnonzero(found.is_shuffled).tolist() == [pairs.index((2, 3))]
+    assert np.flatnonzero(found.is_permuted).tolist() == [pairs.index((2, 3))]
     assert found.n.tolist() == [50] * len(pairs)
-    assert found.ranks.tolist() == [[8, 3]] * len(pairs)
+    assert found.dimensions.tolist() == [[8, 3]] * len(pairs)
     assert found.heavier is None
     assert found.matrix("coefficient") is matrices["coefficient"]
     assert found.matrix("n") is None

@@ -45,7 +45,10 @@ def test_functions_of_many_numbers_of_rows_span_what_single_ones_do(name, settin
     assert batches
     for n, one in found.items():
         expected = one_by_one(n, settings)
-        assert (one.basis.rank, one.scales.basis.rank) == (expected.basis.rank, expected.scales.basis.rank)
+        assert (one.basis.dimension, one.scales.basis.dimension) == (
+            expected.basis.dimension,
+            expected.scales.basis.dimension,
+        )
         assert (one.basis.n_samples, one.basis.n_cells) == (n, expected.basis.n_cells)
         assert (one.basis.cell_counts == expected.basis.cell_counts).all()
         assert one.basis.goes_by_rows == expected.basis.goes_by_rows
@@ -65,13 +68,13 @@ def test_tables_on_the_device_are_those_that_are_made_in_memory_later():
         assert one is found[200 + k]
         for side, tables in ((one.basis, batch.coefficient), (one.scales.basis, batch.nested)):
             assert "table" not in side.__dict__
-            rank, cells = side.rank, side.n_cells
+            dimension, cells = side.dimension, side.n_cells
             assert "table" not in side.__dict__
             assert side.table is side.table
-            assert np.abs(tables[k, :cells, :rank].numpy() - side.table).max() < 1e-9
+            assert np.abs(tables[k, :cells, :dimension].numpy() - side.table).max() < 1e-9
             # Cells beyond those of a column, and the one of missing rows, have nothing.
             assert not tables[k, cells:].any()
-            assert not tables[k, :, rank:].any()
+            assert not tables[k, :, dimension:].any()
         middles = batch.middles[k].numpy()
         np.testing.assert_array_equal(middles[: one.scales.basis.n_cells], one.scales.smooth.middles)
         assert np.isnan(middles[one.scales.basis.n_cells :]).all()
@@ -99,9 +102,9 @@ def test_what_is_made_later_is_copied_as_it_is(again, is_made):
     found, _ = tie_free(range(100, 110), DEFAULT, CPU)
     basis = found[105].basis
     if is_made:
-        assert basis.table.shape == (105, basis.rank)
+        assert basis.table.shape == (105, basis.dimension)
     other = again(basis)
-    assert (other.rank, other.n_samples, other.largest_leverage) == (basis.rank, 105, basis.largest_leverage)
+    assert (other.dimension, other.n_samples, other.largest_leverage) == (basis.dimension, 105, basis.largest_leverage)
     np.testing.assert_array_equal(other.table, basis.table)
     with pytest.raises(AttributeError, match="nothing_of_the_kind"):
         _ = other.nothing_of_the_kind

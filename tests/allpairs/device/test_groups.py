@@ -12,9 +12,9 @@ N = 240
 
 
 def rows_of(stack, column):
-    """The functions of one column (rows, rank) of a stack on a device."""
+    """The functions of one column (rows, dimension) of a stack on a device."""
     table = sum(part.double() for part in stack.tables).numpy()
-    return table[stack.places[:, column].numpy(), : stack.rank]
+    return table[stack.places[:, column].numpy(), : stack.dimension]
 
 
 @pytest.fixture(params=[0.0, 0.15], ids=["complete", "gaps"])
@@ -31,9 +31,9 @@ def test_groups_have_the_functions_of_memory_at_every_row(sides):
             assert (stack is None) == (known is None)
             if stack is None:
                 continue
-            assert (len(stack), stack.rank, stack.n_rows) == (len(known), known.rank, N)
+            assert (len(stack), stack.dimension, stack.n_rows) == (len(known), known.dimension, N)
             assert stack.sizes == known.sizes
-            rows = known.rows(slice(0, N)).reshape(len(known), known.rank, N)
+            rows = known.rows(slice(0, N)).reshape(len(known), known.dimension, N)
             for k in range(len(stack)):
                 assert np.abs(rows_of(stack, k).T - rows[k]).max() < 1e-9
 
@@ -58,10 +58,10 @@ def test_what_deletion_takes_is_there_where_some_column_has_gaps(sides):
         if here.recipes is not None:
             assert np.abs(gaps.recipes.numpy() - np.stack(here.recipes)).max() < 1e-9
         if here.moments is not None:
-            assert gaps.functions.rank == here.moments.at(np.zeros(1)).shape[1] - 1
+            assert gaps.functions.dimension == here.moments.at(np.zeros(1)).shape[1] - 1
         else:
-            rank = here.nested.rank
-            assert gaps.functions.rank == rank + rank * (rank + 1) // 2
+            dimension = here.nested.dimension
+            assert gaps.functions.dimension == dimension + dimension * (dimension + 1) // 2
 
 
 def test_a_part_of_a_group_is_that_of_all_it_has(sides):

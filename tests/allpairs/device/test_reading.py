@@ -205,9 +205,9 @@ def test_some_columns_are_taken_with_what_is_told_of_them(rng):
 
 def test_functions_of_tables_without_a_device_read_tensors_too(rng):
     tensors, arrays = of_tensors("a card", rng)
-    expected = renyi.pairs(arrays, q=1.0)
-    assert str(renyi.pairs(tensors, q=1.0)) == str(expected)
-    found = renyi.pairs({f"x{j}": column for j, column in enumerate(tensors.T)}, q=1.0)
+    expected = renyi.pairs(arrays, fdr=1.0)
+    assert str(renyi.pairs(tensors, fdr=1.0)) == str(expected)
+    found = renyi.pairs({f"x{j}": column for j, column in enumerate(tensors.T)}, fdr=1.0)
     assert str(found) == str(expected)
     # Beside arrays a tensor is one of them.
     both = renyi.matrix({"x0": tensors[:, 0], "x1": arrays[:, 1]})

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from device_groups import both_ways, frame_with_gaps  # noqa: E402
 from renyi.allpairs.common_rows import CommonPairs, MaskedSide  # noqa: E402
-from renyi.allpairs.compare import SHUFFLES, InMemory, compare, pair_of_rows  # noqa: E402
+from renyi.allpairs.compare import PERMUTATIONS, InMemory, compare, pair_of_rows  # noqa: E402
 from renyi.allpairs.device.rows import DeviceSide, RowsOnDevice  # noqa: E402
 from renyi.compute.arrays import in_memory  # noqa: E402
 
@@ -73,20 +73,20 @@ def test_common_pairs_and_their_sums_are_those_of_memory(sides):
         expected = CommonPairs(known, InMemory().sides(*here, i, j))
         np.testing.assert_allclose(in_memory(found.coefficient), expected.coefficient, atol=1e-8)
         np.testing.assert_allclose(in_memory(found.log_pvalue), expected.log_pvalue, rtol=1e-6, atol=1e-6)
-        assert (in_memory(found.ranks) == expected.ranks).all()
+        assert (in_memory(found.dimensions) == expected.dimensions).all()
 
 
 def test_tiles_of_columns_with_gaps_are_compared_as_in_memory(sides):
     for there, here, _, _ in tiles(sides):
         if there[0] is there[1] and len(there[0].positions) == 1:
             continue
-        found, expected = compare(*there, RowsOnDevice(), SHUFFLES), compare(*here, InMemory(), SHUFFLES)
+        found, expected = compare(*there, RowsOnDevice(), PERMUTATIONS), compare(*here, InMemory(), PERMUTATIONS)
         assert (in_memory(found.i) == expected.i).all()
         assert (in_memory(found.n) == expected.n).all()
         np.testing.assert_allclose(in_memory(found.coefficient), expected.coefficient, atol=1e-8)
         np.testing.assert_allclose(in_memory(found.log_pvalue), expected.log_pvalue, rtol=1e-6, atol=1e-6)
         np.testing.assert_allclose(in_memory(found.spearman), expected.spearman, atol=1e-7)
-        assert (in_memory(found.is_shuffled) == expected.is_shuffled).all()
+        assert (in_memory(found.is_permuted) == expected.is_permuted).all()
 
 
 @pytest.mark.parametrize("is_known", [False, True])
@@ -100,10 +100,10 @@ def test_single_pairs_have_the_products_of_their_common_rows(is_known, sides):
             continue
         x, y, crosses = rows.pair(*there, a, b)
         known = pair_of_rows(here[0].variables[a], here[1].variables[b])
-        assert (x.basis.n_samples, x.basis.rank, y.basis.rank) == (
+        assert (x.basis.n_samples, x.basis.dimension, y.basis.dimension) == (
             known[0].basis.n_samples,
-            known[0].basis.rank,
-            known[1].basis.rank,
+            known[0].basis.dimension,
+            known[1].basis.dimension,
         )
         assert (crosses is None) == ("vector" in (there[0].scales.kind, there[1].scales.kind))
         assert x.scales.leverages == pytest.approx(known[0].scales.leverages, rel=1e-7)

@@ -11,9 +11,9 @@ from renyi.compute import devices  # noqa: E402
 from tensor_tables import InHost  # noqa: E402
 
 
-def stack_of(n_columns, rank, rng, *, n_rows=300, dtype=torch.float64):
-    """Functions of some columns on cells of two tables, and the same at all rows (rows, columns, rank)."""
-    tables = [rng.standard_normal((n_cells, rank)) for n_cells in (40, 25)]
+def stack_of(n_columns, dimension, rng, *, n_rows=300, dtype=torch.float64):
+    """Functions of some columns on cells of two tables, and the same at all rows (rows, columns, dimension)."""
+    tables = [rng.standard_normal((n_cells, dimension)) for n_cells in (40, 25)]
     codes = np.column_stack([rng.integers(40 * (k % 2), 40 + 25 * (k % 2), n_rows) for k in range(n_columns)])
     stack = DeviceStack.of(tables, torch.tensor(codes.astype(np.int32)), dtype=dtype)
     return stack, np.concatenate(tables)[codes]
@@ -33,13 +33,15 @@ def cut_up(monkeypatch, *, strip, rows, width):
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3, 4, 11, 12])
-@pytest.mark.parametrize("rank", [1, 3, 8, 13])
+@pytest.mark.parametrize("dimension", [1, 3, 8, 13])
 @pytest.mark.parametrize("rows", [10**6, 97])
 @pytest.mark.parametrize("width", [8, 4, 2])
-def test_columns_with_themselves_have_the_products_of_every_pair_both_ways(n_columns, rank, rows, width, monkeypatch):
+def test_columns_with_themselves_have_the_products_of_every_pair_both_ways(
+    n_columns, dimension, rows, width, monkeypatch
+):
     rng = np.random.default_rng(n_columns)
     cut_up(monkeypatch, strip=2, rows=rows, width=width)
-    stack, values = stack_of(n_columns, rank, rng)
+    stack, values = stack_of(n_columns, dimension, rng)
     assert len(stack._strips()) == (1 if stack.blocks > 1 else -(-n_columns // 2))
     found = stack.products(stack).numpy()
     assert np.abs(found - products_of(values, values)).max() < 1e-10
@@ -94,14 +96,14 @@ def test_functions_of_any_size_multiply_in_halves(rng, monkeypatch):
 # Rows that lie elsewhere than what works on them.
 
 
-def with_gaps(n_columns, rng, *, n_rows=300, rank=5):
+def with_gaps(n_columns, rng, *, n_rows=300, dimension=5):
     """Functions of columns on 30 cells each, after which comes one of missing rows."""
-    tables = rng.standard_normal((n_columns, 31, rank))
+    tables = rng.standard_normal((n_columns, 31, dimension))
     tables[:, -1] = 0.0
     codes = rng.integers(0, 31, (n_rows, n_columns))
     starts = 31 * np.arange(n_columns)
     stack = DeviceStack.of_table(
-        torch.tensor(tables.reshape(-1, rank)),
+        torch.tensor(tables.reshape(-1, dimension)),
         torch.tensor((codes + starts).astype(np.int32)),
         dtype=torch.float64,
         starts=starts.tolist(),
@@ -135,7 +137,7 @@ def test_places_in_memory_are_moved_as_they_are_needed(rng, monkeypatch):
 
 @pytest.mark.parametrize("are_rows", [False, True])
 def test_many_functions_are_multiplied_by_cells_unless_these_are_rows(are_rows, rng, monkeypatch):
-    stack, codes = with_gaps(3, rng, rank=60)
+    stack, codes = with_gaps(3, rng, dimension=60)
     stack = replace(stack, has_rows_for_cells=are_rows)
     values = np.stack([stack.tables[0][31 * k + codes[:, k], :60].numpy() for k in range(3)], axis=1)
     by_cells = []
@@ -151,7 +153,7 @@ def test_many_functions_are_multiplied_by_cells_unless_these_are_rows(are_rows, 
 def test_functions_follow_one_another_on_the_same_cells(rng):
     stack, codes = with_gaps(3, rng)
     both = stack.leading(2).followed_by(stack)
-    assert (both.rank, len(both), both.sizes) == (7, 3, stack.sizes)
+    assert (both.dimension, len(both), both.sizes) == (7, 3, stack.sizes)
     values = np.stack([stack.tables[0][31 * k + codes[:, k], :5].numpy() for k in range(3)], axis=1)
     expected = np.concatenate((values[..., :2], values), axis=2)
     assert np.abs(both.products(both).numpy() - products_of(expected, expected)).max() < 1e-10

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import renyi
-from renyi.allpairs.compare import SHUFFLES
+from renyi.allpairs.compare import PERMUTATIONS
 from renyi.allpairs.streaming import plan as plans
 from renyi.allpairs.streaming.column_stats import ColumnStats
 from renyi.allpairs.streaming.plan import Plan
@@ -55,7 +55,7 @@ def folded(plan, columns, cuts=(100, 101)):
 def test_pairs_are_those_of_the_table(rng):
     columns = table(rng)
     plan, whole = plan_of(columns), renyi.matrix(columns)
-    edges = plan.edges(folded(plan, columns), SHUFFLES)
+    edges = plan.edges(folded(plan, columns), PERMUTATIONS)
     i, j = edges.found.i, edges.found.j
     assert len(edges) == 15
     np.testing.assert_allclose(edges.found.coefficient, whole.values[i, j], atol=1e-9)
@@ -70,7 +70,7 @@ def test_pairs_are_those_of_the_table(rng):
 def test_targets_are_compared_with_all_others(rng):
     columns = table(rng)
     plan, whole = plan_of(columns, targets=("curve",)), renyi.screen(columns, "curve")
-    edges = plan.edges(folded(plan, columns), SHUFFLES)
+    edges = plan.edges(folded(plan, columns), PERMUTATIONS)
     found = {plan.x[i].column.name: value for i, value in zip(edges.found.i, edges.found.coefficient, strict=True)}
     assert found == pytest.approx(dict(zip(whole.names, whole.values, strict=True)), abs=1e-9)
 
@@ -86,11 +86,11 @@ def test_small_budgets_make_rounds_of_tiles_that_are_all_pairs_together(rng):
         is_one_pair = len(part.tiles) == 1 and all(len(side.positions) == 1 for side in part.tiles[0])
         assert is_one_pair or part.n_bytes <= small.most_bytes
     assert sorted(k for part in rounds for k in part.which) == list(range(small.n_tiles))
-    expected = whole.edges(folded(whole, columns), SHUFFLES).found
+    expected = whole.edges(folded(whole, columns), PERMUTATIONS).found
     at = dict(zip(zip(expected.i.tolist(), expected.j.tolist(), strict=True), expected.coefficient, strict=True))
     seen = []
     for part in rounds:
-        edges = part.edges(folded(part, columns), SHUFFLES)
+        edges = part.edges(folded(part, columns), PERMUTATIONS)
         for a, b, value in zip(edges.found.i.tolist(), edges.found.j.tolist(), edges.found.coefficient, strict=True):
             seen.append((min(a, b), max(a, b)))
             assert value == pytest.approx(at[seen[-1]], abs=1e-9)
@@ -101,9 +101,9 @@ def test_rows_that_have_changed_are_refused(rng):
     columns = table(rng)
     plan = plan_of(columns)
     with pytest.raises(InputError, match="the first pass saw 300 rows and the second 200"):
-        plan.edges(folded(plan, {name: cells[:200] for name, cells in columns.items()}), SHUFFLES)
+        plan.edges(folded(plan, {name: cells[:200] for name, cells in columns.items()}), PERMUTATIONS)
     with pytest.raises(InputError, match="'noise' does not hold the values of the first pass any more"):
-        plan.edges(folded(plan, columns | {"noise": columns["noise"] ** 2}), SHUFFLES)
+        plan.edges(folded(plan, columns | {"noise": columns["noise"] ** 2}), PERMUTATIONS)
     with pytest.raises(InputError, match="'level' does not hold"):
         plan.fold(columns | {"level": np.full(300, "new")})
 

@@ -18,7 +18,7 @@ def test_moments_over_all_orders(n):
 
 
 def centred(matrix):
-    """What the law wants of a matrix."""
+    """What the null distribution wants of a matrix."""
     values = reference.double_centred(matrix)
     return Centred(np.diag(values).copy(), float((values**2).sum()), largest_eigenvalues(values))
 
@@ -30,9 +30,9 @@ def test_the_pvalue_is_the_share_of_orders_with_as_large_a_sum(rng):
     orders = [rng.permutation(60) for _ in range(4000)]
     sums = np.array([(a * b[np.ix_(order, order)]).sum() for order in orders])
     sides = (centred(reference.gaussian_kernel(side)) for side in (x, y))
-    by_law = np.exp(log_pvalue(float((a * b).sum()), *sides))
-    assert 0.002 < by_law < 0.2
-    assert by_law == pytest.approx(np.mean(sums >= (a * b).sum()), rel=0.25)
+    by_theory = np.exp(log_pvalue(float((a * b).sum()), *sides))
+    assert 0.002 < by_theory < 0.2
+    assert by_theory == pytest.approx(np.mean(sums >= (a * b).sum()), rel=0.25)
 
 
 def test_every_order_of_rows_that_are_equally_far_apart_has_the_same_sum(rng):
@@ -41,7 +41,7 @@ def test_every_order_of_rows_that_are_equally_far_apart_has_the_same_sum(rng):
     assert log_pvalue(total, centred(alike), centred(other)) == 0.0
 
 
-def test_no_law_holds_where_single_rows_weigh_too_much(rng):
+def test_no_theory_holds_where_single_rows_weigh_too_much(rng):
     usual = rng.standard_normal(60)
     rare = np.where(np.arange(60) < 1, 1.0, 0.0)
     sides = [centred(reference.gaussian_kernel(side, width=1.0)) for side in (usual, rare)]

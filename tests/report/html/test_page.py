@@ -87,8 +87,8 @@ class TestPage:
         assert json.loads(path.read_text(encoding="utf-8")) == document
 
     def test_bad_rates_and_places(self, found, tmp_path):
-        with pytest.raises(InputError, match="no false discovery rate"):
-            found.report(tmp_path / "x.html", q=2)
+        with pytest.raises(InputError, match="fdr must be a number above 0"):
+            found.report(tmp_path / "x.html", fdr=2)
         with pytest.raises(InputError, match="folder does not exist"):
             found.report(tmp_path / "nowhere" / "x.html")
 
@@ -112,11 +112,13 @@ def test_what_reading_decided_is_on_the_page_and_in_its_data(tmp_path):
     rng = np.random.default_rng(0)
     found = renyi.matrix({"<b>": [*map(str, rng.random(99)), "<i>"], "y": rng.random(100)})
     page = found.report(tmp_path / "page.html").read_text()
-    assert "What reading decided" in page
+    assert "Before you read on" in page
+    # Above the pictures, where it is seen first.
+    assert page.index("Before you read on") < page.index('id="pictures"')
     assert "<li><bdi>column &#39;&lt;b&gt;&#39; holds numbers and &#39;&lt;i&gt;&#39; (1 time)" in page
     assert json.loads(found.report(tmp_path / "data.json").read_text())["notes"] == list(found.notes)
     plain = renyi.matrix({"x": rng.random(99), "y": rng.random(99)}).report(tmp_path / "plain.html").read_text()
-    assert "What reading decided" not in plain
+    assert "Before you read on" not in plain
 
 
 @pytest.mark.parametrize("name", ["report.pdf", "report", "report.html.gz"])

@@ -125,8 +125,10 @@ def test_opens_with_all_its_parts(visit, report):
     assert page.locator("#net a").count() >= 8
     assert "missed by linear coefficients" in page.locator("#summary").inner_text()
     assert "constant" in page.locator("#columns").inner_text()
-    chips = page.locator("#missed-list a").all_inner_texts()
-    assert any("curve" in chip and "hidden" in chip for chip in chips)
+    pictures = page.locator("#pictures a.picture")
+    assert 8 <= pictures.count() <= 12
+    assert pictures.locator("svg path.points, svg path.box, svg path.cell").count() >= pictures.count()
+    assert any("◆" in said and "curve" in said and "hidden" in said for said in pictures.all_inner_texts())
 
 
 @pytest.mark.slow
@@ -230,7 +232,7 @@ def test_by_keyboard(visit, report):
     page.focus("#map")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    assert "strength" in page.locator("#map-live").inner_text()
+    assert " and " in page.locator("#map-live").inner_text()
     before = pixels(page)[0]
     page.keyboard.press("+")
     assert pixels(page)[0] != before
@@ -255,11 +257,67 @@ def test_pointer_on_the_heatmap(visit, report):
     page = visit(report)
     page.locator("#map").scroll_into_view_if_needed()
     box = page.locator("#map").bounding_box()
-    place = box["x"] + 0.6 * box["width"], box["y"] + 0.9 * box["height"]
+    # Above the diagonal there is nothing; below it the last rows are those of noise.
+    page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 0.1 * box["height"])
+    assert not page.locator("#map-tip").is_visible()
+    place = box["x"] + 0.3 * box["width"], box["y"] + 0.7 * box["height"]
     page.mouse.move(*place)
-    assert "strength" in page.locator("#map-tip").inner_text()
+    assert " and " in page.locator("#map-tip").inner_text()
     page.mouse.click(*place)
     page.locator("dialog[open]").wait_for()
+
+
+@pytest.mark.slow
+def test_near_copies_are_told_once_until_asked_for(visit, folder):
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal(200)
+    table = {"x": x, **{f"copy {k}": x + k for k in range(4)}, "curve": x**2 + 0.2 * rng.standard_normal(200)}
+    page = visit(matrix(table | {"noise": rng.random(200)}).report(folder / "copies.html"))
+    # Lines of x and its copies, of these with either other column, and of the two others.
+    assert page.locator("#table tbody tr").count() == 4
+    assert "= copy 0" in page.locator("#table tbody tr").first.inner_text()
+    assert "17 of them folded" in page.locator("#shown").inner_text()
+    more = page.locator("#table button.more").first
+    assert more.inner_text() == "+9"
+    more.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#table tbody tr").count() == 13
+    # The same button, still in focus, closes them.
+    page.keyboard.press("Enter")
+    assert page.locator("#table tbody tr").count() == 4
+    # What is searched for is found, though another pair speaks for it.
+    page.fill("#search", "copy 2 curve")
+    until(page, "document.querySelectorAll('#table tbody tr').length === 1")
+    assert shown(page) == ["copy 2"]
+    page.fill("#search", "")
+    page.check("#unfold")
+    until(page, "document.querySelectorAll('#table tbody tr').length === 21")
+    # A pair of columns that are nearly the same has neither a picture nor a line in the network.
+    said = page.locator("#pictures a.picture").all_inner_texts()
+    assert len(said) == 1
+    assert "curve" in said[0]
+    assert page.locator("#net a").count() == 1
+    # What is no finding has no number.
+    rows = page.locator("#table tbody tr.pale").all_inner_texts()
+    assert len(rows) == 6
+    assert all("·" in row for row in rows)
+
+
+WCAG = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_meets_wcag_a_and_aa(visit, report, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    rules = {"runOnly": {"type": "tag", "values": list(WCAG)}, "resultTypes": ["violations"]}
+    for link in ("", "#pair=group,hidden")[: 2 if scheme == "dark" else 1]:
+        page = visit(report, link, color_scheme=scheme, viewport={"width": 390 if link else 1280, "height": 800})
+        page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+        found = Axe().run(page, options=rules).response
+        assert found["passes"]
+        assert [(rule["id"], node["html"]) for rule in found["violations"] for node in rule["nodes"]] == []
 
 
 @pytest.mark.slow

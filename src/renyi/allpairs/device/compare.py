@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.column_group import ColumnGroup
-from renyi.allpairs.compare import SHUFFLES, FoundPairs, Pair, compare
+from renyi.allpairs.compare import PERMUTATIONS, FoundPairs, Pair, compare
 from renyi.allpairs.device.groups import groups_on_device
 from renyi.allpairs.device.ranking import Ranked
 from renyi.allpairs.device.rows import RowsOnDevice
@@ -38,9 +38,9 @@ _MATRICES = ("coefficient", "log_pvalue", "pvalues", "pearson", "spearman")
 # Those that are asked for after values and p-values, if at all.
 _LATER = ("log_pvalue", "pearson", "spearman")
 # What differs from pair to pair where cells are missing; else the columns say it.
-_OF_GAPS = ("n", "rank_x", "rank_y", "heavier")
+_OF_GAPS = ("n", "dimension_x", "dimension_y", "heavier")
 # Seen from the other column.
-_TURNED = {"rank_x": "rank_y", "rank_y": "rank_x"}
+_TURNED = {"dimension_x": "dimension_y", "dimension_y": "dimension_x"}
 # What a column has with itself; nothing is tested there.
 _OWN = {"coefficient": 1.0, "pearson": 1.0, "spearman": 1.0}
 
@@ -61,7 +61,7 @@ class _Comparison:
             for side in (x, self.y)
         ]
         self._doubtful: list[tuple[FoundPairs, Array]] = []
-        self._shuffles = replace(SHUFFLES, device=self.device)
+        self._permutations = replace(PERMUTATIONS, device=self.device)
         room = max(
             _NUMBERS_WITH_GAPS if self.has_gaps else _NUMBERS_OF_PAIR, *map(_numbers_of, (*own, *(others or ())))
         )
@@ -72,14 +72,14 @@ class _Comparison:
         """All pairs of a tile, in smaller ones where the device is full."""
         torch = load("torch", extra=EXTRA)
         try:
-            yield x, y, compare(x, y, self._rows, self._shuffles)
+            yield x, y, compare(x, y, self._rows, self._permutations)
             return
         except torch.OutOfMemoryError:
             self._rows = RowsOnDevice()
             torch.cuda.empty_cache()
         if max(len(x.positions), len(y.positions)) == 1:
             with relieved(self.device, "one pair of columns"):
-                yield x, y, compare(x, y, self._rows, self._shuffles)
+                yield x, y, compare(x, y, self._rows, self._permutations)
             return
         halves = _halves(x)
         for k, part in enumerate(halves):
@@ -154,7 +154,7 @@ class _Comparison:
 
 def _numbers_of(group: ColumnGroup) -> int:
     """Numbers that a pair takes of such columns, which are more than usual where they have many levels."""
-    return int(4 * group.scales.basis.rank**2)
+    return int(4 * group.scales.basis.dimension**2)
 
 
 def _halves(group: ColumnGroup) -> list[ColumnGroup]:
@@ -179,15 +179,15 @@ def compared(x: Ranked, y: Ranked | None = None, /, *, progress: bool) -> Edges:
     work = _Comparison(x, y)
     shape = len(x.variables), len(work.y.variables)
     names = (*_MATRICES, *(_OF_GAPS if work.has_gaps else ()))
-    shuffled: list[tuple[int, int]] = []
+    permuted: list[tuple[int, int]] = []
     looked: list[Looked] = []
     with Fetching(names, shape, work.device, later=_LATER) as fetching:
         last = _last_tiles(work.tiles, shape[0], is_square=work.is_square)
         for t, tile in enumerate(watched(work.tiles, len(work.tiles), "Comparing pairs", shown=progress)):
             for a, b, found in work.found(*tile):
                 looked.append(work.looked(a, b, found))
-                drawn = FoundPairs.of(found, flat_places(found.is_shuffled))
-                shuffled.extend(zip(drawn.i.tolist(), drawn.j.tolist(), strict=True))
+                drawn = FoundPairs.of(found, flat_places(found.is_permuted))
+                permuted.extend(zip(drawn.i.tolist(), drawn.j.tolist(), strict=True))
                 blocks = _Blocks(a, b, found, work.device)
                 for name in names:
                     fetching.put(name, a.positions, b.positions, blocks.of(name))
@@ -197,8 +197,10 @@ def compared(x: Ranked, y: Ranked | None = None, /, *, progress: bool) -> Edges:
         looked.append(work.looked_in_the_end())
         for side in (x, work.y):
             side.finish()
-    ranks = [np.array([v.prepared.basis.rank for v in side.variables]) for side in (x, work.y)]
-    matrix = FoundMatrix(fetching.matrices, int(x.codes.shape[1]), (ranks[0], ranks[1]), work.is_square, shuffled)
+    dimensions = [np.array([v.prepared.basis.dimension for v in side.variables]) for side in (x, work.y)]
+    matrix = FoundMatrix(
+        fetching.matrices, int(x.codes.shape[1]), (dimensions[0], dimensions[1]), work.is_square, permuted
+    )
     return Edges(x.variables, work.y.variables, matrix, looked=Looked.joined(looked, is_square=work.is_square))
 
 
@@ -230,7 +232,7 @@ class _Blocks:
         self._shape = len(x.positions), len(y.positions)
 
     def of(self, name: str, /) -> Tensor:
-        """One number of all pairs; of columns with themselves both triangles are the same, but for turned ranks."""
+        """One number of all pairs; of columns with themselves both triangles are alike, but for turned dimensions."""
         torch = load("torch", extra=EXTRA)
         values = self._values(name)
         if not self._is_square:
@@ -244,7 +246,7 @@ class _Blocks:
     def _values(self, name: str) -> Tensor:
         torch = load("torch", extra=EXTRA)
         if name in _TURNED:
-            values = self._found.ranks[:, list(_TURNED).index(name)]
+            values = self._found.dimensions[:, list(_TURNED).index(name)]
         else:
             values = getattr(self._found, "log_pvalue" if name == "pvalues" else name)
         values = torch.as_tensor(values, device=self._device).double()
@@ -260,9 +262,9 @@ class FoundMatrix:
 
     matrices: dict[str, Array]
     n_rows: int
-    own_ranks: tuple[Index, Index]
+    own_dimensions: tuple[Index, Index]
     is_square: bool
-    shuffled: list[tuple[int, int]]
+    permuted: list[tuple[int, int]]
 
     def matrix(self, name: str, /) -> Array | None:
         """All pairs and columns with themselves."""
@@ -293,11 +295,11 @@ class FoundMatrix:
         return self._flat("n").astype(np.intp) if "n" in self.matrices else np.full(len(self.i), self.n_rows)
 
     @cached_property
-    def ranks(self) -> NDArray[np.int32]:
+    def dimensions(self) -> NDArray[np.int32]:
         """Those of the two bases of every pair."""
         if "n" in self.matrices:
-            return np.column_stack((self._flat("rank_x"), self._flat("rank_y"))).astype(np.int32)
-        return np.column_stack((self.own_ranks[0][self.i], self.own_ranks[1][self.j])).astype(np.int32)
+            return np.column_stack((self._flat("dimension_x"), self._flat("dimension_y"))).astype(np.int32)
+        return np.column_stack((self.own_dimensions[0][self.i], self.own_dimensions[1][self.j])).astype(np.int32)
 
     @cached_property
     def heavier(self) -> Array | None:
@@ -305,11 +307,11 @@ class FoundMatrix:
         return self._flat("heavier") if "heavier" in self.matrices else None
 
     @property
-    def is_shuffled(self) -> Mask:
-        """Which p-values come from shuffles."""
-        are_shuffled = np.zeros(len(self.i), dtype=bool)
-        are_shuffled[self.places(self.shuffled)] = True
-        return are_shuffled
+    def is_permuted(self) -> Mask:
+        """Which p-values come from permutations."""
+        are_permuted = np.zeros(len(self.i), dtype=bool)
+        are_permuted[self.places(self.permuted)] = True
+        return are_permuted
 
     def places(self, pairs: Sequence[tuple[int, int]], /) -> Index:
         """Where pairs of columns, in any order, are among all of them."""

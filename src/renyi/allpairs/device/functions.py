@@ -27,7 +27,7 @@ Tensor: TypeAlias = Any
 
 # Fewer numbers of rows are made one by one.
 _FEWEST = 8
-# Directions of the features that are kept until the rank is decided, far below its cut.
+# Directions of the features that are kept until the dimension is decided, far below its cut.
 _SMALLEST = 1e-9
 # Numbers that one row of a table takes while it is made, and the part of the free memory that these may take.
 _NUMBERS_OF_ROW, _SHARE = 160, 0.2
@@ -78,8 +78,10 @@ class Batch:
 class _Later(Basis):
     """A basis whose table is made in memory once somebody asks for it."""
 
-    def __init__(self, make: Callable[[], Array], rank: int, feature_map: FeatureMap | None, counts: Index, /) -> None:
-        own = {"codes": None, "feature_map": feature_map, "counts": counts, "_make": make, "_rank": rank}
+    def __init__(
+        self, make: Callable[[], Array], dimension: int, feature_map: FeatureMap | None, counts: Index, /
+    ) -> None:
+        own = {"codes": None, "feature_map": feature_map, "counts": counts, "_make": make, "_dimension": dimension}
         self.__dict__.update({field.name: field.default for field in fields(Basis) if field.name != "table"} | own)
 
     def __getattr__(self, name: str) -> Any:
@@ -89,8 +91,8 @@ class _Later(Basis):
         return self.__dict__["table"]
 
     @property
-    def rank(self) -> int:
-        return int(self.__dict__["_rank"])
+    def dimension(self) -> int:
+        return int(self.__dict__["_dimension"])
 
     @cached_property
     def n_samples(self) -> int:
@@ -178,9 +180,9 @@ class _Making:
         grams = in_memory((centred * self._shares).transpose(1, 2) @ centred)
         found = []
         for one, mean, gram in zip(maps, means, grams, strict=True):
-            rank = len(one.intercept)
-            mixing = np.linalg.inv(np.linalg.cholesky(gram[:rank, :rank])).T
-            intercept = (one.intercept - mean[:rank]) @ mixing
+            dimension = len(one.intercept)
+            mixing = np.linalg.inv(np.linalg.cholesky(gram[:dimension, :dimension])).T
+            intercept = (one.intercept - mean[:dimension]) @ mixing
             found.append(FeatureMap(one.projection, one.weights @ mixing, intercept))
         return found
 
@@ -213,12 +215,12 @@ class _Making:
         """Mixtures of functions at every cell, 0 where there is none, and the largest leverages of the leading ones."""
         import torch
 
-        ranks = [len(intercept) for _, intercept in mixing]
-        weights = np.zeros((len(mixing), functions.shape[2], max(ranks)))
-        intercepts = np.zeros((len(mixing), 1, max(ranks)))
+        dimensions = [len(intercept) for _, intercept in mixing]
+        weights = np.zeros((len(mixing), functions.shape[2], max(dimensions)))
+        intercepts = np.zeros((len(mixing), 1, max(dimensions)))
         for k, (own, intercept) in enumerate(mixing):
             weights[k, :, : own.shape[1]], intercepts[k, 0, : len(intercept)] = own, intercept
         tables = torch.baddbmm(functions.new_tensor(intercepts), functions, functions.new_tensor(weights))
         tables *= self._shares > 0
         leverages = in_memory((tables**2).cumsum(2).amax(1))
-        return tables, [leverages[k, :r] / n for k, (n, r) in enumerate(zip(self._lengths, ranks, strict=True))]
+        return tables, [leverages[k, :r] / n for k, (n, r) in enumerate(zip(self._lengths, dimensions, strict=True))]

@@ -96,16 +96,16 @@ class _Group:
             torch.float64 if is_exact([side(v.prepared) for v in self._variables], n_rows) else torch.float32
             for side in (_basis, _nested)
         ]
-        edge = CORNER if scales.kind == "number" else scales.basis.rank
-        nested = self._packed(_nested, "nested", scales.basis.rank)
-        basis = self._packed(_basis, "coefficient", self._variables[0].prepared.basis.rank)
+        edge = CORNER if scales.kind == "number" else scales.basis.dimension
+        nested = self._packed(_nested, "nested", scales.basis.dimension)
+        basis = self._packed(_basis, "coefficient", self._variables[0].prepared.basis.dimension)
         is_complete = all(variable.is_complete for variable in self._variables)
         group = ColumnGroup(
             self._places,
             self._variables,
             self._stack(basis, places, kinds[0]),
             self._stack(nested[:, :edge], places, kinds[1]),
-            self._stack(nested[:, edge:], places, kinds[1]) if scales.basis.rank > edge else None,
+            self._stack(nested[:, edge:], places, kinds[1]) if scales.basis.dimension > edge else None,
             (),
             DeviceValues.of(rows_at(self._ranks.numbers, self._places), self._ranks.device, has_gaps=not is_complete),
         )
@@ -121,12 +121,12 @@ class _Group:
         functions = self._stack(self._moments(moments), places, kinds[1])
         return replace(group, gaps=Gaps(functions, coefficient, moments, mixing[0], mixing[1], recipes))
 
-    def _packed(self, side: Callable[[Prepared], Basis], name: str, rank: int) -> Tensor:
+    def _packed(self, side: Callable[[Prepared], Basis], name: str, dimension: int) -> Tensor:
         """All tables (cells, functions), one after the other, on the device."""
         import torch
 
-        parts = [getattr(batch, name)[:, :, :rank].reshape(-1, rank) for batch in self._batches]
-        tables = [np.vstack((side(one).table, np.zeros((1, rank)))) for one in self._others]
+        parts = [getattr(batch, name)[:, :, :dimension].reshape(-1, dimension) for batch in self._batches]
+        tables = [np.vstack((side(one).table, np.zeros((1, dimension)))) for one in self._others]
         if tables:
             parts.append(torch.as_tensor(np.concatenate(tables), device=self._ranks.device))
         return torch.cat(parts)

@@ -11,7 +11,7 @@ from renyi.allpairs.compare import Pair, left_of_cells, pair_of_sums
 from renyi.allpairs.device.groups import Gaps
 from renyi.allpairs.device.stack import DeviceStack, Observed
 from renyi.allpairs.device.values import DeviceValues
-from renyi.allpairs.masked_gram import MaskedGram, Pairs, Whitened, leverages_of_cells
+from renyi.allpairs.masked_gram import Pairs, Whitened, leverages_of_cells
 from renyi.allpairs.sums import Sums
 from renyi.compute.arrays import Array, Index, in_memory, like, log_factorials
 from renyi.data.column import Column
@@ -58,8 +58,8 @@ def _summed(x: ColumnGroup, y: ColumnGroup) -> Sums:
     if x.is_complete and y.is_complete:
         return sums
     values = cast(tuple[DeviceValues, DeviceValues], (x.values, y.values))
-    moments = [_stacked(own, _observed(other)) for own, other in ((values[0], y), (values[1], x))]
-    return replace(sums, moments=(moments[0], moments[1]))
+    of_x = _stacked(values[0], _observed(y))
+    return replace(sums, moments=(of_x, of_x if x is y else _stacked(values[1], _observed(x))))
 
 
 def _stacked(values: DeviceValues, observed: Observed) -> Tensor:
@@ -133,18 +133,17 @@ class DeviceSide(Side):
     def whitened_coefficient(self, place: str, /) -> Whitened:
         gaps = self._gaps
         if gaps.coefficient is not None:
-            return MaskedGram.of_sums(self._sums(gaps.coefficient), self._n, place=place).whitened(place=place)
-        return MaskedGram.of_recipes(self._moments(), gaps.recipes, place=place).whitened(place=place)
+            return Whitened.of_sums(self._sums(gaps.coefficient), self._n, place=place)
+        return Whitened.of_recipes(self._moments(), gaps.recipes, place=place)
 
     def whitened_nested(self, place: str, /) -> Whitened:
         gaps = self._gaps
         if gaps.moments is None:
-            return MaskedGram.of_sums(self._sums(gaps.functions), self._n, place=place).whitened(place=place)
-        found = MaskedGram.of_smooth(gaps.moments, self._moments(), gaps.weights, gaps.intercepts, place=place)
-        return found.whitened(place=place)
+            return Whitened.of_sums(self._sums(gaps.functions), self._n, place=place)
+        return Whitened.of_smooth(gaps.moments, self._moments(), gaps.weights, gaps.intercepts, place=place)
 
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
-        largest = np.full((self.group.scales.basis.rank, len(self.columns)), np.nan)
+        largest = np.full((self.group.scales.basis.dimension, len(self.columns)), np.nan)
         columns, which = in_memory(self.columns), in_memory(self._which)
         for column, of_column in by_column(columns, in_memory(pairs)):
             left = np.stack([_left(self.group, self._other, column, int(which[k])) for k in of_column], axis=1)

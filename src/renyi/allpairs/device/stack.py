@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,10 +32,11 @@ _LOG_SIZE = 10
 
 
 class DeviceFunctions:
-    """What is multiplied with its like on a device: `rank` functions of some columns, over the same rows."""
+    """What is multiplied with its like on a device: `dimension` functions of some columns, over the same rows."""
 
-    rank: int
+    dimension: int
     n_rows: int
+    has_one_digit: ClassVar[bool] = False  # exact in half precision
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -44,8 +45,11 @@ class DeviceFunctions:
         """Some of the columns."""
         raise NotImplementedError
 
-    def operand(self, rows: slice, /) -> Operand:
-        """All functions at some rows (digits, rows, blocks × columns, functions of a block)."""
+    def operand(self, rows: slice, /, *, short: bool = False) -> Operand:
+        """All functions at some rows (digits, rows, blocks × columns, functions of a block).
+
+        A short one may have two digits in place of four, which is enough beside one that has a single digit.
+        """
         raise NotImplementedError
 
     @property
@@ -56,7 +60,7 @@ class DeviceFunctions:
     @property
     def width(self) -> int:
         """Functions of a block; the last one may be filled up with zeros."""
-        return self.rank
+        return self.dimension
 
     @property
     def device(self) -> Any:
@@ -69,7 +73,7 @@ class DeviceFunctions:
         raise NotImplementedError
 
     def products(self, other: "DeviceFunctions", /) -> Tensor:
-        """Sums of products (columns, columns of the other, rank, rank of the other) over the rows.
+        """Sums of products (columns, columns of the other, dimension, dimension of the other) over the rows.
 
         Of columns with themselves those of a pair and of its reverse are the same, turned: most are multiplied once and
         copied.
@@ -81,8 +85,8 @@ class DeviceFunctions:
         strips = self._strips() if other is self else [slice(0, shape[0])]
         parts: list[Tensor] = []
         for rows in chunks:
-            own = self.operand(rows)
-            left, right = paired(own, own if other is self else other.operand(rows))
+            own = self.operand(rows, short=other.has_one_digit)
+            left, right = paired(own, own if other is self else other.operand(rows, short=self.has_one_digit))
             # Columns follow one another in every row, so that those of a strip need not be copied.
             found = (multiplied(left[:, strip], right[:, strip.start :]) for strip in strips)
             if parts:
@@ -104,7 +108,7 @@ class DeviceFunctions:
         if not kernels.spread(total, planes):
             planes.copy_(total.permute(0, 2, 3, 5, 1, 4))
         planes = planes.view(self.blocks * self.width, other.blocks * other.width, len(self), len(other))
-        return planes[: self.rank, : other.rank].permute(2, 3, 0, 1)
+        return planes[: self.dimension, : other.dimension].permute(2, 3, 0, 1)
 
     def _strips(self) -> list[slice]:
         """Columns in parts, each of which is multiplied with itself and with those after it; one if there are blocks.
@@ -127,14 +131,14 @@ class DeviceFunctions:
 
 @dataclass(frozen=True, eq=False)
 class DeviceStack(DeviceFunctions):
-    """Bases of one rank: all their tables (cells, width) below one another, and the place there of every row.
+    """Bases of one dimension: all their tables (cells, width) below one another, and the place there of every row.
 
     `places` is (rows, columns).
     """
 
     tables: tuple[Tensor, ...]  # one, or its leading and following digits
     places: Tensor
-    rank: int = 0
+    dimension: int = 0
     dtype: Any = None
     starts: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
@@ -142,7 +146,7 @@ class DeviceStack(DeviceFunctions):
 
     @classmethod
     def of(cls, tables: Sequence[Array], places: Tensor, /, *, dtype: Any, device: Any = None) -> "DeviceStack":
-        """Distinct tables of one rank, whose cells are numbered one after the other in `places` (rows, columns)."""
+        """Distinct tables of one dimension, with cells numbered one after the other in `places` (rows, columns)."""
         import torch
 
         table = torch.as_tensor(np.concatenate(tables), device=places.device if device is None else device)
@@ -152,13 +156,13 @@ class DeviceStack(DeviceFunctions):
     def of_table(
         cls, table: Tensor, places: Tensor, /, *, dtype: Any, starts: Sequence[int] = (), sizes: Sequence[int] = ()
     ) -> "DeviceStack":
-        """All tables (cells, rank) as one, on the device; of every column where its own begins, and its cells."""
+        """All tables (cells, dimension) as one, on the device; of every column where its own begins, and its cells."""
         import torch
 
-        rank = int(table.shape[1])
+        dimension = int(table.shape[1])
         # Half a block is added at most, so that 12 functions are three halves and not two blocks.
-        padded = torch.nn.functional.pad(table.to(dtype), (0, -rank % max(1, _EASY_WIDTH // 2)))
-        return cls(tuple(as_operand(padded)[:2]), places, rank, dtype, tuple(starts), tuple(sizes))
+        padded = torch.nn.functional.pad(table.to(dtype), (0, -dimension % max(1, _EASY_WIDTH // 2)))
+        return cls(tuple(as_operand(padded)[:2]), places, dimension, dtype, tuple(starts), tuple(sizes))
 
     def __len__(self) -> int:
         return int(self.places.shape[1])
@@ -186,13 +190,13 @@ class DeviceStack(DeviceFunctions):
 
     def leading(self, size: int, /) -> "DeviceStack":
         """The first columns of every basis."""
-        return replace(self, tables=tuple(table[:, :size].contiguous() for table in self.tables), rank=size)
+        return replace(self, tables=tuple(table[:, :size].contiguous() for table in self.tables), dimension=size)
 
     def followed_by(self, other: "DeviceStack", /) -> "DeviceStack":
         """The functions of every column and after them those of another stack on the same cells."""
         import torch
 
-        whole = torch.cat([_summed(stack.tables)[:, : stack.rank] for stack in (self, other)], dim=1)
+        whole = torch.cat([_summed(stack.tables)[:, : stack.dimension] for stack in (self, other)], dim=1)
         made = DeviceStack.of_table(whole, self.places, dtype=self.dtype, starts=self.starts, sizes=self.sizes)
         return replace(made, has_rows_for_cells=self.has_rows_for_cells)
 
@@ -218,38 +222,40 @@ class DeviceStack(DeviceFunctions):
 
     @property
     def _is_wide(self) -> bool:
-        is_wide = are_many_functions(self.rank) and bool(self.sizes) and max(self.sizes) <= self.n_rows
+        is_wide = are_many_functions(self.dimension) and bool(self.sizes) and max(self.sizes) <= self.n_rows
         return is_wide and not self.has_rows_for_cells
 
     def _products_of_cells(self, other: "DeviceStack") -> Tensor:
         """The same by how often two cells meet, so that many functions are not gathered at every row."""
         import torch
 
-        found = torch.empty((len(self), len(other), self.rank, other.rank), dtype=torch.float64, device=self.device)
+        found = torch.empty(
+            (len(self), len(other), self.dimension, other.dimension), dtype=torch.float64, device=self.device
+        )
         for i, j in np.ndindex(len(self), len(other)):
             shape = self.sizes[i], other.sizes[j]
             meetings = torch.bincount(self.cells(i).long() * shape[1] + other.cells(j), minlength=shape[0] * shape[1])
             left, right = (
-                _summed(side.tables)[side.starts[k] : side.starts[k] + side.sizes[k], : side.rank].double()
+                _summed(side.tables)[side.starts[k] : side.starts[k] + side.sizes[k], : side.dimension].double()
                 for side, k in ((self, i), (other, j))
             )
             found[i, j] = left.T @ (meetings.view(shape).double() @ right)
         return found
 
-    def operand(self, rows: slice, /) -> Operand:
+    def operand(self, rows: slice, /, *, short: bool = False) -> Operand:
         import torch
 
         # Places that the device has no room for come as they are needed.
         places = self.places[rows].to(self.device, non_blocking=True)
         shape = len(places), self.blocks * len(self), self.width
-        are_digits = len(self.tables) > 1
-        found = torch.empty((4 if are_digits else 1, *shape), dtype=self.tables[0].dtype, device=self.device)
+        digits = 1 if len(self.tables) == 1 else 2 if short else 4
+        found = torch.empty((digits, *shape), dtype=self.tables[0].dtype, device=self.device)
         if kernels.gather(self.tables, places, found, blocks=self.blocks):
             return found
-        for table, part in zip(self.tables, found, strict=False):
+        for table, part in zip(self.tables if digits != 2 else self.tables[::-1], found, strict=False):
             for block, columns in zip(table.split(self.width, dim=1), part.split(len(self), dim=1), strict=True):
                 columns.copy_(block.index_select(0, places.reshape(-1)).view(columns.shape))
-        if are_digits:
+        if digits == 4:
             found[2:] = found[0]
         return found
 
@@ -264,7 +270,8 @@ class Observed(DeviceFunctions):
     """Which rows of columns are there, as 1 and 0: where places (rows, columns) are not the last one of their cells."""
 
     stack: DeviceStack
-    rank: int = 1
+    dimension: int = 1
+    has_one_digit: ClassVar[bool] = True
 
     def __len__(self) -> int:
         return len(self.stack)
@@ -289,7 +296,7 @@ class Observed(DeviceFunctions):
         """The same of one column, as a mask."""
         return self.stack.cells(column) < self.stack.sizes[column] - 1
 
-    def operand(self, rows: slice, /) -> Operand:
+    def operand(self, rows: slice, /, *, short: bool = False) -> Operand:
         import torch
 
         last = [start + size - 1 for start, size in zip(self.stack.starts, self.stack.sizes, strict=True)]
@@ -304,7 +311,7 @@ class DeviceRows(DeviceFunctions):
 
     numbers: Tensor
     sizes: Array
-    rank: int = 1
+    dimension: int = 1
 
     @classmethod
     def of(cls, functions: Tensor, /, *, dtype: Any) -> "DeviceRows":
@@ -332,7 +339,7 @@ class DeviceRows(DeviceFunctions):
     def dtype(self) -> Any:
         return self.numbers.dtype
 
-    def operand(self, rows: slice, /) -> Operand:
+    def operand(self, rows: slice, /, *, short: bool = False) -> Operand:
         return as_operand(self.numbers[rows, :, None])
 
 
@@ -355,9 +362,9 @@ class Weighted(DeviceFunctions):
         return len(self.stack)
 
     @property
-    def rank(self) -> int:  # type: ignore[override]
+    def dimension(self) -> int:  # type: ignore[override]
         """Functions of a column."""
-        return self.stack.rank
+        return self.stack.dimension
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
@@ -380,6 +387,6 @@ class Weighted(DeviceFunctions):
     def dtype(self) -> Any:
         return self.stack.dtype
 
-    def operand(self, rows: slice, /) -> Operand:
-        whole = self.stack.operand(rows)[: len(self.stack.tables)].to(self.dtype).sum(0)
+    def operand(self, rows: slice, /, *, short: bool = False) -> Operand:
+        whole = self.stack.operand(rows, short=True).to(self.dtype).sum(0)
         return as_operand(whole * self.weights[rows, None, None])

@@ -26,7 +26,7 @@ class DeviceValues(DeviceFunctions):
     traits: tuple[Tensor, ...]
     has_gaps: bool = False
     power: int = 1
-    rank: int = 1
+    dimension: int = 1
 
     @classmethod
     def of(cls, numbers: Tensor, device: Any = None, /, *, has_gaps: bool = False) -> "DeviceValues":
@@ -68,7 +68,7 @@ class DeviceValues(DeviceFunctions):
         """Their squares."""
         return replace(self, power=2)
 
-    def operand(self, rows: slice, /) -> Operand:
+    def operand(self, rows: slice, /, *, short: bool = False) -> Operand:
         sizes, means, rests, deviations = self.traits
         numbers = self.numbers[:, rows].to(self.device, non_blocking=True).double()
         standardised = (numbers / sizes - means - rests) / deviations

@@ -23,7 +23,7 @@ from renyi.allpairs.tiles import tiles_of
 from renyi.compute.arrays import Array
 from renyi.compute.threads import stream
 from renyi.errors import InputError
-from renyi.pair.independence import Shuffles
+from renyi.pair.independence import Permutations
 from renyi.pair.settings import Settings
 
 # Tables are made anew in every process, which takes less than to send them, and kept for the plans used last.
@@ -137,8 +137,8 @@ class Plan:
     @property
     def rows_at_once(self) -> int | None:
         """Rows whose functions, where they are vectors', take half of what the sums of a tile may."""
-        ranks = [v.prepared.basis.rank + v.scales.basis.rank for v in self._vectors]
-        return max(_FEWEST_ROWS, self.most_bytes // (2 * 8 * sum(ranks))) if ranks else None
+        dimensions = [v.prepared.basis.dimension + v.scales.basis.dimension for v in self._vectors]
+        return max(_FEWEST_ROWS, self.most_bytes // (2 * 8 * sum(dimensions))) if dimensions else None
 
     @property
     def _vectors(self) -> set[VectorVariable]:
@@ -221,51 +221,53 @@ class Plan:
         counted, targets = (tuple(map(told, side)) for side in (self.counted, self.targets))
         return replace(self, counted=counted, targets=targets, key=uuid4().hex)
 
-    def edges(self, folded: "BatchSums", shuffles: Shuffles, /) -> Edges:
+    def edges(self, folded: "BatchSums", permutations: Permutations, /) -> Edges:
         """All pairs, from the sums over all rows, and a sample of the rows."""
         self.check(folded)
-        edges = self._weighed(folded)._all_edges(folded, shuffles)
+        edges = self._weighed(folded)._all_edges(folded, permutations)
         if not self.has_sample:
             return edges
         rows = folded.sample.smallest(self.sample)
         left = [variable.drawn(rows) for variable in self.x]
         return replace(edges, x=left, y=[variable.drawn(rows) for variable in self.y] if self.targets else left)
 
-    def _all_edges(self, folded: "BatchSums", shuffles: Shuffles) -> Edges:
+    def _all_edges(self, folded: "BatchSums", permutations: Permutations) -> Edges:
         parts = []
         for k, ((x, y), sums) in enumerate(zip(self.tiles, folded.sums, strict=True)):
-            parts.append(self._edges(x, y, Summed(sums), shuffles))
+            parts.append(self._edges(x, y, Summed(sums), permutations))
             needed = {variable for tile in self.tiles[k + 1 : k + 2] for side in tile for variable in side.variables}
             for variable in {*x.variables, *y.variables} - needed:
                 variable.forget()
         return Edges.joined(parts)
 
-    def _edges(self, x: ColumnGroup, y: ColumnGroup, rows: Summed, shuffles: Shuffles) -> Edges:
+    def _edges(self, x: ColumnGroup, y: ColumnGroup, rows: Summed, permutations: Permutations) -> Edges:
         """The pairs of one tile: what needs its sums is asked while these are there."""
         places = [{int(p): k for k, p in enumerate(side.positions)} for side in (x, y)]
         # A table that is compared with itself is one, also where plans were let go of between two looks at it.
         left = self.x
         right = self.y if self.targets else left
-        found = compare(x, y, rows, shuffles)
+        found = compare(x, y, rows, permutations)
         return Edges(left, right, found, pair=lambda i, j: rows.pair(x, y, places[0][i], places[1][j])).settled()
 
 
 def _bytes_of_tile(x: ColumnGroup, y: ColumnGroup) -> int:
     n_pairs = len(x.positions) * len(y.positions)
-    ranks = [side.scales.basis.rank for side in (x, y)]
-    nested = ranks[0] * ranks[1] if reaches_beyond_corner(x, y) else x.corner.rank * y.corner.rank
+    dimensions = [side.scales.basis.dimension for side in (x, y)]
+    nested = dimensions[0] * dimensions[1] if reaches_beyond_corner(x, y) else x.corner.dimension * y.corner.dimension
     left = 0
     if not (x.is_complete and y.is_complete):
-        nested = ranks[0] * ranks[1]
+        nested = dimensions[0] * dimensions[1]
         left = sum(_left_of(side) * len(other.positions) for side, other in ((x, y), (y, x)))
-    return 8 * (n_pairs * (x.coefficient.rank * y.coefficient.rank + nested + sum(ranks) + 5) + left)
+    return 8 * (n_pairs * (x.coefficient.dimension * y.coefficient.dimension + nested + sum(dimensions) + 5) + left)
 
 
 def _left_of(side: ColumnGroup) -> int:
     """Numbers that say what the rows of another column leave of all columns of a side."""
     if not side.scales.is_vector:
         return sum(side.corner.sizes)
-    return len(side.positions) * sum(rank * (rank + 3) // 2 for rank in (side.coefficient.rank, side.corner.rank))
+    return len(side.positions) * sum(
+        dimension * (dimension + 3) // 2 for dimension in (side.coefficient.dimension, side.corner.dimension)
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -142,8 +142,9 @@ class VectorVariable(BatchVariable):
         if self.counted.functions is None:
             raise ValueError("functions of a vector take a pass of their own")
         rows, functions = VectorRows.of(self.counted, self.coders, cells), self.counted.functions
-        tables = np.empty((len(rows.ranks), functions.ranks[0])), np.empty((len(rows.ranks), functions.ranks[1]))
-        for some in chunks_of_rows(len(rows.ranks), sum(functions.ranks)):
+        n, (a, b) = len(rows.ranks), functions.dimensions
+        tables = np.empty((n, a)), np.empty((n, b))
+        for some in chunks_of_rows(n, a + b):
             tables[0][some], tables[1][some] = functions(rows.ranks[some], rows.middles[some])
         return rows, *tables
 

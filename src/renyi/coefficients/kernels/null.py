@@ -1,4 +1,4 @@
-"""The law of a sum of products of two centred matrices over all orders of the rows: distance covariance and HSIC."""
+"""The null distribution of distance covariance and HSIC: sums of products of two centred matrices over all orders."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from renyi.compute.arrays import Array
 from renyi.inference.classical import log_weighted_chi_square_sf
 from renyi.inference.multiscale import FEW_ROWS
 
-# On fewer rows there are too few orders for a law, and shuffles take no time.
+# On fewer rows there are too few orders for a null distribution, and permutations take no time.
 FEWEST_ROWS = 12
 # What one pair of rows may add to the sum, in standard deviations; and on few rows, where hardly any are equal.
 _MOST_REMOTE, _MOST_REMOTE_OF_FEW = 0.7, 1.5
@@ -19,7 +19,8 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Centred:
-    """What the law needs of a centred matrix: its diagonal, the sum of its squared entries, its largest eigenvalues.
+    """What the null distribution needs of a centred matrix: its diagonal, the sum of its squared entries, its largest
+    eigenvalues.
 
     Eigenvalues may be in units of their own.
     """

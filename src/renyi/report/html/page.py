@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+from collections import Counter
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Any
 from renyi.errors import InputError, load
 from renyi.report.document import ReportOptions, document_of
 from renyi.report.files import check_writable, written_whole
+from renyi.report.sentences import noun
 from renyi.report.summary import Result
 
-_SCRIPTS = ("base.js", "charts.js", "heatmap.js", "network.js", "table.js", "pair.js", "main.js")
-_FIRST_SHOWN = 25
+_SCRIPTS = ("base.js", "charts.js", "pair.js", "pictures.js", "heatmap.js", "network.js", "table.js", "main.js")
+_FIRST_SHOWN, _SHOWN_NOTES = 25, 5
 # In a script element these could end it, or start a comment.
 _UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
@@ -61,6 +63,8 @@ def page_of(document: dict[str, Any], /) -> str:
         style=jinja2.utils.markupsafe.Markup(style),
         policy=policy_of(script, style),
         first=_first(document),
+        types=_types(document),
+        shown_notes=_SHOWN_NOTES,
     )
     return page
 
@@ -85,6 +89,12 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
+def _types(document: dict[str, Any]) -> str:
+    """How many columns are of which type."""
+    counted = Counter(column["type"] for column in document["columns"])
+    return ", ".join(f"{n:,} {noun(kind, n)}" for kind, n in counted.most_common())
+
+
 def _first(document: dict[str, Any]) -> list[dict[str, Any]]:
     """The strongest pairs for readers whose mail program runs no script."""
     pairs, columns = document["pairs"], document["columns"]
@@ -94,6 +104,7 @@ def _first(document: dict[str, Any]) -> list[dict[str, Any]]:
             "y": columns[pairs["y"][k]]["label"],
             "strength": pairs["strength"][k],
             "n": pairs["n"][k],
+            "found": pairs["found"][k],
             "missed": pairs["missed"][k],
         }
         for k in range(min(_FIRST_SHOWN, len(pairs["x"])))

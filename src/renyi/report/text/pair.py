@@ -114,5 +114,5 @@ def _without(rows: tuple[int, ...]) -> str:
 
 def _calibration(result: TestResult) -> str:
     if result.n_resamples is None:
-        return "by law"
-    return f"by {count(result.n_resamples, 'shuffle')}, {pvalue(result.floor or np.nan, 1)} at the least"
+        return "by theory"
+    return f"by {count(result.n_resamples, 'permutation')}, {pvalue(result.floor or np.nan, 1)} at the least"

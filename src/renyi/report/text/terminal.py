@@ -147,7 +147,7 @@ def _parts_of(lines: list[Line], value: str, *, draws: bool) -> list[_Part]:
         _Part("n", [f"{line.n:,}" for line in lines], "dim"),
         _Part("mark", [line.mark for line in lines], "green", "left"),
     ]
-    if all(math.isnan(line.p) for line in lines):  # a measure without a law
+    if all(math.isnan(line.p) for line in lines):  # a measure without a null distribution
         parts = [part for part in parts if part.header not in ("p", "q")]
     return [part for part in parts if any(part.cells) and (draws or part.header != "bar")]
 

@@ -23,6 +23,8 @@ function make(tag, attributes = {}, ...children) {
 }
 
 const nameOf = (column) => make("bdi", {}, columns[column].label);
+// Where room is short: names that are told apart, and on narrow screens cut further.
+const tight = (column, most = 22) => shortened(columns[column].short, most);
 const pairName = (k) => `${isolated(columns[pairs.x[k]].label)} and ${isolated(columns[pairs.y[k]].label)}`;
 // In plain text nothing but these two signs keeps a name's direction to itself.
 const isolated = (text) => `\u2068${text}\u2069`;
@@ -36,6 +38,8 @@ const shortened = (text, most) => {
 // Numbers.
 const fixed = (value, digits = 3) =>
   value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−");
+// What chance alone may have made has no number.
+const shownStrength = (k, digits = 3) => (pairs.found[k] ? fixed(strength[k], digits) : "·");
 const grouped = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 function probability(log10) {
   if (log10 === null || log10 === undefined) return "–";
@@ -50,6 +54,10 @@ const compact = (value) => {
   if (size !== 0 && (size >= 1e6 || size < 1e-3)) return value.toExponential(1).replace("e+", "e").replace("-", "−");
   return String(Number(value.toPrecision(6))).replace("-", "−");
 };
+
+// The pair that speaks for a pair: itself, unless it is one of columns that are nearly the same.
+const speakerOf = (k) => (pairs.line ? pairs.line[k] : k);
+const signOf = (k) => (pairs.sign ? pairs.sign[k] : "");
 
 // Colours come from the style sheet, so that a theme has one place.
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

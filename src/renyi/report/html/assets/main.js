@@ -19,13 +19,7 @@ system.addEventListener("change", applyTheme);
 // Paper is white: canvases are drawn again for it.
 matchMedia("print").addEventListener("change", redraw);
 
-if (report.missed) {
-  const first = [];
-  for (let k = 0; k < nPairs && first.length < 8; k++) if (pairs.missed[k]) first.push(k);
-  const chip = (k) => make("li", {}, make("a", { href: linkTo(k) }, nameOf(pairs.x[k]), " – ", nameOf(pairs.y[k]), make("small", {}, ` ${fixed(strength[k], 2)}, Pearson ${fixed(pairs.pearson[k], 2)}`)));
-  byId("missed-list").append(make("h3", {}, make("span", { class: "mark" }, "◆ "), "What linear coefficients would have missed"), make("ul", { class: "chips" }, ...first.map(chip)));
-}
-
+pictures();
 pairTable();
 if (report.heatmap) heatmap();
 if (report.network) network();

@@ -17,7 +17,7 @@ function network() {
     }
     const taken = nodes.map((node) => { const [x, y] = at(node); return [x - 8, y - 8, x + 8, y + 8]; });
     for (const node of nodes) {
-      const [x, y] = at(node), label = columns[node.column].label, written = shortened(label, 18);
+      const [x, y] = at(node), label = columns[node.column].label, written = tight(node.column, width < 500 ? 14 : 22);
       const list = () => { byId("search").value = label; byId("search").dispatchEvent(new Event("input")); byId("pairs").scrollIntoView(); };
       svg.append(make("g", { class: "node", tabindex: 0, role: "button", "aria-label": `List the pairs of ${isolated(label)}`, onclick: list,
         onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); list(); } } },
@@ -53,11 +53,11 @@ function bars() {
     const svg = make("svg", { viewBox: `0 0 ${width} ${step * shown.length + 4}`, role: "group", "aria-label": "Strongest columns" });
     shown.forEach((k, line) => {
       const y = line * step + 4, label = columns[pairs.x[k]].label, linear = pairs.pearson ? Math.max(Math.abs(pairs.pearson[k] ?? 0), Math.abs(pairs.spearman[k] ?? 0)) : 0;
-      const link = make("a", { isSvg: true, href: linkTo(k), "aria-label": `${isolated(label)}: ${fixed(strength[k])}` },
-        make("text", { x: left - 8, y: y + 15, "text-anchor": "end" }, isolated(shortened(label, Math.floor(left / 7.5)))),
+      const link = make("a", { isSvg: true, href: linkTo(k), "aria-label": `${isolated(label)}: ${pairs.found[k] ? fixed(strength[k]) : "no finding"}` },
+        make("text", { x: left - 8, y: y + 15, "text-anchor": "end" }, isolated(tight(pairs.x[k], Math.floor(left / 7.5)))),
         make("rect", { x: left, y: y + 2, width: Math.max(1, long(strength[k])), height: step - 8, class: pairs.missed[k] ? "score" : "strong", "fill-opacity": pairs.found[k] ? 1 : 0.35 }),
-        make("text", { x: left + long(strength[k]) + 6, y: y + 15 }, `${fixed(strength[k], 2)}${pairs.missed[k] ? " ◆" : ""}`));
-      if (linear) link.append(make("path", { class: "whisker", d: `M${left + long(linear)} ${y}v${step - 4}` }));
+        make("text", { x: left + long(strength[k]) + 6, y: y + 15 }, `${shownStrength(k, 2)}${pairs.missed[k] ? " ◆" : ""}`));
+      if (linear && pairs.found[k]) link.append(make("path", { class: "whisker", d: `M${left + long(linear)} ${y}v${step - 4}` }));
       svg.append(link);
     });
     target.replaceChildren(svg);

@@ -20,7 +20,7 @@ const figure = ({ title, note, svg }) => make("figure", {}, make("figcaption", {
 
 function facts(k) {
   const told = [
-    [report.value, fixed(strength[k])],
+    [report.value, shownStrength(k)],
     report.measure === "rdc" ? ["coefficient", fixed(pairs.coefficient[k])] : null,
     pairs.pearson ? ["Pearson", fixed(pairs.pearson[k], 2)] : null,
     pairs.spearman ? ["Spearman", fixed(report.given.length ? pairs.spearman[k] : detailOf.get(k)?.spearman ?? pairs.spearman[k], 2)] : null,
@@ -51,7 +51,7 @@ function remarks(k) {
 function charts(k) {
   const detail = detailOf.get(k), ends = [pairs.x[k], pairs.y[k]], [x, y] = ends.map((column) => columns[column]);
   const rows = x.sample && y.sample ? x.sample.map((_, row) => row).filter((row) => x.sample[row] !== null && y.sample[row] !== null) : [];
-  const found = [], words = `${pairName(k)}, ${report.value} ${fixed(strength[k])}`;
+  const found = [], words = `${pairName(k)}${pairs.found[k] ? `, ${report.value} ${fixed(strength[k])}` : ""}`;
   const axes = ends.map(axisOf), hasAxes = ends.every((column) => columns[column].levels || columns[column].limits);
   if (hasAxes && (detail?.data || rows.length || detail?.boxes)) {
     const drawn = frame(...axes, `Rows of ${words}`);

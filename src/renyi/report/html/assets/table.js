@@ -3,8 +3,8 @@ const ROWS_SHOWN = 50;
 const FIELDS = [
   { key: "missed", label: "◆", title: "missed by linear coefficients", has: () => pairs.missed.includes(1), values: () => pairs.missed, show: (k) => (pairs.missed[k] ? make("span", { class: "mark", role: "img", "aria-label": "missed by linear coefficients" }, "◆") : "") },
   { key: "x", label: report.kind === "screening" ? "column" : "x", name: true, values: () => places(pairs.x), show: (k) => make("a", { href: linkTo(k), "aria-label": `Show ${pairName(k)}`, title: columns[pairs.x[k]].name }, nameOf(pairs.x[k])) },
-  { key: "y", label: "y", name: true, has: () => report.kind !== "screening", values: () => places(pairs.y), show: (k) => make("a", { href: linkTo(k), tabindex: -1, title: columns[pairs.y[k]].name }, nameOf(pairs.y[k])) },
-  { key: "strength", label: report.value, number: true, values: () => strength, show: (k) => withBar(strength[k]) },
+  { key: "y", label: "y", name: true, has: () => report.kind !== "screening", values: () => places(pairs.y), show: partner },
+  { key: "strength", label: report.value, number: true, values: () => strength, show: withBar },
   { key: "coefficient", label: "coefficient", number: true, minor: true, values: () => pairs.coefficient, show: (k) => fixed(pairs.coefficient[k]) },
   { key: "pearson", label: "Pearson", number: true, minor: true, has: () => pairs.pearson, values: () => sizes(pairs.pearson), show: (k) => fixed(pairs.pearson[k], 2) },
   { key: "spearman", label: "Spearman", number: true, minor: true, has: () => pairs.spearman, values: () => sizes(pairs.spearman), show: (k) => fixed(pairs.spearman[k], 2) },
@@ -28,14 +28,26 @@ const alphabet = remembered(() => {
   return place;
 });
 const places = (side) => side.map((column) => alphabet()[column]);
-function withBar(value) {
+function withBar(k) {
   const cell = make("span", {}), bar = make("span", { class: "bar", "aria-hidden": "true" });
-  bar.style.width = `${(Math.max(0, Math.min(1, (value ?? 0) / (report.heatmap?.scale ?? 1))) * 3).toFixed(2)}rem`;
-  cell.append(bar, fixed(value));
+  bar.style.width = `${(Math.max(0, Math.min(1, (pairs.found[k] ? strength[k] : 0) / (report.heatmap?.scale ?? 1))) * 3).toFixed(2)}rem`;
+  cell.append(bar, shownStrength(k));
   return cell;
 }
 
-const table = { field: null, descends: false, page: 0, shown: null };
+// The second name, after the sign for what it is to the first; and a button for the pairs that are told with this one.
+const isFolded = () => pairs.line && !byId("unfold").checked;
+function partner(k) {
+  const folded = isFolded(), sign = folded && signOf(k), told = (folded && table.told.get(k)) || [];
+  const link = make("a", { href: linkTo(k), tabindex: -1, title: columns[pairs.y[k]].name }, nameOf(pairs.y[k]));
+  const isOpen = table.opened.has(speakerOf(k)), words = `${grouped(told.length)} more`;
+  const more = () => { if (isOpen) table.opened.delete(speakerOf(k)); else table.opened.add(speakerOf(k)); refresh(true); byId("table").querySelector(`[data-line="${k}"]`)?.focus(); };
+  const button = told.length ? make("button", { type: "button", class: "more", "data-line": k, "aria-expanded": String(isOpen), "aria-label": `${isOpen ? "Hide" : "Show"} ${words} like ${pairName(k)}`, onclick: more }, isOpen ? "less" : `+${grouped(told.length)}`) : null;
+  return make("span", {}, sign ? make("span", { class: "sign", title: sign === "=" ? "nearly the same" : "all of them agree in some level" }, `${sign} `) : null, link, button ? " " : null, button);
+}
+
+// `told` has the pairs that are told with the one that is shown, `opened` the lines that a reader has opened.
+const table = { field: null, descends: false, page: 0, shown: null, told: new Map(), opened: new Set() };
 
 function pairTable() {
   const head = byId("table").tHead, heads = FIELDS.map((field) => {
@@ -51,19 +63,34 @@ function pairTable() {
   head.replaceChildren(make("tr", {}, ...heads));
   table.heads = heads;
   let waiting = 0;
-  byId("search").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(refresh, 60); });
-  for (const id of ["only-found", "only-missed"]) byId(id)?.addEventListener("change", refresh);
+  byId("search").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => refresh(), 60); });
+  for (const id of ["only-found", "only-missed", "unfold"]) byId(id)?.addEventListener("change", () => refresh());
   byId("previous").addEventListener("click", () => turn(-1));
   byId("next").addEventListener("click", () => turn(1));
   byId("download").addEventListener("click", download);
   refresh();
 }
 
-function refresh() {
-  table.shown = sorted(chosen());
-  table.page = 0;
+function refresh(stays = false) {
+  table.fitting = chosen();
+  table.shown = opened(sorted(folded(table.fitting)));
+  if (!stays) table.page = 0;
   fill();
 }
+
+// Of every line one pair: the one that speaks for it if it is among those that fit, else the first that is.
+function folded(kept) {
+  table.told.clear();
+  if (!isFolded()) return kept;
+  const fits = new Set(kept), shownBy = new Map();
+  for (const k of kept) if (!shownBy.has(speakerOf(k))) shownBy.set(speakerOf(k), fits.has(speakerOf(k)) ? speakerOf(k) : k);
+  for (const k of kept) {
+    const shown = shownBy.get(speakerOf(k));
+    if (shown !== k) table.told.set(shown, [...(table.told.get(shown) ?? []), k]);
+  }
+  return [...shownBy.values()];
+}
+const opened = (lines) => (table.opened.size ? lines.flatMap((k) => (table.opened.has(speakerOf(k)) ? [k, ...(table.told.get(k) ?? [])] : [k])) : lines);
 
 // Every word must be part of one of the two names.
 function chosen() {
@@ -92,14 +119,16 @@ function sorted(kept) {
 function fill() {
   const { shown, page } = table, start = page * ROWS_SHOWN, rows = shown.slice(start, start + ROWS_SHOWN);
   const cells = (k) => FIELDS.map((field) => make("td", { class: [field.number && "number", field.minor && "minor", field.name && (field.key === "type" ? "type" : "name")].filter(Boolean).join(" ") || null }, field.show(k)));
-  byId("table").tBodies[0].replaceChildren(...rows.map((k) => make("tr", {}, ...cells(k))));
+  byId("table").tBodies[0].replaceChildren(...rows.map((k) => make("tr", { class: pairs.found[k] ? null : "pale" }, ...cells(k))));
   FIELDS.forEach((field, at) => {
     const isSorted = table.field === field;
     table.heads[at].setAttribute("aria-sort", isSorted ? (table.descends ? "descending" : "ascending") : "none");
     table.heads[at].querySelector("span").textContent = isSorted ? (table.descends ? " ▼" : " ▲") : "";
   });
   const nPages = Math.max(1, Math.ceil(shown.length / ROWS_SHOWN));
-  byId("shown").textContent = shown.length ? `${grouped(start + 1)} to ${grouped(start + rows.length)} of ${grouped(shown.length)} pairs${shown.length < nPairs ? ` (${grouped(nPairs)} in all)` : ""}` : "No pair fits.";
+  const nFolded = isFolded() ? table.fitting.length - shown.length : 0;
+  const inAll = shown.length < nPairs ? ` (${grouped(nPairs)} in all${nFolded ? `, ${grouped(nFolded)} of them folded into others: columns that are nearly the same are told once` : ""})` : "";
+  byId("shown").textContent = shown.length ? `${grouped(start + 1)} to ${grouped(start + rows.length)} of ${grouped(shown.length)} pairs${inAll}` : "No pair fits.";
   byId("page").textContent = `Page ${grouped(page + 1)} of ${grouped(nPages)}`;
   byId("previous").disabled = page === 0;
   byId("next").disabled = page >= nPages - 1;
@@ -119,7 +148,8 @@ function csv() {
   const power = (log) => (log === null ? "" : log < -307 ? "0" : (10 ** log).toPrecision(3));
   const cell = (name, value) => (name.startsWith("log10") ? power(value) : value === null ? "" : quoted(String(value)));
   const lines = [["x", "y", ...kept.map(([name]) => name.replace("log10_", "")), "type_x", "type_y"].join(",")];
-  for (const k of table.shown) {
+  // A program that reads them wants all of them.
+  for (const k of sorted([...table.fitting])) {
     const [x, y] = [columns[pairs.x[k]], columns[pairs.y[k]]];
     lines.push([quoted(guarded(x.name)), quoted(guarded(y.name)), ...kept.map(([name, values]) => cell(name, values[k])), x.type, y.type].join(","));
   }
