@@ -41,8 +41,6 @@ _KNOTS, _LARGEST_KNOT, _LARGEST_INTERPOLATED = 2048, 1.0 - 1e-9, 20
 _LARGEST_SUM = 64
 # Closed forms are taken at so many nodes on each of the parts that these shares of a table begin, and not at its knots.
 _NODES, _PARTS = 65, (0.0, 0.25, 0.5, 1.0)
-# Those of more functions rise too steeply for that, and with more rows rounding at one end would spoil the other.
-_LARGEST_AT_NODES, _MOST_ROWS_AT_NODES = 6, 4096
 # Numbers of rows that have a table of their own: all below, and from there on by this step of log n.
 _FEW_ROWS, _NODE_STEP = 128, 0.05
 
@@ -278,6 +276,14 @@ def _tabulated(a: int, b: int, n_samples: int) -> LargestRoot:
     return LargestRoot(DoubleWishart(a, b, n_samples))
 
 
+def _is_smooth(a: int, b: int, n: int) -> bool:
+    """Whether a closed form at few nodes says what it is at all knots of a table.
+
+    Null distributions of many functions rise too steeply, and with more rows rounding at one end would spoil the other.
+    """
+    return (a <= 2 and b <= 6 and n <= 4096) or (a == 1 and b <= 20 and n <= 512)
+
+
 class _Interpolated:
     """The null distribution on equal steps of asinh(√(n·r/(1−r))), without the power of 1 − r with which it ends."""
 
@@ -290,10 +296,11 @@ class _Interpolated:
         def without_power(variable: Array) -> Array:
             odds = np.sinh(variable) ** 2 / n_samples
             roots = np.minimum(odds / (1.0 + odds), LARGEST_BELOW_ONE)
-            return log_sf(roots, a, b, n_samples) - self._power * np.log1p(-roots)
+            log_p = _log_sf_of_even(roots, b, n_samples) if _is_sum(a, b) else log_sf(roots, a, b, n_samples)
+            return log_p - self._power * np.log1p(-roots)
 
         shares = np.linspace(0.0, 1.0, _KNOTS)
-        if a <= 2 and b <= _LARGEST_AT_NODES and n_samples <= _MOST_ROWS_AT_NODES and not _is_sum(a, b):
+        if _is_smooth(a, b, n_samples) and not _is_sum(a, b):
             nodes, at_knots = _node_shares()
             values = without_power(nodes.ravel() * end).reshape(nodes.shape)
             smooth = np.concatenate([part @ own for part, own in zip(at_knots, values, strict=True)])
