@@ -19,8 +19,8 @@ from renyi.inference.shifts import MOST_FUNCTIONS, Shifts, Spectra
 from renyi.pair.prepare import Prepared, prepare, together
 from renyi.pair.result import TestResult
 
-# Shifts whose median says what chance shows of a coefficient.
-_SHIFTS = 24
+# Shifts whose median says what chance shows of a coefficient, as shares of the length of a series.
+SHIFTS = tuple(0.1 + 0.8 * k / 23 for k in range(24))
 # Functions of a column by which the table is sorted that may explain why others resemble their previous row.
 _OF_SORTED = 20
 
@@ -75,8 +75,7 @@ def chance_level(x: Array, y: Array, line: Timeline, n: int, /) -> float:
     x, y = x[line.order], y[line.order]
     starts = np.concatenate(([0], np.cumsum(line.lengths)[:-1]))
     levels = []
-    for k in range(_SHIFTS):
-        share = 0.1 + 0.8 * k / (_SHIFTS - 1)
+    for share in SHIFTS:
         rows = np.concatenate(
             [start + (np.arange(m) + round(share * m)) % m for start, m in zip(starts, line.lengths, strict=True)]
         )
