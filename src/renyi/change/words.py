@@ -38,7 +38,7 @@ def words_of(column: Marginal, /) -> str:
     if recoded:
         return recoded
     told = (_stuck(column), _shift(column), _spread(column), _range(column))
-    return "; ".join(filter(None, told)) or "another shape"
+    return "; ".join(filter(None, told)) or _where(column)
 
 
 def more_missing(column: Marginal, /) -> str:
@@ -117,11 +117,25 @@ def _range(column: Marginal) -> str:
     outside = int(column.counts[1, old[-1] + 1 :].sum()), int(column.counts[1, : old[0]].sum())
     share = column.n_known[1] / sum(column.n_known)
     told = [
-        f"{count(rows, 'row')} {where} {column.called(int(end))}"
-        for rows, where, end in zip(outside, ("above", "below"), (old[-1], old[0]), strict=True)
+        f"{count(rows, 'row')} {where} {column.called(int(end))}, the old {limit}"
+        for rows, where, end, limit in zip(
+            outside, ("above", "below"), (old[-1], old[0]), ("maximum", "minimum"), strict=True
+        )
         if rows and share**rows < _RARE
     ]
-    return f"new range: {' and '.join(told)}, which none was before" if told else ""
+    return " and ".join(told)
+
+
+def _where(column: Marginal) -> str:
+    """The tenth of all rows, by their values, in which shares changed most."""
+    rows = np.cumsum(column.total)
+    ends = np.unique(np.searchsorted(rows, np.arange(1, 11) * rows[-1] / 10.0, side="left"))
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    shares = np.add.reduceat(_shares_of(column), starts, axis=1)
+    part = int(np.abs(shares[1] - shares[0]).argmax())
+    low, high = column.called(int(starts[part])), column.called(int(ends[part]))
+    place = low if low == high else f"between {low} and {high}"
+    return f"another shape: {shares[0, part]:.1%} → {shares[1, part]:.1%} {place}"
 
 
 def _units(column: Marginal) -> str:
