@@ -23,8 +23,10 @@ from .tables.accumulator import Accumulator as Accumulator
 from .tables.api import matrix as matrix
 from .tables.api import pairs as pairs
 from .tables.api import screen as screen
+from .tables.dependence import Dependence as Dependence
 from .tables.dependence_matrix import DependenceMatrix as DependenceMatrix
 from .tables.screening import Screening as Screening
+from .tables.strongest import Pairs as Pairs
 
 __all__ = [
     "Accumulator",
@@ -33,9 +35,11 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "ConvergenceWarning",
+    "Dependence",
     "DependenceMatrix",
     "InputError",
     "MissingExtraError",
+    "Pairs",
     "RenyiError",
     "Screening",
     "TestResult",
