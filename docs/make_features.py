@@ -168,7 +168,7 @@ def _named(door: Door) -> None:
 
 
 def _pairs(door: Door) -> None:
-    for asked in ({"top": 1}, {"threshold": 0.5}, {"q": 0.05}):
+    for asked in ({"top": 1}, {"threshold": 0.5}, {"fdr": 0.05}):
         _expect(len(door.pairs(**asked)) > 0)
 
 

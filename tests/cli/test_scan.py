@@ -349,3 +349,14 @@ class TestCommand:
     def test_is_not_printed(self, file):
         with pytest.raises(InputError, match="name a file"):
             self.run(file, "--html", "-")
+
+
+def test_dependences_stop_a_pipeline_where_they_are_strong_enough(file):
+    stopped = run("scan", file, "--fail-on", "any", "--least", "0.9")
+    assert stopped.exit_code == 3
+    assert "of 21 dependences are found with a strength of 0.9 or more" in stopped.stderr
+    assert run("scan", file, "--target", "noise", "--fail-on", "pairs", "--least", "1").exit_code == 0
+    with pytest.raises(InputError, match="columns is unknown"):
+        run("scan", file, "--fail-on", "columns")
+    with pytest.raises(InputError, match="without testing"):
+        run("scan", file, "--fail-on", "any", "--measure", "ace")

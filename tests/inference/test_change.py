@@ -43,7 +43,7 @@ def test_covariance_is_that_of_the_influences_of_single_rows():
     shapes, rows = _spanned(_pair(3000, rng), _pair(3000, rng))
     functions, both_columns = functions_of(shapes), slice(0, 2)
     sums = rows.between(both_columns, both_columns)
-    own = np.stack([own_sums(shapes, one) for one in sums])
+    own = np.stack([own_sums([shape.is_smooth for shape in shapes], one) for one in sums])
     both = Sums(np.stack([one[:1, 1] for one in sums]), own[:, :1], own[:, 1:])
     x, y = functions.take(np.array([0])), functions.take(np.array([1]))
     pooled = _Influences.of(x, y, both.both.sum(axis=0) / 6000, both)

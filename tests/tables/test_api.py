@@ -416,7 +416,8 @@ def test_names_that_two_tables_share_are_told_apart(rng):
 
 def test_what_reading_decided_is_in_the_result_wherever_the_rows_are(tmp_path, rng):
     path = tmp_path / "rows.tsv"
-    lines = [f"{k % 90 + 1},{k % 900 + 100}\t{x:.2f}\t3/{k % 28 + 1}/2021" for k, x in enumerate(rng.random(3000))]
+    rows = zip([0, *rng.permutation(np.arange(1, 3000)).tolist()], rng.random(3000), strict=True)
+    lines = [f"{k % 90 + 1},{k % 900 + 100}\t{x:.2f}\t3/{k % 28 + 1}/2021" for k, x in rows]
     path.write_text("\n".join(["n\tx\tday", *lines]))
     whole = renyi.matrix(path)
     assert whole.types == {"n": "number", "x": "number", "day": "date"}

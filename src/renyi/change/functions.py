@@ -15,7 +15,7 @@ from renyi.inference.change import COMPARED, SPANNED, Functions, smooth_tables
 # A number with no more values has an indicator for each.
 MOST_LEVELS = 8
 # So has one of which a single value has more than this share of the rows, where ranks jump: as many cells of values.
-_LARGEST_ATOM = 0.1
+MOST_ATOM = 0.1
 # A function of levels of which less is left by those before it is not compared; benchmarks/studies/change_sizes.py.
 _LEAST_NEW = 0.3
 # A level that fewer rows of either table have is one with the rest; with 20 rows sizes hold.
@@ -42,7 +42,7 @@ class Shape:
     @classmethod
     def of(cls, column: Marginal, /) -> "Shape":
         """Of a column of two tables."""
-        level_of, is_ordered = _levels_of(column)
+        level_of, is_ordered = levels_of(column)
         if level_of is None:
             return cls(column.name, True)
         rows = _rows_of(level_of, column.counts)
@@ -101,7 +101,7 @@ class Spanned:
             out[:, np.isnan(places)] = 0.0
 
 
-def _levels_of(column: Marginal) -> tuple[Index | None, bool]:
+def levels_of(column: Marginal, /) -> tuple[Index | None, bool]:
     """The level of every cell, None where functions are smooth; and whether levels are in order."""
     if column.is_category:
         return np.arange(len(column.values)), False
@@ -109,7 +109,7 @@ def _levels_of(column: Marginal) -> tuple[Index | None, bool]:
     if n_values <= MOST_LEVELS:
         # Two values have no order to speak of.
         return np.cumsum(column.total > 0) - (column.total[0] > 0), bool(n_values > 2)
-    if column.largest_share <= _LARGEST_ATOM:
+    if column.largest_share <= MOST_ATOM:
         return None, True
     # Cells of values, each with about as many rows, but for the value that most rows have.
     rows = np.cumsum(column.total)

@@ -1,6 +1,6 @@
 """Two tables in memory to what changed between them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -40,7 +40,7 @@ def compared(
     """What changed between two tables in memory."""
     both = together(before, after, labels, types, max_levels)
     of_columns, changed = changes_of(both)
-    matrices = _matrix(both, 0, progress), _matrix(both, 1, progress)
+    matrices = matrix_of(both.part(0), progress), matrix_of(both.part(1), progress)
     for name, what in both.retyped.items():
         both.notes.say(f"column {name!r} is {what}: it was not compared")
     small = [label for label, n in zip(labels, both.n_rows, strict=True) if n < FEWEST_ROWS]
@@ -86,10 +86,10 @@ def changes_of(both: Together, /) -> tuple[list[ColumnChange], ChangedPairs]:
     return column_changes(marginals), changed_pairs(shapes, RowsOfTables((before, after)))
 
 
-def _matrix(both: Together, table: int, progress: bool) -> DependenceMatrix | None:
+def matrix_of(columns: Mapping[str, Column], progress: bool, /) -> DependenceMatrix | None:
     """The dependences of one table, if two columns vary there."""
     try:
-        return matrix(both.part(table), progress=progress)
+        return matrix(columns, progress=progress)
     except InputError:
         return None
 
@@ -98,16 +98,22 @@ def _with_strengths(
     both: Together, changed: ChangedPairs, matrices: tuple[DependenceMatrix | None, DependenceMatrix | None]
 ) -> PairChanges:
     names = [column.name for column in both.columns]
-    spread = [_spread(found, names, what) for what in ("strength", "spearman") for found in matrices]
+    return of_pairs(changed, [spread(found, names, what) for what in ("strength", "spearman") for found in matrices])
+
+
+def of_pairs(changed: ChangedPairs, strengths: Sequence[Array], /) -> PairChanges:
+    """What changed in pairs, with strengths before and after, and Spearman's correlations before and after."""
     log_p = changed.log_pvalues
     pvalues = np.where(np.isnan(log_p), np.nan, np.maximum(np.exp(log_p), SMALLEST_PVALUE))
-    return PairChanges(changed.i, changed.j, changed.moved, pvalues, *(part[changed.i, changed.j] for part in spread))
+    at = changed.i, changed.j
+    return PairChanges(*at, changed.moved, pvalues, *(part[at] for part in strengths))
 
 
-def _spread(found: DependenceMatrix | None, names: list[str], what: str) -> Array:
+def spread(found: DependenceMatrix | None, names: Sequence[str], what: str, /) -> Array:
     """A matrix over all common columns, NaN for those that one table could not measure."""
     whole = np.full((len(names), len(names)), np.nan)
     if found is not None:
-        at = np.array([names.index(name) for name in found.names], dtype=np.intp)
+        place = {name: k for k, name in enumerate(names)}
+        at = np.array([place[name] for name in found.names], dtype=np.intp)
         whole[np.ix_(at, at)] = getattr(found, what)
     return whole

@@ -60,7 +60,8 @@ def changed_pairs(shapes: Sequence[Shape], rows: SumsOfRows, /) -> ChangedPairs:
         left, right = (slice(start, min(start + _COLUMNS, len(shapes))) for start in (first, second))
         sums = rows.between(left, right)
         if left == right:
-            own[:, left] = [own_sums(shapes[left], part) for part in sums]
+            are_smooth = [shape.is_smooth for shape in shapes[left]]
+            own[:, left] = [own_sums(are_smooth, part) for part in sums]
         for i, j in _batches(left, right):
             both = Sums(sums[:, i - left.start, j - right.start], own[:, i], own[:, j])
             found.append((i, j, *changes(functions.take(i), functions.take(j), both)))
@@ -111,11 +112,12 @@ def sums_between(left: Sequence[Spanned], right: Sequence[Spanned] | None = None
     return np.ascontiguousarray(found)
 
 
-def own_sums(columns: Sequence[Shape], sums: Array, /) -> Array:
+def own_sums(are_smooth: Sequence[bool], sums: Array, /) -> Array:
     """Sums of products of the functions of every column with one another, out of those between all of them."""
-    found = sums[np.arange(len(columns)), np.arange(len(columns))].copy()
+    every = np.arange(len(are_smooth))
+    found = sums[every, every].copy()
     rough = np.arange(SMOOTHEST + 1, SPANNED)
-    for own, column in zip(found, columns, strict=True):
-        if column.is_smooth:
+    for own, is_smooth in zip(found, are_smooth, strict=True):
+        if is_smooth:
             own[rough, rough] = own[0, 0]
     return found

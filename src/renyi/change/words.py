@@ -143,6 +143,8 @@ def _units(column: Marginal) -> str:
         if (factor < 0.0) != (name == "other sign") or not (is_far or factor < 0.0):
             continue
         size = abs(factor)
+        if factor < 0.0 and abs(size - 1.0) < _SAME_FACTOR:
+            return f"{name}? about minus what it was"
         shown = f"{size:,.3g} times" if size >= 1 else f"1/{1 / size:,.3g} of"
         # Three digits, without an exponent.
         shown = f"{float(f'{size:.3g}'):,.0f} times" if size >= 100 else shown

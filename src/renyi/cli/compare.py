@@ -1,7 +1,7 @@
 """`renyi compare`: what changed between two tables, for people and for pipelines."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,11 +13,7 @@ if TYPE_CHECKING:
     from renyi.change.parts import Comparisons
     from renyi.change.result import Comparison
 
-FailOn = Literal["columns", "pairs", "any"]
-# A change was found that a pipeline should stop at.
-CHANGED = 3
 _SHOWN = 20
-_LEAST = 0.1
 
 
 def compare(
@@ -31,7 +27,7 @@ def compare(
     html: Annotated[str | None, typer.Option(metavar="F", help="Write a page to look at and to send.")] = None,
     as_json: terminal.AsJson = False,
     fail_on: Annotated[str | None, typer.Option(help="columns, pairs or any: exit with 3 where these changed.")] = None,
-    least: Annotated[float, typer.Option(help="How far a change must have moved to fail on it, 0 to 1.")] = _LEAST,
+    least: terminal.Least = terminal.LEAST,
     memory: Annotated[str, typer.Option(help="A file that takes more is compared on a sample.")] = "1GB",
     sample: Annotated[int, typer.Option(metavar="N", min=2, help="Rows of that sample.")] = 100_000,
     sep: terminal.Separator = None,
@@ -73,7 +69,7 @@ def compare(
 
 def _check(after: str | None, by: str | None, html: str | None, fail_on: str | None, least: float) -> None:
     """Refuse what cannot be met before any work is done."""
-    from renyi.errors import InputError, check_choice
+    from renyi.errors import InputError
 
     if (after is None) == (by is None):
         raise InputError("pass two tables, or one and --by a column that says which part a row is in")
@@ -83,10 +79,7 @@ def _check(after: str | None, by: str | None, html: str | None, fail_on: str | N
         from renyi.report.html.page import check_report
 
         check_report(Path(html))
-    if fail_on is not None:
-        check_choice(fail_on, FailOn, "--fail-on")
-    if not 0.0 <= least <= 1.0:
-        raise InputError(f"--least {least:g} is no distance: pass a number from 0 to 1")
+    terminal.check_fails(fail_on, ("columns", "pairs", "any"), least)
 
 
 def _show_parts(found: "Comparisons", rate: float, as_json: bool) -> None:
@@ -108,7 +101,4 @@ def _stop(found: "Sequence[Comparison]", fail_on: str | None, rate: float, least
     counts = [one.n_found(rate, least=least) for one in found]
     columns, pairs = (sum(part) for part in zip(*counts, strict=True))
     stops = {"columns": columns, "pairs": pairs, "any": columns + pairs}
-    if stops[fail_on]:
-        changed = f"{columns:,} changes of columns and {pairs:,} of dependences"
-        terminal.say(f"{changed} moved by {least:g} or more", terminal.console_of(stderr=True))
-        raise typer.Exit(CHANGED)
+    terminal.stop_on(stops[fail_on], f"{columns:,} changes of columns and {pairs:,} of dependences moved by {least:g}")

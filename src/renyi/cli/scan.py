@@ -25,6 +25,8 @@ def scan(
     csv: Annotated[str | None, typer.Option(metavar="F", help="Write all pairs as CSV; - is stdout.")] = None,
     html: Annotated[str | None, typer.Option(metavar="F", help="Write a page to look at and to send.")] = None,
     as_json: terminal.AsJson = False,
+    fail_on: Annotated[str | None, typer.Option(help="pairs or any: exit with 3 where a dependence is found.")] = None,
+    least: terminal.Least = terminal.LEAST,
     unfold: Annotated[bool, typer.Option("--unfold", help="Tell columns that are nearly the same one by one.")] = False,
     missing: Annotated[str, typer.Option(help="pairwise, listwise or raise.")] = "pairwise",
     memory: Annotated[str, typer.Option(help="A file that takes more is read in batches.")] = "1GB",
@@ -41,6 +43,9 @@ def scan(
 ) -> None:
     """Rank the dependences between all columns of a table, at a false discovery rate."""
     _check_scan(target, given, fdr, measure, as_json and csv == "-")
+    terminal.check_fails(fail_on, ("pairs", "any"), least)
+    if fail_on is not None and measure != "rdc":
+        _check_null(measure, "--fail-on")
     terminal.check_outputs(file, {"--csv": csv, "--html": html})
     _check_files(csv, html, sample)
     settings: dict[str, Any] = {"types": terminal.kinds_of(types), "measure": measure, "missing": missing}
@@ -64,6 +69,10 @@ def scan(
         show(found, top=top or SHOWN, q=found.rate(fdr), fold=not unfold)
     if html is not None:
         terminal.say(f"Report: {html}", terminal.console_of(stderr=True))
+    if fail_on is not None:
+        edges = found.edges
+        far = int(((found.edge_qvalues <= found.rate(fdr)) & (edges.strength >= least)).sum())
+        terminal.stop_on(far, f"{far:,} of {len(edges.strength):,} dependences are found with a strength of {least:g}")
 
 
 def _check_scan(
@@ -77,19 +86,19 @@ def _check_scan(
     if fdr is not None and not 0.0 < fdr <= 1.0:
         raise InputError(f"--fdr must be a number above 0, at most 1, got {fdr:g}")
     if fdr is not None and measure != "rdc":
-        _check_null(measure, fdr)
+        _check_null(measure, f"--fdr {fdr:g}")
     if both_to_stdout:
         raise InputError("--csv - and --json would both write to standard output: name a file for the CSV")
 
 
-def _check_null(measure: str, fdr: float) -> None:
-    """Refuse a rate of findings where nothing is tested."""
+def _check_null(measure: str, asked: str) -> None:
+    """Refuse an option about findings where nothing is tested."""
     import renyi
 
     if not renyi.measure(measure).has_null:
         raise renyi.InputError(
-            f"--fdr {fdr:g} with --measure {measure}, which ranks pairs without testing them: leave --fdr out, or "
-            "choose a measure with a null distribution, such as rdc"
+            f"{asked} with --measure {measure}, which ranks pairs without testing them: leave that "
+            "out, or choose a measure with a null distribution, such as rdc"
         )
 
 

@@ -33,8 +33,28 @@ Types = Annotated[
 ]
 Given = Annotated[list[str] | None, typer.Option("--given", metavar="COL", help="Column to hold fixed. Repeatable.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Least = Annotated[float, typer.Option(help="How far or how strong a finding must be to fail on it, 0 to 1.")]
+# The least by default; and the exit code where something is found that a pipeline should stop at.
+LEAST, FOUND = 0.1, 3
 # __main__ looks for it, since it also matters where parsing fails.
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback if something fails.")]
+
+
+def check_fails(fail_on: str | None, known: "Sequence[str]", least: float) -> None:
+    """Refuse what a pipeline cannot stop at."""
+    from renyi.errors import InputError
+
+    if fail_on is not None and fail_on not in known:
+        raise InputError(f"--fail-on {fail_on} is unknown: pass one of {', '.join(known)}")
+    if not 0.0 <= least <= 1.0:
+        raise InputError(f"--least {least:g} is no distance: pass a number from 0 to 1")
+
+
+def stop_on(n_found: int, said: str) -> None:
+    """Exit with 3 where something is found that a pipeline should stop at."""
+    if n_found:
+        say(f"{said} or more", console_of(stderr=True))
+        raise typer.Exit(FOUND)
 
 
 def kinds_of(types: list[str] | None) -> dict[str, str]:

@@ -84,8 +84,8 @@ def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing
 
     The size is near 5 % where effects of z are additive, of single variables, or a smooth function of one projection,
     for one and for five variables from n = 500 on. It is far above where x and y follow a fast wave along a projection
-    of five variables, or rough functions of several projections: docs/how-to/conditional.md has the numbers. Rows are
-    taken to be independent of one another.
+    of five variables, or rough functions of several projections: docs/validation/conditional.md has the numbers. Rows
+    are taken to be independent of one another.
 
     References
     ----------

@@ -342,8 +342,8 @@ class TestResult:
         """Interval for the coefficient of the population, in [0, 1]; two NaN where `no_interval` says why.
 
         Its width comes from how far single rows move the coefficient. It covers at least 0.90 where 0.95 is asked for,
-        from 50 rows on (docs/explanation/test.md has the study), and may be wider than it need be where dependence is
-        weak, or between two categories.
+        from 50 rows on (docs/validation/intervals.md has the study), and may be wider than it need be where dependence
+        is weak, or between two categories.
 
         Parameters
         ----------
