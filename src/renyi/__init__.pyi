@@ -19,12 +19,18 @@ from .pair.rdc import rdc as rdc
 from .pair.result import TestResult as TestResult
 from .pair.result import Transformations as Transformations
 from .pair.transformations import transformations as transformations
+from .series.api import lags as lags
+from .series.result import Lags as Lags
+from .series.rolling import Rolling as Rolling
+from .series.rolling import rolling as rolling
 from .tables.accumulator import Accumulator as Accumulator
 from .tables.api import matrix as matrix
 from .tables.api import pairs as pairs
 from .tables.api import screen as screen
+from .tables.dependence import Dependence as Dependence
 from .tables.dependence_matrix import DependenceMatrix as DependenceMatrix
 from .tables.screening import Screening as Screening
+from .tables.strongest import Pairs as Pairs
 
 __all__ = [
     "Accumulator",
@@ -33,10 +39,14 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "ConvergenceWarning",
+    "Dependence",
     "DependenceMatrix",
     "InputError",
+    "Lags",
     "MissingExtraError",
+    "Pairs",
     "RenyiError",
+    "Rolling",
     "Screening",
     "TestResult",
     "Transformations",
@@ -46,11 +56,13 @@ __all__ = [
     "conditional_test",
     "experiments",
     "independence_test",
+    "lags",
     "matrix",
     "measure",
     "measures",
     "pairs",
     "rdc",
+    "rolling",
     "screen",
     "sklearn",
     "transformations",

@@ -3,7 +3,7 @@ import pytest
 from scipy.signal import lfilter
 from scipy.stats import beta, chi2
 
-from renyi.inference.shifts import Shifts, Spectra, log_beta_sf, log_chi_squared_sf, of_strongest
+from renyi.inference.shifts import Shifts, Spectra, log_beta_sf, log_chi_squared_sf
 
 
 def functions(values):
@@ -57,16 +57,6 @@ def test_a_panel_of_one_series_is_that_series_and_levels_of_groups_do_not_count(
     moved = [part + np.repeat(rng.standard_normal((4, 1)), 60, axis=0) for part in ranked]
     same = [Shifts(*(Spectra.of(part, parts) for part in sides)).at(0)[0] for sides in (ranked, moved)]
     assert same[0] == pytest.approx(same[1])
-
-
-def test_the_strongest_of_many_lags_pays_for_all_of_them(rng):
-    log_p = np.log(rng.random(5000))
-    found, worth = of_strongest(log_p, 10)
-    assert worth == pytest.approx(21, rel=0.1)
-    smallest = log_p[np.arange(-10, 11)].min()
-    assert found == pytest.approx(np.log(1 - (1 - np.exp(smallest)) ** worth))
-    # Lags that all say the same are worth less.
-    assert of_strongest(np.repeat(log_p[:250], 20), 10)[1] < 8
 
 
 @pytest.mark.slow

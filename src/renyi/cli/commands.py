@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from renyi.cli.compare import compare
+from renyi.cli.lags import lags
 from renyi.cli.pair import pair
 from renyi.cli.paper import demo, gallery, reproduce
 from renyi.cli.scan import scan
@@ -37,5 +38,5 @@ def _root(
         typer.echo(context.get_help())
 
 
-for _command in (scan, pair, compare, demo, gallery, reproduce):
+for _command in (scan, pair, compare, lags, demo, gallery, reproduce):
     app.command()(_command)

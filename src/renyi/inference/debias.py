@@ -58,7 +58,7 @@ def debias_all(correlations: Array, levels: Array, /) -> Array:
     return np.where(has_room | np.isnan(levels), np.copysign(np.sqrt(np.abs(excess)), excess), 0.0)
 
 
-def strengths(debiased: Array, log_pvalues: Array, n: Index, /, *, most: Array | float = 1.0) -> Array:
+def strengths(debiased: Array, log_pvalues: Array, n: Array | Index, /, *, most: Array | float = 1.0) -> Array:
     """How strong dependences are, 0 at the least: debiased coefficients, or what tests have seen where that is more.
 
     A test looks at few functions where few are enough and at rougher ones too, a coefficient always at all of its own,

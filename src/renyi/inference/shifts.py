@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import minimum_filter1d
+from scipy.ndimage import maximum_filter1d
 from scipy.special import betainc, betaln, gammaincc, gammaln
 
 from renyi.compute.arrays import Array
@@ -34,10 +34,12 @@ _BLOCKS: tuple[Block, ...] = ((1, 1), (2, 1), (1, 2), (3, 1), (1, 3), (6, 1), (1
 # 0.025 at n = 100; with 8 + 8k a parabola of 200 rows of an AR(1) with coefficient 0.9 is found in 0.47 of samples
 # rather than 0.92. The first block is always looked at.
 _ROWS_FOR_BLOCK, _ROWS_FOR_PRODUCT = 4.0, 4.0
+# Blocks with several functions of both sides are further from random phases: from fewer rows than 64 + 2k the share of
+# p-values of two AR(2) below 0.001 is 0.0015 to 0.003, by random phases 0.0011; other blocks have what these say.
+_ROWS_FOR_SQUARE, _ROWS_FOR_ITS_PRODUCT = 64.0, 2.0
 _LARGEST_SHARE = 1.0 - 1e-9
-# A window of lags is worth more where p-values are small than on average, since peaks are narrower the higher they are:
-# this share of the way, on a scale of logarithms, from what it is worth on average to its number of lags.
-_NARROWER = 0.3
+# Entries of a table of p-values, and the smallest one in it.
+_TABLE, _SMALLEST = 128, -690.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +78,7 @@ class Shifts:
         self._crossed = [np.conj(a)[:, np.newaxis] * b for a, b in zip(x.parts, y.parts, strict=True)]
         family = ((min(a, x.n_functions), min(b, y.n_functions)) for a, b in _BLOCKS)
         self._family = tuple(dict.fromkeys(family))
+        self.n_functions = min(x.n_functions, y.n_functions)
 
     @cached_property
     def _parts(self) -> "list[_Block]":
@@ -98,15 +101,87 @@ class Shifts:
         evidence = self._evidence([part.at(lag, self._lengths) for part in self._parts])
         return float(self._log_pvalue(evidence)), self.blocks[int(np.argmax(evidence))]
 
+    # Many lags at once: products of all functions that blocks look at, at every shift, by one transform each.
+
+    @cached_property
+    def _looked_at(self) -> list[Block]:
+        """Pairs of functions that some block has."""
+        return sorted({(i, j) for a, b in self.blocks for i in range(a) for j in range(b)})
+
+    @property
+    def n_products(self) -> int:
+        """Pairs of functions that some block has."""
+        return len(self._looked_at)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all series."""
+        return sum(self._lengths)
+
+    @property
+    def reach(self) -> int:
+        """Shifts that all series have."""
+        return min(self._lengths)
+
     def everywhere(self) -> Array:
-        """Logarithms of the p-values at all shifts 0, 1, … of a single series."""
-        return self._log_pvalue(self._evidence([part.everywhere(self._lengths[0]) for part in self._parts]))
+        """Logarithms of the p-values at the shifts 0, 1, … that all series have."""
+        return self._log_pvalues(self._summed(self.reach, 0, None))
+
+    def window(self, max_lag: int, /) -> Array:
+        """Logarithms of the p-values at the lags −max … max."""
+        return self._log_pvalues(self._summed(2 * max_lag + 1, -max_lag, None))
+
+    def smallest_drawn(self, width: int, n_pairs: int, rng: np.random.Generator, /) -> Array:
+        """Logarithms of the smallest p-value in windows of so many lags, around all shifts, of series without relation.
+
+        These have random phases, `n_pairs` times, and their opposites, so that x and y can change places.
+        """
+        phases = []
+        for n in self._lengths:
+            turns = np.exp(2j * np.pi * rng.random((n_pairs, n // 2 + 1)))
+            if n % 2 == 0:  # the highest frequency has a sign alone
+                turns[:, -1] = np.where(turns[:, -1].real < 0.0, -1.0, 1.0)
+            phases.append(np.concatenate((turns, np.conj(turns))))
+        products = self._summed(self.reach, 0, phases)
+        evidence = np.zeros(products.shape[1:])
+        for part, weight in zip(self._parts, multiscale.log_weights(self.blocks), strict=True):
+            evidence += np.exp(weight - part.log_sf_of_many(self._lengths_in(part, products))).reshape(evidence.shape)
+        largest = maximum_filter1d(evidence, width, axis=1, mode="wrap")
+        if len(self._lengths) > 1:  # of several series the last shift is not next to the first
+            largest = largest[:, width // 2 : self.reach - width // 2]
+        return self._combined(-np.log(largest.ravel()))
+
+    def _summed(self, n: int, first: int, phases: Sequence[Spectrum] | None) -> Array:
+        """Products (functions, draws, n) from the first shift on, added up over the series."""
+        i, j = np.array(self._looked_at).T
+        n_draws = 1 if phases is None else len(phases[0])
+        total = np.zeros((self.n_products, n_draws, n))
+        for k, (crossed, length) in enumerate(zip(self._crossed, self._lengths, strict=True)):
+            for row, z in enumerate(crossed[i, j]):
+                centred = np.concatenate(([0.0], z[1:]))  # without the mean
+                field = length * np.fft.irfft(centred if phases is None else phases[k] * centred, length, axis=-1)
+                total[row] += np.take(np.atleast_2d(field), np.arange(first, first + n) % length, axis=1)
+        return total
+
+    def _lengths_in(self, part: "_Block", products: Array) -> Array:
+        """Squared lengths of the whitened products of a block, at all draws and shifts."""
+        a, b = part.block
+        place = {pair: k for k, pair in enumerate(self._looked_at)}
+        own = products[[place[i, j] for i in range(a) for j in range(b)]]
+        white = part.whiten @ own.reshape(a * b, -1)
+        return np.asarray(np.einsum("kn,kn->n", white, white))
+
+    def _log_pvalues(self, products: Array) -> Array:
+        """Logarithms of p-values from products (functions, 1, shifts)."""
+        return self._log_pvalue(self._evidence([part.log_sf(self._lengths_in(part, products)) for part in self._parts]))
 
     def _evidence(self, log_p: Sequence[Array]) -> Array:
         return np.asarray(multiscale.log_weights(self.blocks) - np.stack(log_p, axis=-1))
 
     def _log_pvalue(self, evidence: Array) -> Array:
-        log_mean = multiscale.log_harmonic_mean(evidence)
+        return self._combined(multiscale.log_harmonic_mean(evidence))
+
+    def _combined(self, log_mean: Array) -> Array:
         return np.minimum(multiscale.log_pvalue_of_many_rows(log_mean, self.blocks), 0.0)
 
 
@@ -124,26 +199,40 @@ class _Block:
         size = np.sqrt(np.mean(real**2)) or 1.0
         values, vectors = np.linalg.eigh(real @ real.T)
         kept = values > 1e-10 * max(values[-1], size)
-        self.k = int(np.count_nonzero(kept))
         whiten = (vectors[:, kept] / np.sqrt(values[kept])).T
-        self._products = [whiten @ z for z in products]
+        self.k = len(whiten)
+        # Directions that many frequencies carry come first: there tails are those of a normal distribution.
+        self.whiten = _by_frequencies([whiten @ z for z in products], weights) @ whiten
+        self._products = [self.whiten @ z for z in products]
 
     @cached_property
     def n_effective(self) -> float:
-        """ν: the number of independent rows whose products have tails as light.
+        """ν: the number of independent rows whose products have tails as light."""
+        return self._n_effective(self.k)
+
+    def _n_effective(self, k: int) -> float:
+        """That of the first directions.
 
         A frequency adds A cos θ + B sin θ to the products, whose fourth cumulant has a closed form.
         """
         cumulant = 0.0
         for weight, z in zip(self._weights, self._products, strict=True):
-            a, b = weight * z.real, weight * z.imag
+            a, b = weight * z[:k].real, weight * z[:k].imag
             aa, bb, ab = (np.einsum("kf,kf->f", left, right) for left, right in ((a, a), (b, b), (a, b)))
             cumulant += float(np.sum(3 / 8 * (aa**2 + bb**2) + aa * bb / 4 + ab**2 / 2))
-        return 2.0 * self.k * (self.k + 2) / cumulant
+        return 2.0 * k * (k + 2) / cumulant
+
+    @cached_property
+    def _leading(self) -> list[tuple[int, float]]:
+        """How many leading directions, and how many rows they are worth: a tail is at least that of each such part."""
+        return [(k, max(self._n_effective(k), k + 1.0)) for k in dict.fromkeys((1, 2, 4, self.k)) if k <= self.k]
 
     @property
     def is_trusted(self) -> bool:
-        return self.n_effective >= _ROWS_FOR_BLOCK + _ROWS_FOR_PRODUCT * self.k
+        least = _ROWS_FOR_BLOCK + _ROWS_FOR_PRODUCT * self.k
+        if min(self.block) > 1:
+            least = max(least, _ROWS_FOR_SQUARE + _ROWS_FOR_ITS_PRODUCT * self.k)
+        return self.n_effective >= least
 
     def at(self, lag: int, lengths: Sequence[int], /) -> Array:
         """Logarithm of the p-value at one lag."""
@@ -151,21 +240,32 @@ class _Block:
         for weight, z, n in zip(self._weights, self._products, lengths, strict=True):
             turn = np.exp(2j * np.pi * lag / n * np.arange(z.shape[1])) if lag else 1.0
             total += np.real(z * turn) @ weight
-        return self._log_sf(np.asarray(total @ total))
+        return self.log_sf(np.asarray(total @ total))
 
-    def everywhere(self, n: int, /) -> Array:
-        """The same at all shifts of a single series."""
-        z = self._products[0].copy()
-        z[:, 0] = 0.0
-        products = n * np.fft.irfft(z, n, axis=1)
-        return self._log_sf(np.einsum("kn,kn->n", products, products))
+    def log_sf_of_many(self, lengths: Array, /) -> Array:
+        """Logarithms of p-values of many squared lengths, from a table; none is below the smallest number."""
+        # By the length itself the logarithm is nearly a parabola, of which the table is wrong by 10⁻³.
+        at = np.linspace(0.0, np.sqrt(lengths.max()) * (1.0 + 1e-9), _TABLE)
+        table = np.maximum(self.log_sf(at**2), _SMALLEST)
+        place = np.sqrt(lengths) * (1.0 / at[1] if at[1] else 0.0)
+        left = place.astype(np.intp)
+        return np.asarray(table[left] + (place - left) * np.append(np.diff(table), 0.0)[left])
 
-    def _log_sf(self, lengths: Array) -> Array:
-        nu = max(self.n_effective, self.k + 1.0)
-        by_phases = log_beta_sf(np.minimum(lengths / nu, _LARGEST_SHARE), self.k / 2, (nu - self.k) / 2)
+    def log_sf(self, lengths: Array, /) -> Array:
+        """Logarithms of p-values of squared lengths."""
+        parts = [log_beta_sf(np.minimum(lengths / nu, _LARGEST_SHARE), k / 2, (nu - k) / 2) for k, nu in self._leading]
         # Four moments say little of the far tail. The χ² distribution of many frequencies is an upper bound of it; no
         # p-value is below the square of that one.
-        return np.maximum(by_phases, 2.0 * log_chi_squared_sf(lengths, self.k))
+        return np.asarray(np.maximum(np.max(parts, axis=0), 2.0 * log_chi_squared_sf(lengths, self.k)))
+
+
+def _by_frequencies(white: Sequence[Spectrum], weights: Sequence[Array]) -> Array:
+    """A rotation of whitened products to directions that fewer and fewer frequencies carry."""
+    fourth = np.zeros((len(white[0]), len(white[0])))
+    for z, weight in zip(white, weights, strict=True):
+        scaled = z * (weight * np.sqrt(np.einsum("kf,kf->f", z, np.conj(z)).real))
+        fourth += (scaled @ np.conj(scaled).T).real
+    return np.asarray(np.linalg.eigh(fourth)[1].T)
 
 
 def _weights(n: int) -> Array:
@@ -196,29 +296,3 @@ def log_chi_squared_sf(values: Array, k: int, /) -> Array:
         leading = -half + (k / 2 - 1) * np.log(np.maximum(half, 1.0)) - gammaln(k / 2)
         found = np.where(np.isinf(found), leading, found)
     return np.asarray(found)
-
-
-def of_strongest(log_pvalues: Array, max_lag: int, /) -> tuple[float, float]:
-    """Logarithm of the p-value of the smallest one within a window of lags, and how many lags the window is worth.
-
-    `log_pvalues` are those of all shifts. The smallest of m independent p-values exceeds p with probability (1 − p)^m;
-    that of a window has an m between 1 and its lags, which is estimated from the windows around all shifts.
-    """
-    n, width = len(log_pvalues), 2 * max_lag + 1
-    smallest = np.exp(minimum_filter1d(log_pvalues, width, mode="wrap"))
-    worth = float(np.clip(1.0 / np.mean(-np.log1p(-np.minimum(smallest, 1.0 - 1e-12))), 1.0, min(width, n)))
-    best = float(log_pvalues[window(n, max_lag)].min())
-    worth = worth ** (1.0 - _NARROWER) * min(width, n) ** _NARROWER
-    return log_of_smallest(best, worth), worth
-
-
-def log_of_smallest(log_pvalue: float, worth: float, /) -> float:
-    """Logarithm of 1 − (1 − p)^m."""
-    if log_pvalue < -30.0:
-        return min(log_pvalue + float(np.log(worth)), 0.0)
-    return float(np.log(-np.expm1(worth * np.log1p(-min(np.exp(log_pvalue), 1.0 - 1e-16)))))
-
-
-def window(n: int, max_lag: int, /) -> NDArray[np.intp]:
-    """Positions of the lags −max … max among the shifts of n rows."""
-    return np.arange(-max_lag, max_lag + 1) % n

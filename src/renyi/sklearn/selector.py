@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Greedy choice of a set of features that the target depends on, in any form.
+    """A set of features on which the target depends together, chosen one after the other until none adds anything.
 
     Each step takes the feature that adds most to those already chosen: functions of it, alone and multiplied with
     functions of the chosen, against what functions of the chosen leave of the target. Where no single feature adds
@@ -275,7 +275,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
 
 
 def rdc_score(X: Any, y: Any, *, target: TargetKind = "auto") -> tuple[Array, Array]:  # noqa: N803
-    """Dependence of the target on every feature, for `SelectKBest`, `SelectFdr` and the like.
+    """A score and a p-value for every feature on its own, for `SelectKBest`, `SelectFdr` and the like.
 
     Parameters
     ----------

@@ -20,8 +20,8 @@ def text_of_comparison(found: Comparison, /) -> str:
     """A comparison on a screen: what changed in columns, what in pairs, what was left out."""
     columns, pairs = _column_rows(found, _SHOWN, 0.05), _pair_rows(found, _SHOWN, 0.05)
     said = [f"Comparison: {change.headline(found)}"]
-    said += _aligned([["column", "moved", "q", ""], *columns]) if columns else []
-    said += _aligned([["x", "y", "before", "after", "moved", "q", ""], *pairs]) if pairs else []
+    said += aligned([["column", "moved", "q", ""], *columns]) if columns else []
+    said += aligned([["x", "y", "before", "after", "moved", "q", ""], *pairs]) if pairs else []
     n_columns, n_pairs = found.n_found()
     said += (
         [".top(n) has more, .plot() draws all, .report(path) writes a page"] if max(n_columns, n_pairs) > _SHOWN else []
@@ -37,7 +37,7 @@ def text_of_comparisons(found: Comparisons, /) -> str:
         rows.append(
             [short(part), short(one.labels[0]), f"{one.n_rows[1]:,}", str(columns), str(pairs), pvalue(one.together)]
         )
-    said = [f"Comparisons: {count(len(found.parts), 'part')} by {short(found.by)}", *_aligned(rows)]
+    said = [f"Comparisons: {count(len(found.parts), 'part')} by {short(found.by)}", *aligned(rows)]
     if found.when is not None:
         said.append(
             f"strongest evidence for a change from {found.when.part} on, p = {pvalue(found.when.p)} over all splits"
@@ -73,7 +73,7 @@ def _pair_rows(found: Comparison, n: int, q: float) -> list[list[str]]:
     return rows
 
 
-def _aligned(rows: list[list[str]]) -> list[str]:
+def aligned(rows: list[list[str]], /) -> list[str]:
     """Cells in columns, two blanks apart: names and words to the left, numbers to the right."""
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     is_number = [all(_looks_like_number(cell) for cell in column[1:]) for column in zip(*rows, strict=True)]
@@ -99,14 +99,15 @@ def print_comparison(found: Comparison, console: "Console", /, *, q: float, top:
         console.print(Text(sentence), highlight=False)
     columns, pairs = _column_rows(found, top, q), _pair_rows(found, top, q)
     if columns:
-        _print_table(console, ["column", "moved", "q", "what changed"], columns)
+        print_table(console, ["column", "moved", "q", "what changed"], columns)
     if pairs:
-        _print_table(console, ["x", "y", *found.labels, "moved", "q", "dependence"], pairs)
+        print_table(console, ["x", "y", *found.labels, "moved", "q", "dependence"], pairs)
     for remark in change.remarks(found):
         console.print(Text(remark), style="dim", highlight=False)
 
 
-def _print_table(console: "Console", header: list[str], rows: list[list[str]]) -> None:
+def print_table(console: "Console", header: list[str], rows: list[list[str]], /) -> None:
+    """Rows with Rich."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

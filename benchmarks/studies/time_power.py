@@ -1,0 +1,129 @@
+"""Power of `renyi.lags` beside hyppo's DcorrX and MGCX and a block permutation of dcor, on hyppo's own simulations.
+
+`python benchmarks time_power` takes about ten minutes on one core and writes results/time_power.json. Tests see the
+same samples, of which the slow ones get the first; hyppo's look at lags 0 to 3 of one direction, renyi at −3 to 3.
+"""
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import time
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import dcor
+import numpy as np
+from hyppo.time_series import MGCX, DcorrX
+from hyppo.tools import cross_corr_ar, extinct_gaussian_process, indep_ar, nonlinear_process
+from numpy.typing import NDArray
+from scipy.signal import lfilter
+
+import renyi
+from harness import record
+
+Values: TypeAlias = NDArray[np.float64]
+Simulation: TypeAlias = Callable[[int], tuple[Values, Values]]
+
+N_ROWS, MAX_LAG, N_PERMUTATIONS, LEVEL = 100, 3, 100, 0.05
+# Samples that each test sees.
+N_SAMPLES = {"renyi": 200, "DcorrX": 100, "dcor, blocks": 100, "MGCX": 25}
+
+
+def square_after(memory: float) -> Simulation:
+    """The later column is the earlier one after three rows, by its square, and noise that remembers as x does."""
+
+    def draw(n: int) -> tuple[Values, Values]:
+        shocks = np.random.normal(size=(2, n + 100))  # noqa: NPY002
+        x, noise = lfilter([1], [1, -memory], shocks)[:, 97:]
+        return x[3:], 0.5 * (x**2)[:-3] + noise[3:]
+
+    return draw
+
+
+# hyppo draws from NumPy's global state, which is seeded before every sample.
+SIMULATIONS: dict[str, Simulation] = {
+    "independent AR 0.5": lambda n: indep_ar(n, lag=1, phi=0.5),
+    "independent AR 0.9": lambda n: indep_ar(n, lag=1, phi=0.9),
+    "linear, lag 1, φ = 0.2": lambda n: cross_corr_ar(n, lag=1, phi=0.2),
+    "linear, lag 1, φ = 0.35": lambda n: cross_corr_ar(n, lag=1, phi=0.35),
+    "linear, lag 3, φ = 0.35": lambda n: cross_corr_ar(n, lag=3, phi=0.35),
+    "nonlinear, lag 1": lambda n: nonlinear_process(n, lag=1),
+    "nonlinear, lag 3": lambda n: nonlinear_process(n, lag=3),
+    "extinct Gaussians": lambda n: extinct_gaussian_process(n, phi=0.2),
+    "square, lag 3, memory 0.5": square_after(0.5),
+    "square, lag 3, memory 0.9": square_after(0.9),
+}
+
+
+def by_renyi(x: Values, y: Values, _: int) -> float:
+    return float(renyi.lags(x, y, max_lag=MAX_LAG).pvalues[0])
+
+
+def by_hyppo(test: Any) -> Callable[[Values, Values, int], float]:
+    def pvalue(x: Values, y: Values, seed: int) -> float:
+        found = test(max_lag=MAX_LAG).test(x, y, reps=N_PERMUTATIONS, workers=1, random_state=seed)
+        return float(found[1])
+
+    return pvalue
+
+
+def by_blocks(x: Values, y: Values, seed: int) -> float:
+    """The largest distance correlation of all lags, beside that of y in blocks of √n rows in another order."""
+    rng, n = np.random.default_rng(seed), len(x)
+    size = int(np.ceil(np.sqrt(n)))
+
+    def statistic(y: Values) -> float:
+        return max(
+            float(dcor.u_distance_correlation_sqr(x[max(0, -k) : n - max(0, k)], y[max(0, k) : n - max(0, -k)]))
+            for k in range(-MAX_LAG, MAX_LAG + 1)
+        )
+
+    observed, larger = statistic(y), 0
+    for _ in range(N_PERMUTATIONS):
+        starts = rng.integers(n, size=n // size + 1)
+        larger += statistic(y[(starts[:, np.newaxis] + np.arange(size)).ravel()[:n] % n]) >= observed
+    return (1 + larger) / (1 + N_PERMUTATIONS)
+
+
+TESTS: dict[str, Callable[[Values, Values, int], float]] = {
+    "renyi": by_renyi,
+    "DcorrX": by_hyppo(DcorrX),
+    "dcor, blocks": by_blocks,
+    "MGCX": by_hyppo(MGCX),
+}
+
+
+def power(draw: Simulation, place: int) -> dict[str, Any]:
+    pvalues: dict[str, list[float]] = {name: [] for name in TESTS}
+    seconds = dict.fromkeys(TESTS, 0.0)
+    for k in range(max(N_SAMPLES.values())):
+        np.random.seed(1000 * place + k)  # noqa: NPY002
+        x, y = (np.asarray(side, dtype=float).ravel() for side in draw(N_ROWS))
+        for name, test in TESTS.items():
+            if k < N_SAMPLES[name]:
+                begin = time.process_time()
+                pvalues[name].append(test(x, y, k))
+                seconds[name] += time.process_time() - begin
+    return {
+        name: {
+            "power": float(np.mean(np.array(found) <= LEVEL)),
+            "error": float(np.std(np.array(found) <= LEVEL) / np.sqrt(len(found))),
+            "samples": len(found),
+            "seconds": seconds[name] / len(found),
+        }
+        for name, found in pvalues.items()
+    }
+
+
+def main() -> None:
+    rows = []
+    for place, (name, draw) in enumerate(SIMULATIONS.items()):
+        rows.append({"simulation": name, "tests": power(draw, place)})
+        print(rows[-1], flush=True)
+        settings = {"rows": N_ROWS, "max_lag": MAX_LAG, "permutations": N_PERMUTATIONS, "level": LEVEL}
+        record("time_power", settings | {"simulations": rows}, "hyppo", "dcor")
+
+
+if __name__ == "__main__":
+    main()
