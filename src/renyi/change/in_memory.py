@@ -43,8 +43,8 @@ def compared(
     of_columns, changed, serial = changes_of(both)
     if serial:
         both.notes.say(
-            f"{count(len(serial), 'column')} ({some(serial)}) resemble their own previous row, as series do: p-values take "
-            "rows as independent, and are too small here"
+            f"{count(len(serial), 'column')} ({some(serial)}) resemble their own previous row, as series do: p-values "
+            "take rows as independent, and are too small here"
         )
     matrices = matrix_of(both.part(0), progress), matrix_of(both.part(1), progress)
     for name, what in both.retyped.items():
