@@ -1,4 +1,4 @@
-"""Write the table of docs/validation/time-series.md from results of its study; with --check, say if it is up to date."""
+"""Write the table of docs/validation/time-series.md from its study; with --check, say if it is up to date."""
 
 import json
 import sys
