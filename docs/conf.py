@@ -1,10 +1,17 @@
 """How Sphinx builds the documentation: `make docs`. Nothing in the pages comes from a network."""
 
+import json
+import sys
+from pathlib import Path
 from typing import Any
 
 import latex2mathml.converter
+from myst_parser.parsers.sphinx_ import MystParser
 
 import renyi
+
+sys.path.insert(0, str(Path(__file__).parent))
+from notebooks import page_of
 
 project = "renyi"
 author = "The renyi developers"
@@ -12,7 +19,7 @@ release = renyi.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 exclude_patterns = ["_build"]
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 # Pages are Markdown, docstrings are numpydoc, which says the types in words.
 numpydoc_show_class_members = False
@@ -51,6 +58,17 @@ def _done() -> None:
     raise nodes.SkipNode
 
 
+class NotebookParser(MystParser):
+    """Notebooks are shown with the outputs that are stored in them; nothing is executed."""
+
+    supported = ("ipynb",)
+
+    def parse(self, inputstring: str, document: Any) -> None:
+        super().parse(page_of(json.loads(inputstring), Path(document["source"]).stem), document)
+
+
 def setup(app: Any) -> None:
     """Formulas become MathML when the pages are built: browsers show it without a script."""
+    app.add_source_suffix(".ipynb", "ipynb")
+    app.add_source_parser(NotebookParser)
     app.add_html_math_renderer("mathml", (_inline, None), (_display, None))

@@ -2,7 +2,10 @@
 
 import ast
 import contextlib
+import importlib
 import io
+import itertools
+import json
 import re
 import subprocess
 import sys
@@ -24,6 +27,7 @@ PAGES = [
     for path in [ROOT / "README.md", *ALL_PAGES]
     if "\n```python\n" in path.read_text()
 ]
+NOTEBOOKS = sorted((ROOT / "docs/examples").glob("*.ipynb"))
 _NUMBER = r"-?(?:\d+\.\d+(?:e-?\d+)?|\d+(?:e-?\d+)?|nan)"
 _STATED = re.compile(rf"[\[(]?({_NUMBER}(?:, {_NUMBER})*)(?=$|[\])]|[,:;] |: )|(True|False)\b")
 
@@ -114,6 +118,25 @@ def test_python_of_a_page_runs_and_gives_what_it_states(page, tmp_path, monkeypa
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_give_what_is_stored_in_them(path, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    notebooks = importlib.import_module("notebooks")
+    for cell, outputs in notebooks.run(json.loads(path.read_text())):
+        assert len(outputs) == len(cell["outputs"]), cell["source"]
+        for found, stored in zip(map(text_of, outputs), map(text_of, cell["outputs"]), strict=True):
+            check_output(found, stored)
+
+
+def text_of(output):
+    """What an output of a notebook says, without its pictures."""
+    return "".join(output["text"] if "text" in output else output["data"]["text/plain"])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["README.md", "docs/tutorials/tour.md"])
 def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -129,12 +152,25 @@ def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+def test_commands_print_what_their_page_shows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = blocks_of("docs/how-to/command-line.md")
+    run(next(block.text for block in blocks if block.language == "python"), {})
+    shown = [pair for pair in itertools.pairwise(blocks) if (pair[0].language, pair[1].language) == ("sh", "text")]
+    assert len(shown) >= 3
+    for command, output in shown:
+        program = [sys.executable, "-m", *command.text.split()]
+        check_output(subprocess.run(program, check=True, capture_output=True, text=True).stdout, output.text)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "script",
     [
         "docs/make_reference.py",
         "docs/make_features.py",
         "benchmarks comparison_tables",
+        "benchmarks null_pvalues",
         "benchmarks scale_tables",
         "benchmarks selection_tables",
         "benchmarks time_tables",

@@ -1,4 +1,4 @@
-"""Write the tables of docs/how-to/measures.md from what the measures state, and from the study of their p-values.
+"""Write the tables on measures in docs/how-to and docs/validation, from what they state and from studies.
 
 With --check it says whether they are up to date.
 """
@@ -12,7 +12,7 @@ from harness import RESULTS
 from renyi.coefficients.base import Statement
 from tables import DOCS, provenance, renew, table
 
-PAGE = DOCS / "how-to/measures.md"
+PAGE, SIZES = DOCS / "how-to/measures.md", DOCS / "validation/measures.md"
 
 
 def statements() -> dict[str, Statement]:
@@ -128,11 +128,15 @@ def largest(pairs: list[dict[str, Any]], null: str, k: int) -> str:
     return f"{max(pair[null][k] for pair in pairs):.1f}"
 
 
-PARTS = {"measures": measure_table, "sizes": size_table, "nulls": null_table}
+PARTS = {(PAGE, "measures"): measure_table, (SIZES, "sizes"): size_table, (SIZES, "nulls"): null_table}
 
 if __name__ == "__main__":
     if "--check" in sys.argv:
-        page = PAGE.read_text()
-        sys.exit(not all(f"<!-- {name} -->\n{make()}<!-- end of {name} -->" in page for name, make in PARTS.items()))
-    for name, make in PARTS.items():
-        renew(PAGE, name, make())
+        sys.exit(
+            not all(
+                f"<!-- {name} -->\n{make()}<!-- end of {name} -->" in page.read_text()
+                for (page, name), make in PARTS.items()
+            )
+        )
+    for (page, name), make in PARTS.items():
+        renew(page, name, make())

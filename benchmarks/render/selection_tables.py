@@ -1,4 +1,4 @@
-"""Write the tables of docs/how-to/features.md from results of its studies; with --check, say if they are up to date."""
+"""Write the tables of docs/validation/features.md from its studies; with --check, say if they are up to date."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from typing import Any
 from harness import RESULTS
 from tables import DOCS, renew, table
 
-PAGE = DOCS / "how-to/features.md"
+PAGE = DOCS / "validation/features.md"
 RELEVANT = {
     "Friedman #1": "x1 to x5",
     "Friedman #2": "x2, x3",

@@ -1,5 +1,5 @@
 """Does forward selection find the truth, stay silent on noise, and choose features that predict?
-docs/how-to/features.md.
+docs/validation/features.md.
 
 python benchmarks selection_study truth|real [--seeds 100] [--setwise 20] [--splits 5] [--data DIR]
 """

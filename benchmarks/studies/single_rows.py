@@ -1,7 +1,7 @@
 """Size and power of the conditional test where single rows weigh much, beside the same tables without such rows.
 
 `python benchmarks single_rows` takes about ten minutes on two cores and writes results/single_rows.json, which is the
-table of docs/how-to/conditional.md, "Single rows".
+table of docs/validation/conditional.md, "Single rows".
 """
 
 import os

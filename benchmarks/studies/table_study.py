@@ -1,8 +1,8 @@
 """How often `renyi.matrix` rejects columns that have nothing to do with one another.
 
 `python benchmarks table_study [DATA]` takes about half an hour on one core, writes results/table_study.json and the
-tables of docs/how-to/tables.md. DATA is a folder of CSV files, by default ../shared/data; tables that are not there are
-left out.
+tables of docs/validation/tables.md. DATA is a folder of CSV files, by default ../shared/data; tables that are not there
+are left out.
 
 Real tables have each of their columns permuted by itself, with its missing cells. Generated columns are independent and
 compared in many tables of two groups. A p-value depends on the order of two columns relative to one another, and these
@@ -326,26 +326,26 @@ def sizes_summary(rows: list[dict[str, Any]]) -> str:
 
 
 def write_page(found: dict[str, Any]) -> None:
-    """The tables of docs/how-to/tables.md."""
+    """The tables of docs/validation/tables.md."""
     independent_rows = found["complete"] + found["with gaps"]
     parts = [
         provenance(recorded("table_study"), "studies/table_study.py"),
-        "### Real tables, every column permuted\n",
+        "## Real tables, every column permuted\n",
         real_tables(found["real"]) if found["real"] else "No table was there.\n",
-        "### Generated columns of all types\n",
+        "## Generated columns of all types\n",
         sizes_summary(independent_rows),
         *(
             f"At {level:.0%}:\n\n{generated(found['complete'], level)}\n{title}, at {level:.0%}:\n\n"
             f"{generated(found['with gaps'], level)}"
             for level, title in ((0.05, "With missing cells"), (0.01, "With missing cells"))
         ),
-        "### Selection by both columns\n",
+        "## Selection by both columns\n",
         "Independent numbers x and y, but y is seen only where x + y > 0. On the rows that are left they do depend on "
         "one another, and the test says so. Share of p-values at most 5 %: "
         + ", ".join(f"{row['below']['0.05'] / row['tests']:.2f} at n = {row['n']:,}" for row in found["selected"])
         + f" ({found['selected'][0]['tests']:,} pairs each).\n",
     ]
-    renew(DOCS / "how-to/tables.md", "study", "\n".join(parts))
+    renew(DOCS / "validation/tables.md", "study", "\n".join(parts))
 
 
 if __name__ == "__main__":

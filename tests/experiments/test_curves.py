@@ -1,11 +1,14 @@
 """The drawings of results, `curves` and `figures`."""
 
+from dataclasses import replace
+
 import pytest
 
 from odd_measures import Explained, Hungry
 from renyi.experiments import curves, figures, gallery, panels, selection, times
 from renyi.experiments.entries import Coefficient
 from renyi.experiments.runs import Run
+from renyi.report.figures.style import BLUE, ORANGE
 from small_experiments import PEARSON, run_power
 
 
@@ -19,6 +22,23 @@ def test_power_is_drawn_for_both_groups_of_patterns(tmp_path):
         assert [line.get_label() for line in lines] == ["Pearson", "plain"]
         assert list(lines[0].get_xdata()) == [1, 10]
     assert curves.plot_power(run_power(tmp_path / "b.json", patterns=["sine"])[0]) is None
+
+
+def test_two_curves_are_coloured_and_named_and_the_others_are_grey(tmp_path):
+    record, _ = run_power(tmp_path / "power.json", patterns=["linear", "sine"])
+    rows = {(*key[:2], label): row for key, row in record.rows.items() for label in ("auto", "rdc", "xi", "dcor")}
+    figure = curves.plot_power(replace(record, rows=rows))
+    (ax,) = (ax for ax in figure.axes if ax.get_title(loc="left"))
+    colours = {line.get_label(): line.get_color() for line in ax.get_lines() if not line.get_label().startswith("_")}
+    assert colours == {
+        "renyi's test (auto)": ORANGE,
+        "RDC": BLUE,
+        "dCor": curves._OTHERS,
+        "Chatterjee's ξ": curves._OTHERS,
+    }
+    assert {text.get_text(): text.get_color() for text in ax.texts} == {"renyi's test (auto)": ORANGE, "RDC": BLUE}
+    assert figure.get_supxlabel() == "grey: Chatterjee's ξ, dCor"
+    assert not figure.legends
 
 
 @pytest.mark.slow

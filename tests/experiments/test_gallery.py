@@ -17,6 +17,7 @@ def test_gallery_has_the_papers_fourteen():
 def test_gallery_scores_are_those_the_paper_asks_for():
     scored = {row.name: row for row in score_gallery(5000, seed=1)}
     for row in scored.values():
+        assert (row.strength == "·") == (not row.is_found) == (not row.dependent)
         if not row.dependent:
             assert row.rdc < 0.1
             assert abs(row.debiased) < 0.06

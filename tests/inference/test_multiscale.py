@@ -108,7 +108,7 @@ def test_null_distribution_of_the_combination_against_normal_matrices(family, rn
     log_p = multiscale.log_pvalue_of_many_rows(means, family)
     for level in (0.5, 0.2, 0.05, 0.01):
         # 3.5 Monte Carlo errors and 2 % of the level, which is how far the fitted curve is off
-        # (docs/explanation/test.md).
+        # (docs/validation/p-value-tables.md).
         error = 3.5 * np.sqrt(level * (1 - level) / n_draws) + 0.02 * level
         assert np.mean(log_p <= np.log(level)) == pytest.approx(level, abs=error)
 

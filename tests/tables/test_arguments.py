@@ -9,6 +9,7 @@ import renyi
 from renyi.data.table import as_table
 from renyi.errors import InputError
 from renyi.tables.arguments import Question, column_named, comparable, listed, names_in, side_by_side, split
+from renyi.tables.dependent_rows import Design
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_two_tables_have_their_own_overrides_and_the_same_rows(table):
 
 
 def test_measures_and_corrections_are_known_by_name():
-    plain = Question("dcor", "pairwise", None, None, 2000, "bh", "1GB", 0, False)
+    plain = Question("dcor", "pairwise", None, None, 2000, "bh", "1GB", 0, False, Design())
     assert plain.by.name == "dcor"
     with pytest.raises(InputError, match="correction='fdr' is unknown"):
         replace(plain, correction="fdr")

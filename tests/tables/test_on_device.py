@@ -8,11 +8,14 @@ torch = pytest.importorskip("torch")
 import renyi  # noqa: E402
 from renyi.errors import InputError  # noqa: E402
 from renyi.tables.arguments import Question  # noqa: E402
+from renyi.tables.dependent_rows import Design  # noqa: E402
 from renyi.tables.on_device import TableOnDevice  # noqa: E402
 
 
 def on_device(measure="rdc", missing="pairwise", types=None, vectors=None):
-    return TableOnDevice(torch.device("cpu"), Question(measure, missing, types, vectors, 1000, "bh", "1GB", 0, False))
+    return TableOnDevice(
+        torch.device("cpu"), Question(measure, missing, types, vectors, 1000, "bh", "1GB", 0, False, Design())
+    )
 
 
 def test_both_sides_of_a_screening_lose_the_same_rows(rng):

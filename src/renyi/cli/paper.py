@@ -72,7 +72,7 @@ def _gallery_table(scored: "list[Scored]", rows: int) -> "RichTable":
             f"{abs(row.pearson):.2f}",
             f"{abs(row.spearman):.2f}",
             f"[bold]{row.rdc:.2f}[/]",
-            f"{max(row.debiased, 0.0):.2f}",
+            row.strength,
             _remark(row),
             end_section=row.ends_row,
         )

@@ -74,7 +74,7 @@ class Dcor(Measure[_Side]):
     it is by permutation. With fewer than 50 rows the bound is too light (size 0.07 for 0.05 at 10 rows, 0.06 at 20),
     and the null distribution is that of `Hsic`, a weighted sum of χ²₁ with the moments of all orders of the rows, from
     12 rows on. Columns of two values each are counted. How often independent columns are found is in
-    docs/how-to/measures.md.
+    docs/validation/measures.md.
 
     References
     ----------

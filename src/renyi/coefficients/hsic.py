@@ -91,8 +91,8 @@ class Hsic(Measure[_Side]):
     light in the tail (by 3.5 times at p = 0.001, and more than 10 times at 0.0001, for 200 uniforms or normals). With
     fewer than 12 rows, with ties on fewer than 50, or where the most remote rows of both sides, meeting by chance,
     would alone add 0.7 standard deviations (1.5 on fewer than 50 rows), it is by permutation. Columns of two values
-    each are counted. docs/how-to/measures.md has sizes for many kinds of columns. At 5 % and 1 %, in 6,000 simulations
-    (1,500 for vectors and for 1,000 rows), they are:
+    each are counted. docs/validation/measures.md has sizes for many kinds of columns. At 5 % and 1 %, in 6,000
+    simulations (1,500 for vectors and for 1,000 rows), they are:
 
     - 50 rows: 0.047 and 0.007 for uniforms, 0.047 and 0.008 for normals, 0.051 and 0.010 for Student's t with 1.5
       degrees of freedom, 0.054 and 0.013 for Cauchy's, 0.052 and 0.009 for vectors of 3 normals;

@@ -27,10 +27,10 @@ from renyi.inference.multiscale import FEW_ROWS, LARGEST_ROOT, is_trusted
 from renyi.inference.permutation import ROUNDING, Permuted, permuted_pvalue
 from renyi.inference.roy import are_many, log_sf, log_sf_of_many
 
-# Where null distributions of many rows hold (docs/how-to/measures.md, "How often independent columns are found"). The
-# heaviest rows of both sides, once they meet, make at most this much of what is critical at 5 %; the skewness over all
-# orders of the rows is at most this; and the fourth cumulant is within these of what is expected. Where it is less the
-# null distribution finds too little.
+# Where null distributions of many rows hold (docs/validation/measures.md, "How often independent columns are found").
+# The heaviest rows of both sides, once they meet, make at most this much of what is critical at 5 %; the skewness over
+# all orders of the rows is at most this; and the fourth cumulant is within these of what is expected. Where it is less
+# the null distribution finds too little.
 _TRUSTED_SHARE = 1.2
 # Two columns that hardly ever leave one value each have correlations in steps, which must be small.
 _TRUSTED_SHARE_OF_LEVELS = 0.15

@@ -97,8 +97,8 @@ class Xi(Measure[Ranked]):
     Rows with the same x have no order. Chatterjee breaks such ties at random; here the sum is its mean over all orders
     of the rows within ties, so that neither chance nor the order of the data enters. Two different rows of a group of m
     follow each other with probability 2/m (in either order), and rows of neighbouring groups of m and m' rows with
-    1/(mm'), so that only sums of |r_i − r_j| over pairs within groups, and within two neighbouring ones together, are
-    needed: three sorts. Without ties in x there is one order, and this is the coefficient as published and in
+    1/(mm'), so that only sums of abs(r_i − r_j) over pairs within groups, and within two neighbouring ones together,
+    are needed: three sorts. Without ties in x there is one order, and this is the coefficient as published and in
     `scipy.stats.chatterjeexi`.
 
     The p-value is that of a normal distribution of mean 0, which is exact for permutations, and of the exact variance
@@ -109,18 +109,18 @@ class Xi(Measure[Ranked]):
     variance. A mean over so many orders is far more precise, and skewed. How often independent sides were found, in
     100,000 permutations (`benchmarks/studies/xi.py`):
 
-    ==============  =======================  =========================
-    rows, ties      5 %, 1 %, 0.1 %          larger of both directions
-    ==============  =======================  =========================
-    50              0.052, 0.011, 0.0012     0.052, 0.011, 0.0012
-    100             0.051, 0.011, 0.0011     0.051, 0.011, 0.0012
-    500             0.051, 0.010, 0.0010     0.051, 0.010, 0.0011
-    50, 30 % of x   0.052, 0.012, 0.0016     0.052, 0.011, 0.0011
-    50, 5 values y  0.052, 0.012, 0.0014     permutations
-    50, 2 values y  0.058, 0.007, 0.0009     permutations
-    50, 5 values x  permutations (0.069, 0.028,  permutations
-                    0.0097 by theory)
-    ==============  =======================  =========================
+    ==============  ==========================  =========================
+    rows, ties      5 %, 1 %, 0.1 %             larger of both directions
+    ==============  ==========================  =========================
+    50              0.052, 0.011, 0.0012        0.052, 0.011, 0.0012
+    100             0.051, 0.011, 0.0011        0.051, 0.011, 0.0012
+    500             0.051, 0.010, 0.0010        0.051, 0.010, 0.0011
+    50, 30 % of x   0.052, 0.012, 0.0016        0.052, 0.011, 0.0011
+    50, 5 values y  0.052, 0.012, 0.0014        permutations
+    50, 2 values y  0.058, 0.007, 0.0009        permutations
+    50, 5 values x  permutations (by theory     permutations
+                    0.069, 0.028, 0.0097)
+    ==============  ==========================  =========================
 
     References
     ----------

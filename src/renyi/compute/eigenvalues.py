@@ -23,6 +23,8 @@ _NOTHING = {4: 1e-7, 8: 1e-18}
 # From so many matrices on planes of their entries take half the time of LAPACK, while these stay in the cache, as so
 # many of float32 do and half as many of float64.
 _PAIRS_BY_PLANES, _MOST_BY_PLANES = 1024, 16384
+# Where these lie as planes already, from fewer on.
+_FEWEST_BY_PLANES = 128
 
 
 def sum_of_squares(block: Any, /) -> Any:
@@ -32,19 +34,34 @@ def sum_of_squares(block: Any, /) -> Any:
 
 def most_of_root(block: Any, /) -> Any:
     """What the largest squared singular value of every matrix of a batch is at most: a third of the work, or less."""
-    if block.shape[-2] > block.shape[-1]:
-        block = block.swapaxes(-1, -2)
-    size = block.shape[-2]
-    if is_tensor(block) or size <= 2 or block.ndim != 3:
+    if is_tensor(block) or min(block.shape[-2:]) <= 2 or block.ndim != 3:
         return largest_root(block)
-    bounds = []
-    for part in _parts(block):
-        gram = products_of_rows(_planes(part))
-        mean = np.einsum("iip->p", gram) / size
-        # By the mean and the variance of all roots.
-        spread = np.einsum("ijp,ijp->p", gram, gram) - size * mean**2
-        bounds.append(mean + np.sqrt(np.maximum(spread, 0.0) * ((size - 1) / size)))
-    return np.concatenate(bounds)
+    return np.concatenate([bounds_of_planes(_planes(part)) for part in _parts(block)])
+
+
+def bounds_of_planes(planes: Array, /) -> Array:
+    """The same of matrices (a, b, m) whose entries lie together."""
+    gram = products_of_rows(_lying(planes))
+    size = len(gram)
+    mean = np.einsum("iip->p", gram) / size
+    # By the mean and the variance of all roots.
+    spread = np.einsum("ijp,ijp->p", gram, gram) - size * mean**2
+    return np.asarray(mean + np.sqrt(np.maximum(spread, 0.0) * ((size - 1) / size)))
+
+
+def roots_of_planes(planes: Array, /) -> Array:
+    """`largest_root` of matrices (a, b, m) whose entries lie together."""
+    planes = _lying(planes)
+    if len(planes) > 2 and (planes.shape[2] < _FEWEST_BY_PLANES or is_large(planes.shape[:2])):
+        return np.asarray(largest_root(np.moveaxis(planes, -1, 0)))
+    most = _MOST_BY_PLANES * 4 // planes.itemsize
+    parts = np.array_split(planes, max(1, -(-planes.shape[2] // most)), axis=2)
+    return np.concatenate([_largest_root_of(products_of_rows(part)) for part in parts])
+
+
+def _lying(planes: Array) -> Array:
+    """Planes of matrices that are no taller than wide."""
+    return planes.swapaxes(0, 1) if planes.shape[0] > planes.shape[1] else planes
 
 
 def largest_root(block: Any, /) -> Any:

@@ -16,6 +16,8 @@ class Notes:
         self.styles: dict[str, str] = {}
         # What the cells of a text file show about commas.
         self.marks: set[str] = set()
+        # That p-values may not be what they seem; whoever gets a frame alone is warned of it.
+        self.cautions: list[str] = []
         self._held: dict[tuple[str, str], list[tuple[str, int]]] = {}
         self._examples: dict[tuple[str, str], str] = {}
 
@@ -23,10 +25,16 @@ class Notes:
         if sentence not in self._said:
             self._said.append(sentence)
 
+    def caution(self, sentence: str) -> None:
+        if sentence not in self.cautions:
+            self.cautions.append(sentence)
+
     def absorb(self, other: "Notes", /) -> None:
         """Add what was decided of other rows."""
         for sentence in other._said:
             self.say(sentence)
+        for sentence in other.cautions:
+            self.caution(sentence)
         for key, columns in other._held.items():
             times = dict(self._held.get(key, ()))
             for column, more in columns:
@@ -47,7 +55,7 @@ class Notes:
 
     def sentences(self) -> tuple[str, ...]:
         held = (_sentence(*key, columns) + self._examples.get(key, "") for key, columns in self._held.items())
-        return (*self._said, *held)
+        return (*self._said, *held, *self.cautions)
 
 
 def _sentence(what: str, fate: str, columns: list[tuple[str, int]]) -> str:

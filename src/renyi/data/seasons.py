@@ -171,6 +171,9 @@ class Adjustment:
         return tuple(said)
 
 
+NOTHING = Adjustment(None, ())
+
+
 def _coordinates(column: Column) -> Iterable[Array]:
     """The numbers of a column, one array a coordinate, NaN where they are missing."""
     values = as_floats(column.values)

@@ -1,7 +1,10 @@
-"""Small multiples of curves, one for each measure: power, errors, times."""
+"""Small multiples of curves, one for each measure: power, errors, times.
+
+Of power and times two curves are coloured and named where they are, and all others are grey.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +18,7 @@ from renyi.report.figures.style import BLUE, GREY, ORANGE, in_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 # Okabe and Ito's other colours: people with any colour vision tell them apart, and line styles help.
 _GREEN, _SKY, _AMBER, _PINK, _BLACK = "#009E73", "#56B4E9", "#E69F00", "#CC79A7", "#000000"
@@ -70,6 +74,37 @@ def looks(labels: Sequence[str], /) -> dict[str, Look]:
     return {label: _LOOKS[label] for label in known} | spare
 
 
+# Curves that others are compared with, where they are drawn.
+_OURS = ("auto", "rdc")
+_OTHERS = "#AAAAAA"
+# Enough for fifteen names.
+_STEPS = 300
+
+
+def _beside(labels: Sequence[str], /) -> dict[str, Look]:
+    """Looks in which two curves stand out from the others."""
+    return {
+        label: look if label in _OURS else replace(look, colour=_OTHERS, width=1.0, front=2)
+        for label, look in looks(labels).items()
+    }
+
+
+def _name(ax: "Axes", x: float, y: float, look: Look, **place: Any) -> "Text":
+    """The name of a curve in its colour, legible above others."""
+    from matplotlib.patheffects import withStroke
+
+    colour = GREY if look.colour == _OTHERS else look.colour
+    text = ax.annotate(look.title, (x, y), textcoords="offset points", color=colour, annotation_clip=False, **place)
+    text.set(path_effects=[withStroke(linewidth=3, foreground="white")], zorder=6)
+    return text
+
+
+def _note_on_grey(figure: "Figure", drawn: dict[str, Look]) -> None:
+    others = [look.title for label, look in drawn.items() if label not in _OURS]
+    if others and len(others) < len(drawn):
+        figure.supxlabel(f"grey: {', '.join(others)}", fontsize=9, color=GREY)
+
+
 def _legend(figure: "Figure", axes: "list[Axes]", *, per_row: int = 8) -> None:
     """One legend below all panels."""
     lines = [(str(line.get_label()), line) for ax in axes for line in ax.get_lines()]
@@ -117,7 +152,7 @@ def plot_power(record: Record, /, *, extra: bool = False) -> "Figure | None":
 @in_style
 def _power(pyplot: Any, record: Record, patterns: list[Pattern]) -> "Figure":
     figure, axes = _grid(pyplot, len(patterns), 4 if len(patterns) > 6 else 3, (3.4, 2.6))
-    drawn = looks([measure for _, _, measure in record.rows])
+    drawn = _beside([measure for _, _, measure in record.rows])
     for ax, pattern in zip(axes, patterns, strict=True):
         for label, look in drawn.items():
             points = sorted(
@@ -135,8 +170,31 @@ def _power(pyplot: Any, record: Record, patterns: list[Pattern]) -> "Figure":
     most = max(row["repetitions"] for row in record.rows.values())
     figure.suptitle(f"Power at the 5 % level against noise: {n:,} rows, up to {most:,} repetitions", fontsize=13)
     _name_axes(axes, "noise level", "power")
-    _legend(figure, axes)
+    if any(label in drawn for label in _OURS):
+        _name_ours(axes, drawn)
+        _note_on_grey(figure, drawn)
+    else:
+        _legend(figure, axes)
     return figure
+
+
+def _name_ours(axes: "list[Axes]", drawn: dict[str, Look]) -> None:
+    """Name two curves on their way down, the outer one to its right, in the panel that leaves room on both sides."""
+    places: list[tuple[float, Axes, str, float, float]] = []
+    for ax in axes:
+        for line in ax.get_lines():
+            label = next((label for label in _OURS if label in drawn and drawn[label].title == line.get_label()), None)
+            if label is not None:
+                levels, power = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+                near = int(np.abs(power - (0.62 if label == _OURS[0] else 0.35)).argmin())
+                off = abs(levels[near] / levels[-1] - 0.5) if power.min() < 0.35 else 1.0
+                places.append((off, ax, label, levels[near], power[near]))
+    sums = {ax: sum(off for off, at, *_ in places if at is ax) for ax in axes}
+    best = min(axes, key=lambda ax: sums[ax])
+    for _, ax, label, x, y in places:
+        place = {"xytext": (7, 3), "ha": "left"} if label == _OURS[0] else {"xytext": (-6, -9), "ha": "right"}
+        if ax is best:
+            _name(ax, x, y, drawn[label], fontsize=9, fontweight="bold", **place).set_in_layout(False)
 
 
 def _inset(ax: "Axes", pattern: Pattern) -> None:
@@ -157,18 +215,21 @@ def _inset(ax: "Axes", pattern: Pattern) -> None:
 @in_style
 def plot_times(pyplot: Any, record: Record, /) -> "Figure":
     """Seconds against rows, both in powers of ten, ours beside the paper's."""
-    figure, axes = _grid(pyplot, 2, 2, (5.0, 4.2))
+    figure, axes = _grid(pyplot, 2, 2, (5.4, 4.6))
     ours, theirs = axes
-    drawn = looks(list(dict.fromkeys([*(measure for _, measure in record.rows), *PAPER])))
+    drawn = _beside(list(dict.fromkeys([*(measure for _, measure in record.rows), *PAPER])))
+    ends: dict[Any, list[tuple[float, float, Look]]] = {ours: [], theirs: []}
     measured = {measure for _, measure in record.rows}
     for label, look in drawn.items():
         points = [(n, row["seconds"]) for (n, measure), row in record.rows.items() if measure == label]
         points = sorted(point for point in points if point[1] is not None)
         if points:
             ours.plot(*zip(*points, strict=True), marker="o", markersize=4, **look.line())
+            ends[ours].append((*points[-1], look))
         if label in PAPER and label in measured:
             seconds = PAPER[label]
             theirs.plot(PAPER_SIZES[: len(seconds)], seconds, marker="o", markersize=4, **look.line())
+            ends[theirs].append((PAPER_SIZES[len(seconds) - 1], seconds[-1], look))
     for ax, title in ((ours, "measured here"), (theirs, "the paper's table")):
         ax.set(xscale="log", yscale="log", title=title, xlabel="rows")
         ax.grid(True, color="#E4E4E4", linewidth=0.6)
@@ -176,10 +237,25 @@ def plot_times(pyplot: Any, record: Record, /) -> "Figure":
     low, high = (f([ax.get_ylim()[i] for ax in axes]) for i, f in enumerate((min, max)))
     for ax in axes:
         ax.set(xlim=(PAPER_SIZES[0] * 0.7, PAPER_SIZES[-1] * 1.4), ylim=(low, high))
+        _name_ends(ax, ends[ax])
     ours.set_ylabel("seconds a pair")
     figure.suptitle("Time for one pair of independent uniform scalars (dotted: runs were cancelled)", fontsize=13)
-    _legend(figure, axes, per_row=6)
     return figure
+
+
+def _name_ends(ax: "Axes", ends: "list[tuple[float, float, Look]]") -> None:
+    """Name curves at their ends, those that end at the same number of rows one above the other."""
+    apart = 0.045 * np.log10(ax.get_ylim()[1] / ax.get_ylim()[0])
+    for x in {x for x, _, _ in ends}:
+        column = sorted((np.log10(y), k) for k, (at, y, _) in enumerate(ends) if at == x)
+        heights = np.array([height for height, _ in column])
+        for _ in range(_STEPS):  # neighbours that are too near push one another away
+            push = np.maximum(apart - np.diff(heights), 0.0) / 2
+            heights[:-1] -= push
+            heights[1:] += push
+        for height, (_, k) in zip(heights, column, strict=True):
+            weight = "bold" if ends[k][2].colour != _OTHERS else "normal"
+            _name(ax, x, 10**height, ends[k][2], xytext=(6, 0), va="center", fontsize=8, fontweight=weight)
 
 
 # Errors of the regressor.

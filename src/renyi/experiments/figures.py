@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _PER_ROW = 7
+_NOISE = "#A6A6A6"
 
 
 @in_style
 def plot_gallery(pyplot: Any, scored: list[Scored], /) -> Any:
-    """Little scatter plots in rows of seven, with the coefficients below each."""
+    """Little scatter plots in rows of seven, with the strength and the coefficients below each; noise is grey."""
     n_rows = -(-len(scored) // _PER_ROW)
     figure, axes = pyplot.subplots(
         n_rows, _PER_ROW, figsize=(13.5, 2.35 * n_rows + 0.3), layout="constrained", squeeze=False
@@ -28,23 +29,24 @@ def plot_gallery(pyplot: Any, scored: list[Scored], /) -> Any:
     for ax, row in zip(axes.flat, scored, strict=False):
         _draw(ax, row)
     figure.suptitle(
-        f"RDC (large) beside |Pearson| and |Spearman|: fourteen associations of {len(scored[0].x):,} points",
+        f"Strength (large) beside |Pearson| and |Spearman|: fourteen associations of {len(scored[0].x):,} points; "
+        "grey where the test sees nothing",
         fontsize=12,
     )
     return figure
 
 
-def _draw_points(ax: "Axes", name: str, x: Array, y: Array) -> None:
-    ax.scatter(x, y, s=2, color=BLUE, alpha=0.5, linewidths=0, rasterized=True)
+def _draw_points(ax: "Axes", name: str, x: Array, y: Array, colour: str = BLUE) -> None:
+    ax.scatter(x, y, s=2, color=colour, alpha=0.5, linewidths=0, rasterized=True)
     ax.set_title(name, fontsize=9, color=GREY)
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
 
 
 def _draw(ax: "Axes", row: Scored) -> None:
-    _draw_points(ax, row.name, row.x, row.y)
+    _draw_points(ax, row.name, row.x, row.y, BLUE if row.is_found else _NOISE)
     below: dict[str, Any] = {"transform": ax.transAxes, "ha": "center", "va": "top"}
-    ax.text(0.5, -0.04, f"{row.rdc:.2f}", fontsize=15, color=BLUE, **below)
+    ax.text(0.5, -0.04, row.strength, fontsize=15, color=BLUE if row.is_found else GREY, **below)
     linear = f"Pearson {abs(row.pearson):.2f}  Spearman {abs(row.spearman):.2f}"
     ax.text(0.5, -0.24, linear, fontsize=7.5, color=GREY, **below)
 

@@ -15,12 +15,15 @@ from renyi.compute.arrays import Array
 from renyi.experiments.entries import Coefficient
 from renyi.experiments.runs import Record, Run, Task
 from renyi.experiments.summary import Summary, number
+from renyi.pair.independence import independence_test
 from renyi.pair.rdc import rdc
 
 Generator: TypeAlias = np.random.Generator
 Sampler: TypeAlias = Callable[[int, Generator], tuple[Array, Array]]
 
 N_ROWS = 1000
+# The level of the test that tells noise from what a strength is shown of.
+_LEVEL = 0.01
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,17 @@ class Scored(Association):
     spearman: float
     rdc: float
     debiased: float
+    pvalue: float
+
+    @property
+    def strength(self) -> str:
+        """The debiased coefficient; where the test sees nothing there is none."""
+        return f"{max(self.debiased, 0.0):.2f}" if self.is_found else "·"
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the test sees a dependence."""
+        return self.pvalue <= _LEVEL
 
 
 def gallery_samples(n: int, /, *, seed: int) -> list[tuple[Array, Array]]:
@@ -123,6 +137,7 @@ def score_gallery(n: int, *, seed: int) -> list[Scored]:
                 spearman=float(np.corrcoef(u, v)[0, 1]),
                 rdc=rdc(x, y),
                 debiased=rdc(x, y, debias=True),
+                pvalue=independence_test(x, y).pvalue,
             )
         )
     return scored

@@ -7,7 +7,7 @@ more and the rest is not drawn: the p-value is then h/l for the h-th such permut
 soon as the answer is clearly no (`until_above`).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -29,8 +29,6 @@ Entropy: TypeAlias = tuple[int, ...]
 Drawn = TypeVar("Drawn", Index, Array)
 # A batch of products (m, a, b) to as many statistics, large where there is dependence.
 Statistic: TypeAlias = Callable[[Array], Array]
-# The same for products of several pairs, of which those of each are told by its place (m,).
-StatisticOfPairs: TypeAlias = Callable[[Array, Index], Array]
 
 # Permutations that must reach the observed statistic before drawing stops: the p-value is then good to a tenth.
 _ENOUGH = 100
@@ -133,17 +131,7 @@ def permuted_pvalue(
     """
     is_turned = False
     if groups is None:
-        if device is None and are_permuted_together(x.n_samples):
-            of_one = permuted_pvalues(
-                [(x, y)],
-                lambda cross, _: statistic(cross),
-                observed=np.array([observed]),
-                rounding=rounding,
-                n_resamples=n_resamples,
-                seed=seed,
-            )
-            return of_one[0]
-        x, y, is_turned = _in_own_order(x, y)
+        x, y, is_turned = in_own_order(x, y)
 
     def values() -> Iterator[Array]:
         drawn = (
@@ -163,33 +151,9 @@ def are_permuted_together(n: int, /) -> bool:
     return n <= _FEW_ROWS
 
 
-def permuted_pvalues(
-    pairs: Sequence[tuple[Basis, Basis]],
-    statistic: StatisticOfPairs,
-    /,
-    *,
-    observed: Array,
-    rounding: float,
-    n_resamples: int,
-    seed: Entropy,
-) -> list[Permuted]:
-    """`permuted_pvalue` of several pairs of the same few rows and dimensions, each as it is by itself."""
-    tally = _Tally(observed, rounding)
-    sides = [_rows_of_both(*pair) for pair in pairs]
-    for orders in _together(random_orders(pairs[0][0].n_samples, n_resamples, seed), _numbers_of(pairs[0])):
-        unresolved = tally.unresolved
-        if len(unresolved) == 0:
-            break
-        at_once = max(1, _BYTES_TOGETHER // (8 * len(orders) * _numbers_of(pairs[0])))
-        for some in np.split(unresolved, range(at_once, len(unresolved), at_once)):
-            cross = np.concatenate([_products_of_orders(sides[k], orders) for k in some.tolist()])
-            tally.add(some, statistic(cross, np.repeat(some, len(orders))).reshape(len(some), -1))
-    return tally.found
-
-
 def until_resolved(batches: Iterable[Array], observed: float, /, *, rounding: float) -> Permuted:
     """Count how many statistics of permuted data reach the observed one, until the p-value is resolved."""
-    tally, only = _Tally(np.array([observed]), rounding), np.zeros(1, dtype=np.intp)
+    tally, only = Tally(np.array([observed]), rounding), np.zeros(1, dtype=np.intp)
     for values in batches:
         tally.add(only, values[np.newaxis])
         if len(tally.unresolved) == 0:
@@ -197,7 +161,7 @@ def until_resolved(batches: Iterable[Array], observed: float, /, *, rounding: fl
     return tally.found[0]
 
 
-class _Tally:
+class Tally:
     """How many statistics of permuted rows reach the observed ones, until every p-value is resolved."""
 
     def __init__(self, observed: Array, rounding: float, /) -> None:
@@ -250,7 +214,7 @@ def reaches(permuted: Array, observed: Array | float, /, *, rounding: float) -> 
     return np.asarray(permuted >= observed - np.maximum(_TOLERANCE * np.abs(observed), rounding))
 
 
-def _in_own_order(x: Basis, y: Basis) -> tuple[Basis, Basis, bool]:
+def in_own_order(x: Basis, y: Basis, /) -> tuple[Basis, Basis, bool]:
     """Both with rows in an order that depends on what they hold, the sides too, and whether these are turned."""
     x, y = x.in_order(), y.in_order()
     is_turned = _comes_before(y, x)
@@ -270,25 +234,11 @@ def _comes_before(x: Basis, y: Basis) -> bool:
     return False
 
 
-def _rows_of_both(x: Basis, y: Basis) -> tuple[Array, Array, bool]:
-    """Functions (functions, rows) of one side over n, those (rows, functions) of the other, and whether they turned."""
-    x, y, is_turned = _in_own_order(x, y)
-    n = x.n_samples
-    return np.ascontiguousarray(x.rows(0, n).T) / n, y.rows(0, n), is_turned
-
-
-def _numbers_of(pair: tuple[Basis, Basis]) -> int:
-    """Products of one permutation."""
-    return pair[0].dimension * pair[1].dimension
-
-
-def _products_of_orders(sides: tuple[Array, Array, bool], orders: Index) -> Array:
-    """Products (orders, functions of x, functions of y) with the rows of the second side in these orders."""
-    first, second, is_turned = sides
+def _products_of_orders(first: Array, second: Array, orders: Index) -> Array:
+    """Products of functions (functions, rows) with others (rows, functions) in these orders."""
     # One product of matrices for all orders of a batch takes half the time of one for each.
     in_order = np.take(second, orders.T, axis=0).reshape(len(second), -1)
-    cross = (first @ in_order).reshape(len(first), len(orders), -1)
-    return cross.transpose(1, 2, 0) if is_turned else cross.swapaxes(0, 1)
+    return (first @ in_order).reshape(len(first), len(orders), -1).swapaxes(0, 1)
 
 
 def _permuted_products(x: Basis, y: Basis, n_resamples: int, seed: Entropy, groups: Groups | None) -> Iterator[Array]:
@@ -297,6 +247,8 @@ def _permuted_products(x: Basis, y: Basis, n_resamples: int, seed: Entropy, grou
     if groups is not None:
         return _products_of_rows(x, y, n_resamples, rng, groups)
     n_numbers = x.dimension * y.dimension
+    if are_permuted_together(x.n_samples):
+        return _products_in(x, y, _together(random_orders(x.n_samples, n_resamples, seed), n_numbers))
     if _n_cells(x) * _n_cells(y) <= x.n_samples // _ROWS_PER_CELL:
         return _together(_products_of_tables(x, y, n_resamples, rng), n_numbers)
     exceptions = [_exceptional_rows(basis) for basis in (x, y)]
@@ -398,8 +350,8 @@ def _products_of_rows(
 def _products_in(x: Basis, y: Basis, batches: Iterator[Index]) -> Iterator[Array]:
     """Products with the rows of y in orders that come in batches."""
     n = x.n_samples
-    sides = np.ascontiguousarray(x.rows(0, n).T) / n, y.rows(0, n), False
-    return (_products_of_orders(sides, orders) for orders in batches)
+    first, second = np.ascontiguousarray(x.rows(0, n).T) / n, y.rows(0, n)
+    return (_products_of_orders(first, second, orders) for orders in batches)
 
 
 def _products_on_device(x: Basis, y: Basis, n_resamples: int, seed: Entropy, device: Any) -> Iterator[Array]:

@@ -1,6 +1,7 @@
 """The null distribution of the largest canonical correlation of independent data: Roy's largest root."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
@@ -36,6 +37,10 @@ _LOWEST_LOGIT, _HIGHEST_LOGIT = -90.0, 36.7
 # The closed forms take 1 to 4 µs a root, which a table of them pays for from so many roots on.
 MANY_ROOTS = 4096
 _KNOTS, _LARGEST_KNOT, _LARGEST_INTERPOLATED = 2048, 1.0 - 1e-9, 20
+# One function against an even number b has a sum of b/2 terms, which for n up to 10⁸ are all below 10³⁰⁰.
+_LARGEST_SUM = 64
+# Closed forms are taken at so many nodes on each of the parts that these shares of a table begin, and not at its knots.
+_NODES, _PARTS = 65, (0.0, 0.25, 0.5, 1.0)
 # Numbers of rows that have a table of their own: all below, and from there on by this step of log n.
 _FEW_ROWS, _NODE_STEP = 128, 0.05
 
@@ -103,6 +108,8 @@ def log_sf_of_many(roots: Array, dimension_x: int, dimension_y: int, n_samples: 
     else:
         smallest, largest = int(n_samples.min()), int(n_samples.max())
     a, b = _checked_dimensions(dimension_x, dimension_y, smallest)
+    if _is_sum(a, b):
+        return _log_sf_of_even(roots, b, n_samples if isinstance(n_samples, int) else as_floats(n_samples))
     if b > _LARGEST_INTERPOLATED:
         here = in_memory(roots)
         lengths = np.broadcast_to(in_memory(n_samples), here.shape)
@@ -119,6 +126,8 @@ def log_sf_by_rows(roots: Array, dimension_x: int, dimension_y: int, n_samples: 
     log_p: Array = np.empty(len(roots))
     if len(roots) == 0:
         return log_p
+    if _is_sum(a, b):
+        return _log_sf_of_even(np.clip(roots, 0.0, LARGEST_BELOW_ONE), b, n_samples)
     if a > 2:
         for rows, n in by_value(n_samples):
             log_p[rows] = log_sf(roots[rows], a, b, n)
@@ -215,6 +224,22 @@ def _closed_form(roots: Array, a: int, b: int, n_samples: int | Counts) -> Array
     return _log_sf_of_one(roots, b, n_samples) if a == 1 else _log_sf_of_two(roots, b, n_samples)
 
 
+def _is_sum(a: int, b: int) -> bool:
+    """Whether the null distribution is a finite sum."""
+    return a == 1 and b % 2 == 0 and b <= _LARGEST_SUM
+
+
+def _log_sf_of_even(roots: Array, b: int, n_samples: int | Counts) -> Array:
+    """A beta distribution with b/2 whole: (1−r)^q Σ (q)_k/k! r^k over k below b/2, a sum of positive terms."""
+    xp, q = namespace(roots), (n_samples - 1 - b) / 2
+    total = xp.ones_like(roots)
+    for k in range(b // 2 - 1, 0, -1):
+        total *= roots * ((q + (k - 1)) / k)
+        total += 1.0
+    found: Array = xp.clip(q * xp.log1p(-roots) + xp.log(total), None, 0.0)
+    return found
+
+
 def _log_sf_of_one(roots: Array, b: int, n_samples: int | Counts) -> Array:
     """A beta distribution."""
     p = betaincc(b / 2, (n_samples - 1 - b) / 2, roots)
@@ -251,6 +276,14 @@ def _tabulated(a: int, b: int, n_samples: int) -> LargestRoot:
     return LargestRoot(DoubleWishart(a, b, n_samples))
 
 
+def _is_smooth(a: int, b: int, n: int) -> bool:
+    """Whether a closed form at few nodes says what it is at all knots of a table.
+
+    Null distributions of many functions rise too steeply, and with more rows rounding at one end would spoil the other.
+    """
+    return (a <= 2 and b <= 6 and n <= 4096) or (a == 1 and b <= 20 and n <= 512)
+
+
 class _Interpolated:
     """The null distribution on equal steps of asinh(√(n·r/(1−r))), without the power of 1 − r with which it ends."""
 
@@ -259,13 +292,25 @@ class _Interpolated:
 
         self._n, self._power = n_samples, (n_samples - a - b) / 2
         end = float(self._variable(np.array(_LARGEST_KNOT / (1.0 - _LARGEST_KNOT))))
-        knots = np.linspace(0.0, end, _KNOTS)
-        odds = np.sinh(knots) ** 2 / n_samples
-        log_p = log_sf(np.minimum(odds / (1.0 + odds), LARGEST_BELOW_ONE), a, b, n_samples)
-        spline = CubicSpline(knots, log_p + self._power * np.log1p(odds))
-        self._odds, self._log_p = odds, log_p
+
+        def without_power(variable: Array) -> Array:
+            odds = np.sinh(variable) ** 2 / n_samples
+            roots = np.minimum(odds / (1.0 + odds), LARGEST_BELOW_ONE)
+            log_p = _log_sf_of_even(roots, b, n_samples) if _is_sum(a, b) else log_sf(roots, a, b, n_samples)
+            return log_p - self._power * np.log1p(-roots)
+
+        shares = np.linspace(0.0, 1.0, _KNOTS)
+        if _is_smooth(a, b, n_samples) and not _is_sum(a, b):
+            nodes, at_knots = _node_shares()
+            values = without_power(nodes.ravel() * end).reshape(nodes.shape)
+            smooth = np.concatenate([part @ own for part, own in zip(at_knots, values, strict=True)])
+            smooth[0] = 0.0
+        else:
+            smooth = without_power(shares * end)
+        self._odds = np.sinh(shares * end) ** 2 / n_samples
+        self._log_p = smooth - self._power * np.log1p(self._odds)
         self.steps_per_unit = (_KNOTS - 1) / end
-        self.coefficients = spline.c.T
+        self.coefficients = CubicSpline(shares * end, smooth).c.T
         self._coefficients = Lookup(self.coefficients)
 
     def __call__(self, roots: Array, /) -> Array:
@@ -290,7 +335,23 @@ class _Interpolated:
         return found
 
 
-@lru_cache(maxsize=1024)
+@cache
+def _node_shares() -> tuple[Array, list[Array]]:
+    """Shares of a table at which closed forms are taken (parts, nodes), and what makes values at its knots of these."""
+    from numpy.polynomial import chebyshev
+
+    places, shares = chebyshev.chebpts1(_NODES), np.linspace(0.0, 1.0, _KNOTS)
+    series = 2.0 / _NODES * chebyshev.chebvander(places, _NODES - 1).T
+    series[0] /= 2.0
+    nodes, at_knots = [], []
+    for k, (start, stop) in enumerate(pairwise(_PARTS)):
+        nodes.append(start + (places + 1.0) / 2.0 * (stop - start))
+        own = shares[(shares >= start if k == 0 else shares > start) & (shares <= stop)]
+        at_knots.append(chebyshev.chebvander(2.0 * (own - start) / (stop - start) - 1.0, _NODES - 1) @ series)
+    return np.stack(nodes), at_knots
+
+
+@lru_cache(maxsize=4096)
 def _interpolated(a: int, b: int, n_samples: int) -> _Interpolated:
     return _Interpolated(a, b, n_samples)
 

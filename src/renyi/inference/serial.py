@@ -75,9 +75,11 @@ def has_trend(series: Sequence[Array], /) -> bool:
     return bool(explained > chi2.isf(_LEAST_TREND, len(series)))
 
 
-def in_order(codes: NDArray[np.integer[Any]], /, *, is_category: bool) -> bool:
-    """Whether rows are sorted by their codes, or equal ones of a category follow one another."""
-    steps = np.diff(codes.astype(np.int64))
+def in_order(codes: NDArray[Any], /, *, is_category: bool) -> bool:
+    """Whether rows are sorted by their codes or values, or equal ones of a category follow one another."""
+    steps = np.sign(codes[1:].astype(np.int64) - codes[:-1]) if codes.dtype.kind in "bu" else np.diff(codes)
+    if codes.dtype.kind in "mM":
+        steps = steps.astype(np.int64)
     if is_category:
         return int(np.count_nonzero(steps)) == len(np.unique(codes)) - 1
     return bool((steps >= 0).all() or (steps <= 0).all())

@@ -12,7 +12,7 @@ from renyi.basis import random_features
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products, largest_correlation
 from renyi.basis.random_features import Seed
-from renyi.compute.arrays import Array, Index, namespace
+from renyi.compute.arrays import Array, by_value, namespace
 from renyi.compute.devices import as_torch, device_of
 from renyi.compute.eigenvalues import most_of_root, sum_of_squares
 from renyi.data.align import Missing, as_groups, as_pair, check_indexes, common_rows
@@ -30,11 +30,12 @@ from renyi.inference.permutation import (
     Permuted,
     Statistic,
     are_permuted_together,
+    in_own_order,
     permuted_pvalue,
-    permuted_pvalues,
 )
+from renyi.inference.permuted_blocks import Observed, permuted_together
 from renyi.inference.roy import log_sf, log_sf_of_many
-from renyi.pair import series
+from renyi.pair import series, showing
 from renyi.pair.bases import columns_on, for_both, pair_of_bases
 from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
 from renyi.pair.result import TestResult
@@ -68,7 +69,7 @@ def independence_test(
     device: Any = None,
     rng: Rng = None,
 ) -> TestResult:
-    """Test whether two variables are independent.
+    """Whether two variables depend on each other: a p-value, the strength, and an interval for it.
 
     The default looks at functions of x and y on every scale at once, from a monotone trend to twenty waves, and needs
     no setting. Its p-value comes from a null distribution, without permutations, wherever that holds. Rows are taken to
@@ -151,11 +152,13 @@ def independence_test(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.uniform(-1, 1, 300)
     >>> y = x**2 + rng.normal(0, 0.3, 300)
-    >>> statistic, pvalue = renyi.independence_test(x, y)
-    >>> pvalue < 1e-9
-    True
-    >>> renyi.independence_test(x, rng.permutation(y)).pvalue > 0.05
-    True
+    >>> result = renyi.independence_test(x, y)
+    >>> low, high = result.confidence_interval()
+    >>> print(f"strength {result.strength:.2f}, {low:.2f} to {high:.2f}, p = {result.pvalue:.0e}")
+    strength 0.76, 0.71 to 0.81, p = 7e-46
+    >>> result = renyi.independence_test(x, rng.permutation(y))
+    >>> print(f"strength {result.strength:.2f}, p = {result.pvalue:.2f}")
+    strength 0.08, p = 0.56
     """
     check_choice(method, Method, "method")
     check_choice(exchange, Exchange, "exchange")
@@ -176,7 +179,8 @@ def independence_test(
         check_indexes(x, y, *(part for part in (time, groups) if part is not True))
         # A row that is left out would tear a hole into time.
         pair = as_pair(x, y, missing="pairwise") if missing == "listwise" else pair
-        return series.tested(pair, timeline(time, groups, len(pair[0])), adjustment, seed)
+        result = series.tested(pair, timeline(time, groups, len(pair[0])), adjustment, seed)
+        return replace(result, columns=showing.kept(pair))
     if adjustment:
         raise InputError("detrend and period are for series: pass time=True, or a stamp for each row, too")
     together_rows = _groups(groups, exchange, x, y)
@@ -193,7 +197,7 @@ def independence_test(
         result = on_the_coefficient(pair_of_bases(pair, DEFAULT_SETTINGS, seed), method, permutations)
     # Rows are named as the user counts them, also where those with a missing cell were dropped.
     whole = as_pair(x, y, missing="pairwise") if missing == "listwise" else pair
-    return replace(result, common=common_rows(*whole))
+    return replace(result, common=common_rows(*whole), columns=showing.kept(whole))
 
 
 @dataclass(frozen=True)
@@ -214,24 +218,16 @@ class Permutations:
         """Whether pairs of so many rows are permuted one after the other."""
         return self.groups is not None or self.device is not None or not are_permuted_together(n)
 
-    def pvalues(self, pairs: "Sequence[Waiting]", statistic: "_Permuted", /) -> list[Permuted]:
-        """Of pairs that are alike, or of one."""
-        first, rounding = pairs[0], ROUNDING_OF_LOGARITHMS
-        n = first.x.n_samples
+    def pvalues(self, pairs: "Sequence[Waiting]", /) -> list[Permuted]:
+        """Of pairs on as many rows, or of one."""
+        n = pairs[0].x.n_samples
         if self.takes_one_by_one(n):
-
-            def of_one(cross: Array) -> Array:
-                return statistic(cross, np.zeros(len(cross), dtype=np.intp))
-
-            return [self._pvalue(first.x, first.y, of_one, first.observed, rounding)]
-        return permuted_pvalues(
-            [(pair.x, pair.y) for pair in pairs],
-            statistic,
-            observed=statistic.observed,
-            rounding=rounding,
-            n_resamples=self.n_resamples,
-            seed=self.seed.for_rows(n),
-        )
+            return [
+                self._pvalue(pair.x, pair.y, _Permuted(pair, self), pair.observed, ROUNDING_OF_LOGARITHMS)
+                for pair in pairs
+            ]
+        observed = [pair.in_own_order() for pair in pairs]
+        return permuted_together(observed, n_resamples=self.n_resamples, seed=self.seed.for_rows(n))
 
     def _pvalue(self, x: Basis, y: Basis, statistic: Statistic, observed: float, rounding: float) -> Permuted:
         """Of one pair; the draws depend on n and the seed alone, so that one pair and a table agree."""
@@ -360,31 +356,36 @@ class Waiting(NamedTuple):
     blocks: tuple[Block, ...]
     observed: float
 
+    def in_own_order(self) -> Observed:
+        """Rows and sides in an order that depends on what they hold alone."""
+        x, y, is_turned = in_own_order(self.x, self.y)
+        blocks = tuple((b, a) for a, b in self.blocks) if is_turned else self.blocks
+        return Observed(x.rows(0, x.n_samples), y.rows(0, y.n_samples), blocks, self.observed)
+
 
 def permuted(pairs: Sequence[Waiting], permutations: Permutations, /) -> list[Permuted]:
-    """P-values of pairs by permutation, those that are alike on few rows together, each as it is by itself."""
-    alike: dict[Any, list[int]] = {}
-    for k, pair in enumerate(pairs):
-        is_alone = permutations.takes_one_by_one(pair.x.n_samples)
-        key = k if is_alone else (pair.x.n_samples, pair.x.dimension, pair.y.dimension, pair.blocks)
-        alike.setdefault(key, []).append(k)
+    """P-values of pairs by permutation, those on as many rows together if these are few, each as it is by itself."""
     found: dict[int, Permuted] = {}
-    for places in alike.values():
-        some = [pairs[k] for k in places]
-        statistic = _Permuted(some[0].blocks, some[0].x.n_samples, np.array([p.observed for p in some]), permutations)
-        found |= zip(places, permutations.pvalues(some, statistic), strict=True)
+    for places, _ in by_value(np.array([pair.x.n_samples for pair in pairs])):
+        some = np.arange(len(pairs))[places].tolist()
+        found |= zip(some, permutations.pvalues([pairs[k] for k in some]), strict=True)
     return [found[k] for k in range(len(pairs))]
 
 
 class _Permuted:
-    """Statistics of permuted rows of alike pairs; −∞ where far below the observed one, which alone is asked of them."""
+    """Statistics of permuted rows of a pair; −∞ where far below the observed one, which alone is asked of them."""
 
-    def __init__(self, blocks: Sequence[Block], n: int, observed: Array, permutations: Permutations, /) -> None:
-        self._blocks, self._n, self.observed, self._permutations = blocks, n, observed, permutations
+    def __init__(self, pair: Waiting, permutations: Permutations, /) -> None:
+        self._blocks, self._n, self._observed, self._permutations = (
+            pair.blocks,
+            pair.x.n_samples,
+            pair.observed,
+            permutations,
+        )
         self._n_drawn = 0
 
-    def __call__(self, cross: Array, which: Index, /) -> Array:
-        """Of products (m, a, b), and of which pair each is."""
+    def __call__(self, cross: Array, /) -> Array:
+        """Of products (m, a, b)."""
         # Many answers are clear after a few permutations; for the others tables of the null distribution pay.
         self._n_drawn += len(cross)
         if self._permutations.device is not None:
@@ -395,7 +396,7 @@ class _Permuted:
         found, places = np.full(len(cross), -np.inf), np.arange(len(cross))
         for bound in (sum_of_squares, most_of_root):
             roots = multiscale.block_roots(cross, self._blocks, root=bound)
-            may_reach = np.flatnonzero((roots >= self._least[which[places]]).any(axis=-1))
+            may_reach = np.flatnonzero((roots >= self._least).any(axis=-1))
             if len(may_reach) < len(places):
                 places, cross = places[may_reach], cross[may_reach]
         found[places] = self._statistic(cross, log_sf_of_many)
@@ -403,7 +404,7 @@ class _Permuted:
 
     @cached_property
     def _least(self) -> Array:
-        return multiscale.least_roots(self.observed, self._blocks, self._n)
+        return multiscale.least_roots(np.array(self._observed), self._blocks, self._n)
 
     def _statistic(self, cross: Array, log_tail: LogTail) -> Array:
         roots = multiscale.block_roots(cross, self._blocks)

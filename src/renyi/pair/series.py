@@ -1,6 +1,6 @@
 """Columns in time: their Fourier coefficients, what chance shows of two, and what is said of rows in order."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -8,9 +8,9 @@ from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products, largest_correlation
 from renyi.basis.nested import Scales
 from renyi.basis.random_features import Seed
-from renyi.compute.arrays import Array, Mask
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.align import common_rows
-from renyi.data.column import Column
+from renyi.data.column import Column, as_floats
 from renyi.data.seasons import Adjustment
 from renyi.data.time import Timeline
 from renyi.errors import count, some
@@ -27,7 +27,8 @@ _OF_SORTED = 20
 
 def over_rows(basis: Basis, missing: Mask | None, most: int | None = None, /) -> Array:
     """Functions (rows, functions) at all rows of a column, 0 where it is missing."""
-    found = basis.rows(0, basis.n_samples)[:, :most]
+    table = basis.table[:, :most]
+    found = table if basis.codes is None else np.take(table, basis.codes, axis=0)
     if missing is None:
         return found
     whole = np.zeros((len(missing), found.shape[1]))
@@ -73,14 +74,17 @@ def spectra(column: Column, prepared: Prepared, line: Timeline, /) -> Spectra:
 def chance_level(x: Array, y: Array, line: Timeline, n: int, /) -> float:
     """The median of ρ₁² over shifts of one side, from functions of two coefficients at all rows."""
     x, y = x[line.order], y[line.order]
+    levels = [float(canonical_correlations(x.T @ y[rows] / n)[0]) ** 2 for rows in shifted_rows(line)]
+    return min(float(np.median(levels)), 1.0)
+
+
+def shifted_rows(line: Timeline, /) -> Iterator[Index]:
+    """Rows in order of time, shifted in a circle within every series."""
     starts = np.concatenate(([0], np.cumsum(line.lengths)[:-1]))
-    levels = []
     for share in SHIFTS:
-        rows = np.concatenate(
+        yield np.concatenate(
             [start + (np.arange(m) + round(share * m)) % m for start, m in zip(starts, line.lengths, strict=True)]
         )
-        levels.append(float(canonical_correlations(x.T @ y[rows] / n)[0]) ** 2)
-    return min(float(np.median(levels)), 1.0)
 
 
 def restless(columns: Sequence[Column], prepared: Sequence[Prepared], line: Timeline, /) -> tuple[str, ...]:
@@ -116,11 +120,11 @@ def _note_on_trends(names: Sequence[str]) -> str:
     return f"{whose} a trend, and two columns with trends look dependent: pass detrend='linear' or 'difference'"
 
 
-def note_on_order(columns: Sequence[Column], scales: Sequence[Scales], /) -> str:
+def note_on_order(columns: Sequence[Column], scales: Sequence[Scales | None], /) -> str:
     """What is said where columns resemble their own previous row beyond chance; empty where they do not.
 
     A column by which rows are sorted does not count, and what it explains of others is taken out of them first, unless
-    it is a date.
+    it is a date. Columns without `scales` are looked at by their values rather than their ranks.
     """
     if not columns or len(columns[0]) < FEWEST_ROWS:
         return ""
@@ -129,27 +133,52 @@ def note_on_order(columns: Sequence[Column], scales: Sequence[Scales], /) -> str
     left = [k for k in serial if k not in keys]
     explaining = [k for k in keys if columns[k].values.dtype.kind not in "mM"]
     if left and explaining:
-        known = [over_rows(scales[k].basis, columns[k].missing, _OF_SORTED) for k in explaining]
+        known = [
+            over_rows((scales[k] or prepare(columns[k]).scales).basis, columns[k].missing, _OF_SORTED)
+            for k in explaining
+        ]
         q = np.linalg.qr(np.concatenate(known, axis=1))[0]
         left = [k for k in left if _memory(columns[k], scales[k], q).is_serial]
-    if not left:
+    dates = [columns[k].name for k in keys if k not in explaining]
+    return said_of_order([columns[k].name for k in left], len(columns), dates[0] if len(dates) == 1 else "")
+
+
+def said_of_order(names: Sequence[str], n_columns: int, /, date: str = "") -> str:
+    """The remark on so many columns of a table that resemble their own previous row; empty where there are none.
+
+    The table may be in the order of a `date`.
+    """
+    if not names:
         return ""
-    names = some(columns[k].name for k in left)
-    who = f"{len(left):,} of {len(columns):,} columns ({names}) resemble" if len(columns) > 2 else f"{names} resemble"
-    who = who + "s" if len(columns) <= 2 and len(left) == 1 else who
+    who = f"{len(names):,} of {n_columns:,} columns ({some(names)})" if n_columns > 2 else some(names)
+    verb, whose = ("resemble", "their") if len(names) > 1 else ("resembles", "its")
+    time = f"time={date!r}" if date else "time="
     return (
-        f"{who} {'their' if len(left) > 1 else 'its'} own previous row, and p-values take rows as independent: pass "
-        "time= or groups=, or order=None if the order of rows means nothing"
+        f"{who} {verb} {whose} own previous row, and p-values take rows as independent: pass {time} or groups=, or "
+        "order=None if the order of rows means nothing"
     )
 
 
-def _memory(column: Column, scales: Scales, explained: Array | None = None) -> Memory:
-    first = over_rows(scales.basis, column.missing, 1)[:, 0]
+def _memory(column: Column, scales: Scales | None, explained: Array | None = None) -> Memory:
+    first = _standardised(column) if scales is None else over_rows(scales.basis, column.missing, 1)[:, 0]
     if explained is not None:
         first = first - explained @ (explained.T @ first)
     return memory(first, None if column.missing is None else ~column.missing)
 
 
-def _is_key(column: Column, scales: Scales) -> bool:
-    codes = scales.basis.codes
-    return codes is not None and in_order(codes, is_category=column.is_category)
+def _standardised(column: Column) -> Array:
+    """A column by its values: of vectors the first coordinate, of categories whether it is the most frequent level."""
+    values = column.values[:, 0] if column.is_vector else column.values
+    known = ~column.gaps
+    if column.is_category:
+        numbers = np.asarray(values == np.bincount(values[known]).argmax(), dtype=np.float64)
+    else:
+        numbers = as_floats(values)
+    centred = np.where(known, numbers - numbers[known].mean(), 0.0)
+    size = float(np.sqrt(np.mean(centred[known] ** 2)))
+    return np.asarray(centred / size) if 0.0 < size < np.inf else np.zeros(len(centred))
+
+
+def _is_key(column: Column, scales: Scales | None) -> bool:
+    codes = column.known if scales is None else scales.basis.codes
+    return codes is not None and codes.ndim == 1 and in_order(codes, is_category=column.is_category)

@@ -10,17 +10,21 @@ from renyi.allpairs.row_sample import SAMPLE
 from renyi.coefficients.base import Measure
 from renyi.compute.devices import as_torch, device_of
 from renyi.data.align import Missing
+from renyi.data.seasons import Adjustment, Detrend
 from renyi.data.types import MAX_LEVELS
 from renyi.errors import InputError, check_integer, is_number, must_be
 from renyi.inference.false_discovery import Correction
+from renyi.inference.permutation import Exchange
 from renyi.tables.arguments import Question, Types, Vectors, names_in
 from renyi.tables.batches import TableInBatches, check_order, is_out_of_core, loaded_if_small
 from renyi.tables.budget import DEFAULT_MEMORY
 from renyi.tables.dependence_matrix import DependenceMatrix
+from renyi.tables.dependent_rows import Design, Order
 from renyi.tables.in_memory import TableInMemory
 from renyi.tables.on_device import TableOnDevice
 from renyi.tables.result import rate_for
 from renyi.tables.screening import Screening
+from renyi.tables.strongest import Pairs
 from renyi.tables.top_pairs import TopPairs
 
 # Where the rows of a table are, and who adds them up.
@@ -38,6 +42,12 @@ def matrix(
     types: Types = None,
     vectors: Vectors = None,
     max_levels: int = MAX_LEVELS,
+    time: Any = None,
+    groups: Any = None,
+    exchange: Exchange = "within",
+    detrend: Detrend | None = None,
+    period: int | Sequence[int] | None = None,
+    order: Order = "check",
     correction: Correction = "bh",
     memory: str | int = DEFAULT_MEMORY,
     sample: int = SAMPLE,
@@ -75,6 +85,18 @@ def matrix(
     max_levels : int, default 2000
         Levels of a category that are told apart at most, the most frequent ones. Levels of fewer than 5 rows are taken
         together in any case.
+    time : True, str or array-like of shape (n,), optional
+        Rows are a series, and p-values come from shifts (docs/how-to/time-series.md): True where they are in order and
+        equally far apart, the name of a column of dates or numbers to order them by, which leaves the table, or a stamp
+        for each row. For tables in memory and the RDC, as `groups` is.
+    groups : str or array-like of shape (n,), optional
+        Rows that belong together, by the name of a column or a label for each row: p-values come from permutations that
+        respect them. With `time` each group is a series of its own.
+    exchange, detrend, period
+        As in `renyi.independence_test`.
+    order : {"check", None}, default "check"
+        Whether to look if columns resemble their own previous rows, which `notes` then say. None where the order of
+        rows means nothing.
     correction : {"bh", "by", "holm", "bonferroni"}, default "bh"
         How p-values are adjusted for the number of tests, as in `renyi.adjust`.
     memory : str or int, default "1GB"
@@ -93,9 +115,9 @@ def matrix(
     Returns
     -------
     DependenceMatrix
-        With `values`, `debiased`, `strength`, `pvalues`, `qvalues`, `n_samples`, `pearson`, `spearman`, `types`,
+        With `coefficient`, `debiased`, `strength`, `pvalues`, `qvalues`, `n_samples`, `pearson`, `spearman`, `types`,
         `skipped`, `pooled`, `notes` (what reading decided), `to_frame()`, `plot()`, `report()`, and `top()` and
-        `to_edges()`, whose frames have `remark` too: the strength without the one or two rows that carry a pair.
+        `to_long()`, whose frames have `remark` too: the strength without the one or two rows that carry a pair.
 
     Raises
     ------
@@ -104,7 +126,7 @@ def matrix(
 
     Notes
     -----
-    `values[i, j]` is `renyi.rdc` and `pvalues[i, j]` the p-value of `renyi.independence_test` for the two columns.
+    `coefficient[i, j]` is `renyi.rdc` and `pvalues[i, j]` the p-value of `renyi.independence_test` for the two columns.
     Every column is prepared once; all pairs are then products of matrices. Where cells are missing for a reason that
     has to do with both columns, the rows that are left are a selection, and selection can create dependence.
 
@@ -114,12 +136,13 @@ def matrix(
     >>> import renyi
     >>> x = np.linspace(-1, 1, 500)
     >>> found = renyi.matrix({"x": x, "x squared": x**2, "noise": np.random.default_rng(0).random(500)})
-    >>> found.values.round(2)[0, 1]
+    >>> found.coefficient.round(2)[0, 1]
     np.float64(1.0)
     >>> found.qvalues[0, 1] < 1e-9 < found.qvalues[0, 2]
     np.True_
     """
-    asked = Question(measure, missing, types, vectors, max_levels, correction, memory, sample, progress)
+    design = Design(time, groups, exchange, Adjustment.of(detrend, period), order)
+    asked = Question(measure, missing, types, vectors, max_levels, correction, memory, sample, progress, design)
     door, (table, other) = _door(asked, device, table, other)
     return DependenceMatrix.of(*door.matrix(table, other), correction=correction)
 
@@ -135,11 +158,17 @@ def pairs(
     types: Types = None,
     vectors: Vectors = None,
     max_levels: int = MAX_LEVELS,
+    time: Any = None,
+    groups: Any = None,
+    exchange: Exchange = "within",
+    detrend: Detrend | None = None,
+    period: int | Sequence[int] | None = None,
+    order: Order = "check",
     correction: Correction = "bh",
     memory: str | int = DEFAULT_MEMORY,
     device: Any = None,
     progress: bool = False,
-) -> Any:
+) -> Pairs:
     """The strongest pairs of a table too wide for a matrix.
 
     The pairs are ranked as by `renyi.matrix` while they are computed and only the strongest are kept. Their q-values
@@ -147,7 +176,8 @@ def pairs(
 
     Parameters
     ----------
-    table, measure, missing, types, vectors, max_levels, memory, device, progress
+    table, measure, missing, types, vectors, max_levels, time, groups, exchange, detrend, period, order, memory, device,
+    progress
         As in `renyi.matrix`.
     top : int, optional
         Pairs to keep at most; 1,000 where neither this nor a threshold is given.
@@ -161,11 +191,10 @@ def pairs(
 
     Returns
     -------
-    frame
-        In the kind of frame that came in, in the order of `renyi.matrix(table).top()`: `x`, `y`, `coefficient`,
-        `debiased`, `strength`, `pearson`, `spearman`, `nonlinear` (a linear coefficient would have missed it), `p`,
-        `q`, `n` and `remark`; by another measure `x`, `y`, `coefficient`, `p`, `q` and `n`. A frame has no `notes`:
-        what reading decided is in those of `renyi.matrix`.
+    Pairs
+        In the order of `renyi.matrix(table).top()`: `to_frame()` has them as rows of a frame, in the kind of frame that
+        came in; `top()` tells columns that are nearly the same as one. Also `types`, `skipped`, `n_tests`, `notes` and
+        `report()`.
 
     Raises
     ------
@@ -177,12 +206,14 @@ def pairs(
     >>> import numpy as np
     >>> import renyi
     >>> x = np.linspace(-1, 1, 500)
-    >>> renyi.pairs({"x": x, "y": x**2, "z": np.random.default_rng(0).random(500)}, top=1)["y"]
-    array(['y'], dtype='<U1')
+    >>> found = renyi.pairs({"x": x, "y": x**2, "z": np.random.default_rng(0).random(500)}, top=1)
+    >>> found.n_tests, len(found), found.to_frame()["y"].tolist()
+    (3, 1, ['y'])
     """
     if correction == "holm":
         raise InputError("correction='holm' needs all p-values at once: pass 'bh', 'by' or 'bonferroni'")
-    asked = Question(measure, missing, types, vectors, max_levels, correction, memory, 0, progress)
+    design = Design(time, groups, exchange, Adjustment.of(detrend, period), order)
+    asked = Question(measure, missing, types, vectors, max_levels, correction, memory, 0, progress, design)
     if top is not None:
         check_integer(top, "top")
     by = asked.by
@@ -194,14 +225,17 @@ def pairs(
     most = _DEFAULT_TOP if top is None and threshold is None else top
     door, (table, _) = _door(asked, device, table, None)
     rows, tiles = door.tiles(table, at_most=rate)
-    if by.features is None:
+    if by.features is None or design:
         whole = DependenceMatrix.of(rows, None, next(tiles), correction=correction)
-        return whole.strongest(top=most, threshold=threshold, fdr=fdr)
-    strongest = TopPairs(top=most, threshold=threshold, fdr=rate, correction=correction)
-    for edges in tiles:
-        strongest.update(edges)
-    kept, rates = strongest.result()
-    return kept.to_frame(rows.new_frame, qvalues=rates)
+        ranked = whole.ranked(rate)
+        which = (ranked if threshold is None else ranked[whole.edges.strength[ranked] >= threshold])[:most]
+        kept, rates, counts = whole.edges.take(which), whole.edge_qvalues[which], (whole.n_tests, whole.n_found(rate))
+    else:
+        strongest = TopPairs(top=most, threshold=threshold, fdr=rate, correction=correction)
+        for edges in tiles:
+            strongest.update(edges)
+        kept, rates, counts = strongest.result()
+    return Pairs.of(rows, kept, rates, correction=correction, fdr=rate, counts=counts)
 
 
 def screen(
@@ -214,6 +248,12 @@ def screen(
     types: Types = None,
     vectors: Vectors = None,
     max_levels: int = MAX_LEVELS,
+    time: Any = None,
+    groups: Any = None,
+    exchange: Exchange = "within",
+    detrend: Detrend | None = None,
+    period: int | Sequence[int] | None = None,
+    order: Order = "check",
     correction: Correction = "bh",
     memory: str | int = DEFAULT_MEMORY,
     sample: int = SAMPLE,
@@ -224,7 +264,8 @@ def screen(
 
     Parameters
     ----------
-    table, measure, missing, types, vectors, max_levels, correction, memory, sample, device, progress
+    table, measure, missing, types, vectors, max_levels, time, groups, exchange, detrend, period, order, correction,
+    memory, sample, device, progress
         As in `renyi.matrix`.
     target : str, list of str, Series or array
         The name of the column of interest, of any type, several of numbers as one vector; or its values, one for every
@@ -236,9 +277,9 @@ def screen(
     Returns
     -------
     Screening
-        Strongest first, with `names`, `values`, `debiased`, `strength`, `pvalues`, `qvalues`, `n_samples`, `pearson`,
-        `spearman`, `types`, `skipped`, `pooled`, `notes`, `report()`, and `top()` and `to_frame()`, whose frames have
-        `remark` too.
+        Strongest first, with `names`, `coefficient`, `debiased`, `strength`, `pvalues`, `qvalues`, `n_samples`,
+        `pearson`, `spearman`, `types`, `skipped`, `pooled`, `notes`, `report()`, and `top()` and `to_long()`, whose
+        frames have `remark` too.
 
     Raises
     ------
@@ -254,7 +295,8 @@ def screen(
     >>> found.names
     ('x', 'z')
     """
-    asked = Question(measure, missing, types, vectors, max_levels, correction, memory, sample, progress)
+    design = Design(time, groups, exchange, Adjustment.of(detrend, period), order)
+    asked = Question(measure, missing, types, vectors, max_levels, correction, memory, sample, progress, design)
     door, (table, _) = _door(asked, device, table, None)
     goal, held, candidates, edges = door.screen(table, as_torch(target), given)
     return Screening.of(candidates, goal, held, edges, correction=correction)
@@ -262,6 +304,7 @@ def screen(
 
 def _door(asked: Question, device: Any, table: Any, other: Any) -> tuple[Door, tuple[Any, Any]]:
     """The way for a table, or for two, and what is to be read there."""
+    design = asked.design
     table, other = as_torch(table), as_torch(other)
     place = device_of(device, *tensors_of(table), *tensors_of(other))
     is_second = other is not None and names_in(other) is None
@@ -271,10 +314,13 @@ def _door(asked: Question, device: Any, table: Any, other: Any) -> tuple[Door, t
     other = loaded_if_small(other, asked.memory) if is_second else other
     is_in_batches = is_out_of_core(table) or (is_second and is_out_of_core(other))
     if place is not None:
+        design.refuse("on a device", "pass NumPy arrays and device=None")
         if is_in_batches:
             raise InputError(
                 "device is for tables in memory, and this one is read in batches: pass as much memory= as holds eight "
                 "times its values, or leave device out"
             )
         return TableOnDevice(place, asked), (table, other)
+    if is_in_batches:
+        design.refuse("read in batches", "load it, or pass as much memory= as holds it")
     return (TableInBatches if is_in_batches else TableInMemory)(asked), (table, other)

@@ -15,6 +15,7 @@ from renyi.data.types import Override, check_max_levels
 from renyi.errors import InputError, check_choice
 from renyi.inference.false_discovery import Correction
 from renyi.tables.accumulator import measure_of
+from renyi.tables.dependent_rows import Design
 from renyi.tables.roles import check_partners, within_vector
 
 Types: TypeAlias = Mapping[Any, Override] | None
@@ -44,12 +45,19 @@ class Question:
     memory: str | int
     sample: int
     progress: bool
+    design: Design
 
     def __post_init__(self) -> None:
         check_choice(self.correction, Correction, "correction")
         measure_of(self.measure)
         check_max_levels(self.max_levels)
         check_sample(self.sample)
+        self.design.check(self.by, self.missing)
+
+    @property
+    def looks_at_order(self) -> bool:
+        """Whether to look if columns resemble their own previous rows, which p-values would suffer from."""
+        return self.design.order is not None and not self.design and self.by.has_null
 
     @cached_property
     def by(self) -> Measure[Any]:

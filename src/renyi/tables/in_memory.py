@@ -19,12 +19,14 @@ from renyi.compute.threads import stream
 from renyi.data.column import Column
 from renyi.data.notes import Notes
 from renyi.data.table import Table, as_table, names_of, observed
+from renyi.data.time import Timeline
 from renyi.errors import InputError, cut
 from renyi.inference.debias import plain_rows
 from renyi.pair.bases import check_basis
 from renyi.pair.conditional import conditional_test
 from renyi.pair.prepare import DEFAULT_SETTINGS, prepare
 from renyi.pair.result import TestResult
+from renyi.pair.series import restless
 from renyi.tables.arguments import (
     Question,
     column_named,
@@ -36,6 +38,7 @@ from renyi.tables.arguments import (
     with_target,
 )
 from renyi.tables.by_measure import measured
+from renyi.tables.dependent_rows import RowsTogether, note_on_order, rows_together
 
 # Short columns are prepared one after the other, since threads would wait for the interpreter, and for one another;
 # those with gaps take longer, as they have functions of their own.
@@ -50,34 +53,40 @@ class TableInMemory:
 
     def matrix(self, table: Any, other: Any, /) -> tuple[Table, Table | None, Edges]:
         """All pairs of a table, or of two, or of some columns with all the others."""
-        asked, names = self._asked, names_in(other)
+        names = names_in(other)
         if other is None:
-            rows = comparable(self._read(table), asked.by, at_least=2)
-            return rows, None, self._every_pair(rows.columns, None)
+            (rows,), together = self._read(table)
+            rows = comparable(rows, self._asked.by, at_least=2)
+            return rows, None, self._every_pair(rows, None, together)
         if names is not None:
-            parts = split(self._read(table), names)
+            (whole,), together = self._read(table)
+            parts: Sequence[Table] = split(whole, names)
         else:
-            read = partial(as_table, max_levels=asked.max_levels)
-            sides = side_by_side(table, other, asked.types, asked.vectors, asked.missing, read=read)
-            parts = observed(sides[0], missing=asked.missing), observed(sides[1], missing=asked.missing)
-        rows, columns = (comparable(part, asked.by, at_least=1) for part in parts)
-        return rows, columns, self._every_pair(rows.columns, columns.columns)
+            parts, together = self._read(table, other)
+        rows, columns = (comparable(part, self._asked.by, at_least=1) for part in parts)
+        return rows, columns, self._every_pair(rows, columns.columns, together)
 
     def tiles(self, table: Any, /, *, at_most: float) -> tuple[Table, Iterator[Edges]]:
         """All pairs of a table, some at a time; of those with a p-value above `at_most` nothing else may be known."""
-        rows = comparable(self._read(table), self._asked.by, at_least=2)
-        if self._asked.by.features is None:
-            return rows, iter([self._every_pair(rows.columns, None)])
+        (rows,), together = self._read(table)
+        rows = comparable(rows, self._asked.by, at_least=2)
+        if self._asked.by.features is None or together:
+            return rows, iter([self._every_pair(rows, None, together)])
         variables = self._prepared(rows.columns)
+        self._look_at_order(rows, variables)
         found = self._in_tiles(variables, None, at_most=at_most)
         return rows, (Edges(variables, variables, part) for part in found)
 
     def screen(self, table: Any, target: Any, given: Any, /) -> tuple[str, tuple[str, ...], Table, Edges]:
         """Every column against one: its name, what is held fixed, the other columns, and what was found."""
         asked = self._asked
+        design, types, reasons = asked.design.columns_of(table, asked.types)
         held = listed(() if given is None else given, names_of(table))
-        rows, goal = with_target(table, target, held, asked.types, asked.vectors, max_levels=asked.max_levels)
-        rows = observed(rows, missing=asked.missing)
+        if held and design:
+            raise InputError("given is for independent rows: leave it out, or time and groups")
+        rows, goal = with_target(table, target, held, types, asked.vectors, max_levels=asked.max_levels)
+        rows.skipped.update(reasons)
+        (rows,), together = rows_together(design, [observed(rows, missing=asked.missing)])
         targets = [column_named(rows, goal, "target")]
         fixed = [column_named(rows, name, "given") for name in held]
         left_out = {goal, *held}
@@ -86,28 +95,50 @@ class TableInMemory:
         if asked.by.refusal(targets[0]):
             raise InputError(f"target {goal!r} is {asked.by.refusal(targets[0])}")
         if not fixed:
-            return goal, (), candidates, self._every_pair(candidates.columns, targets)
+            return goal, (), candidates, self._every_pair(candidates, targets, together)
         if asked.by != Rdc():
             raise InputError("given is for the conditional test, which has a statistic of its own: leave measure out")
         x, y = (self._prepared(side) for side in (candidates.columns, targets))
+        self._look_at_order(candidates, [*x, *y])
         edges, reasons = given_others(x, y, fixed, candidates.notes, progress=asked.progress)
         candidates = replace(candidates, skipped={**candidates.skipped, **reasons})
         return goal, tuple(held), candidates, edges
 
-    def _read(self, table: Any) -> Table:
+    def _read(self, table: Any, other: Any = None) -> tuple[list[Table], RowsTogether]:
+        """One table, or two over the same rows, and how their rows depend on one another."""
         asked = self._asked
-        whole = as_table(table, types=asked.types, vectors=asked.vectors, max_levels=asked.max_levels)
-        return observed(whole, missing=asked.missing)
+        design, types, reasons = asked.design.columns_of(table, asked.types)
+        read = partial(as_table, max_levels=asked.max_levels)
+        if other is None:
+            tables: Sequence[Table] = [read(table, types=types, vectors=asked.vectors)]
+        else:
+            tables = side_by_side(table, other, types, asked.vectors, asked.missing, read=read)
+        tables[0].skipped.update(reasons)
+        return rows_together(design, [observed(part, missing=asked.missing) for part in tables])
 
-    def _every_pair(self, columns: Sequence[Column], others: Sequence[Column] | None) -> Edges:
+    def _every_pair(self, rows: Table, others: Sequence[Column] | None, together: RowsTogether) -> Edges:
         """All pairs of the columns with one another, or with others."""
         if self._asked.by.features is not None:
-            x = self._prepared(columns)
+            x = self._prepared(rows.columns)
             y = None if others is None else self._prepared(others)
-            return Edges.of(x, x if y is None else y, list(self._in_tiles(x, y)))
-        own = [Variable(column, prepare) for column in columns]
+            self._look_at_order(rows, x if y is None else [*x, *y], together.line)
+            edges = Edges.of(x, x if y is None else y, list(self._in_tiles(x, y)))
+            return together.edges(edges, progress=self._asked.progress)
+        own = [Variable(column, prepare) for column in rows.columns]
         partners = None if others is None else [Variable(column, prepare) for column in others]
+        self._look_at_order(rows, own if partners is None else [*own, *partners])
         return measured(self._asked.by, own, partners, progress=self._asked.progress)
+
+    def _look_at_order(self, rows: Table, variables: Sequence[Variable], line: Timeline | None = None) -> None:
+        """Say where columns resemble their own previous row, or have no level to return to if rows are in time."""
+        if line is not None:
+            prepared = [variable.prepared for variable in variables]
+            for note in restless([variable.column for variable in variables], prepared, line):
+                rows.notes.caution(note)
+        elif self._asked.looks_at_order and (
+            note := note_on_order(variables, are_prepared=self._asked.by.features is not None)
+        ):
+            rows.notes.caution(note)
 
     def _prepared(self, columns: Sequence[Column]) -> list[Variable]:
         """Columns, prepared for the RDC with its settings."""

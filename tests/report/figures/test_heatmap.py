@@ -27,27 +27,34 @@ def test_similar_columns_are_neighbours(rng):
     _, names, colours = drawn(renyi.matrix(blocks_table(rng, 10)).plot())
     causes = [int(name[1:]) % 2 for name in names]
     assert sum(a != b for a, b in itertools.pairwise(causes)) == 1
-    # Dark in the two blocks, pale between them.
+    # Dark in the two blocks, pale between them; above the diagonal there is nothing.
     assert colours[1:4, 0].mean() < colours[6:, 0].mean() - 0.2
+    assert (colours[np.triu_indices(10, 1)] == 1.0).all()
 
 
-def test_cells_are_where_their_names_are(rng):
+def test_findings_are_numbered_once_where_their_names_are(rng):
     found = renyi.matrix(blocks_table(rng, 7) | {"alone": rng.random(150)})
     ax, names, _ = drawn(found.plot())
     texts = {tuple(text.get_position()): text.get_text() for text in ax.texts if text.get_transform() == ax.transData}
     for i, a in enumerate(names):
         for j, b in enumerate(names):
-            value = found.strength[found.names.index(a), found.names.index(b)]
-            assert texts.get((j, i)) == (None if i == j else f"{value:.2f}".replace("-", "−"))
+            at = found.names.index(a), found.names.index(b)
+            is_written = j < i and found.qvalues[at] <= 0.05
+            assert texts.get((j, i)) == (f"{found.strength[at]:.2f}" if is_written else None)
+    assert 0 < len(texts) < 28
 
 
-def test_the_diagonal_has_no_numbers_and_perfect_pairs_have(rng):
-    x = rng.random(80)
-    for measure in ("xi", "mic", "mutual_info"):
-        ax, _, _ = drawn(renyi.matrix({"x": x, "y": x**2, "z": rng.random(80)}, measure=measure).plot())
-        written = [text for text in ax.texts if text.get_transform() == ax.transData]
-        assert len(written) == 6
-        assert all(place[0] != place[1] for place in (text.get_position() for text in written))
+def test_numbers_stand_out_from_their_cells(rng):
+    x = rng.standard_normal(300)
+    table = {f"x{k}": x + spread * rng.standard_normal(300) for k, spread in enumerate((0.1, 0.3, 0.6, 0.9, 1.5))}
+    ax, _, colours = drawn(renyi.matrix(table).plot())
+    written = [text for text in ax.texts if text.get_transform() == ax.transData]
+    assert {text.get_color() for text in written} == {"black", "white"}
+    for text in written:
+        j, i = text.get_position()
+        linear = np.where(colours[i, j] <= 0.04045, colours[i, j] / 12.92, ((colours[i, j] + 0.055) / 1.055) ** 2.4)
+        luminance = linear @ [0.2126, 0.7152, 0.0722]
+        assert (1.05 / (luminance + 0.05) if text.get_color() == "white" else (luminance + 0.05) / 0.05) >= 4.5
 
 
 @pytest.mark.slow
@@ -59,7 +66,8 @@ def test_every_size_is_readable(rng, n_columns):
     assert 1 <= len(names) <= 80
     assert (len(names) == n_columns) == (n_columns <= 80)
     has_numbers = any(text.get_text().replace("−", "").replace(".", "").isdigit() for text in ax.texts)
-    assert has_numbers == (n_columns <= 15)
+    # Of two columns there is one pair, of two causes.
+    assert has_numbers == (3 <= n_columns <= 15)
     figure.canvas.draw()
     title = ax.title if ax.title.get_text() else ax._left_title
     assert figure.bbox.contains(*title.get_window_extent().max)
@@ -74,23 +82,42 @@ def test_what_is_no_finding_is_pale_and_what_is_unknown_grey(rng):
     found = renyi.matrix(table | {"first": np.where(half, x, np.nan), "group": np.where(half, "a", "b")})
     shades = heatmap._shades(pyplot, found)
     at = found.names.index
-    assert tuple(shades[at("first"), at("group")]) == matplotlib.colors.to_rgb(heatmap._UNKNOWN)
-    assert tuple(shades[0, 0]) == matplotlib.colors.to_rgb(heatmap._SELF)
+    assert tuple(shades[at("first"), at("group")]) == matplotlib.colors.to_rgb(heatmap.UNKNOWN)
+    assert tuple(shades[0, 0]) == matplotlib.colors.to_rgb(heatmap.SELF)
     assert found.qvalues[0, at("noise")] > 0.05
     assert shades[0, at("noise")].min() > 0.9 > shades[0, 1].min()
     figure = found.plot()
     assert any("grey" in text.get_text() for text in figure.axes[0].texts)
 
 
-def test_dots_mark_what_is_not_linear(rng):
+def test_diamonds_mark_what_is_not_linear(rng):
     x = rng.uniform(-1, 1, 300)
     found = renyi.matrix({"x": x, "square": x**2 + 0.1 * rng.random(300), "line": x + 0.3 * rng.random(300)})
     ax, names, _ = drawn(found.plot())
-    (dots,) = ax.collections
-    shown = {frozenset((names[round(y)], names[round(x)])) for x, y in dots.get_offsets()}
-    assert shown == {frozenset(("x", "square")), frozenset(("square", "line"))}
+    (diamonds,) = ax.collections
+    places = [(round(x), round(y)) for x, y in diamonds.get_offsets()]
+    assert {frozenset((names[y], names[x])) for x, y in places} == {
+        frozenset(("x", "square")),
+        frozenset(("square", "line")),
+    }
+    assert all(x < y for x, y in places)
     linear = renyi.matrix({"x": x, "line": x + 0.3 * rng.random(300)}).plot()
     assert not any("nonlinear" in text.get_text() for text in linear.axes[0].texts)
+
+
+@pytest.mark.slow
+def test_of_many_marks_the_strongest_are_drawn_and_can_be_seen(rng):
+    x = rng.uniform(-1, 1, 200)
+    table = {f"line {k}": x + 0.1 * rng.random(200) for k in range(10)}
+    table |= {f"square {k}": x**2 + (0.1 + 0.1 * k) * rng.standard_normal(200) for k in range(10)}
+    found = renyi.matrix(table | {f"noise {k}": rng.random(200) for k in range(280)})
+    figure = found.plot()
+    ax, names, _ = drawn(figure)
+    (diamonds,) = ax.collections
+    assert len(diamonds.get_offsets()) == 40
+    assert diamonds.get_sizes().min() >= 14
+    assert any(text.get_text().startswith("◆ the 40 strongest of ") for text in ax.texts)
+    assert len(names) <= 80
 
 
 def test_two_tables(rng):

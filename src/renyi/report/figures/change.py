@@ -8,7 +8,7 @@ from renyi.change.result import Comparison
 from renyi.compute.arrays import Array
 from renyi.errors import InputError
 from renyi.report.clusters import orders
-from renyi.report.figures.heatmap import name_axis
+from renyi.report.figures.heatmap import SELF, UNKNOWN, hide_above, name_axis, write
 from renyi.report.figures.style import GREY, in_style
 from renyi.report.summary import rate
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _Q = 0.05
 _STRENGTH, _MOVED = "Blues", "Oranges"
-_UNKNOWN, _SELF = "#b8b8b8", "#ececec"
 _FADED = 0.65
 _MOST_NUMBERS = 12
 
@@ -73,12 +72,9 @@ def _draw(pyplot: Any, ax: "Axes", values: Array, is_faded: Any, colours: str) -
     shades = np.array(pyplot.get_cmap(colours)(np.nan_to_num(np.clip(values, 0.0, 1.0))))[..., :3]
     shades[is_faded] += _FADED * (1.0 - shades[is_faded])
     to_rgb = pyplot.matplotlib.colors.to_rgb
-    shades[np.isnan(values)] = to_rgb(_UNKNOWN)
-    np.einsum("iij->ij", shades)[:] = to_rgb(_SELF)
+    shades[np.isnan(values)] = to_rgb(UNKNOWN)
+    np.einsum("iij->ij", shades)[:] = to_rgb(SELF)
     ax.imshow(shades, interpolation="nearest", aspect="equal")
-    if len(values) > _MOST_NUMBERS:
-        return
-    for (i, j), value in np.ndenumerate(values):
-        if i != j and np.isfinite(value):
-            ink = "#8a8a8a" if is_faded[i, j] else "white" if value > 0.6 else "black"
-            ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=7.5, color=ink)
+    hide_above(ax, len(values))
+    if len(values) <= _MOST_NUMBERS:
+        write(ax, values, np.tri(len(values), k=-1, dtype=bool) & np.isfinite(values) & ~is_faded)

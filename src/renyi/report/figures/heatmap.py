@@ -4,45 +4,53 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from renyi.compute.arrays import Array, Mask
+from renyi.compute.arrays import Array, Index, Mask
 from renyi.errors import count, load
 from renyi.report.clusters import orders
 from renyi.report.figures.style import GREY, ORANGE, in_style
-from renyi.report.summary import called, rate, short
+from renyi.report.summary import called, rate, told_apart
 from renyi.tables.dependence_matrix import DependenceMatrix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _COLOURS = "Blues"
-_UNKNOWN, _SELF = "#b8b8b8", "#ececec"
+UNKNOWN, SELF, PAPER = "#b8b8b8", "#ececec", "#ffffff"
 _Q = 0.05
 # How far cells without a finding fade into the paper.
 _FADED = 0.65
-_MOST_NUMBERS, _MOST_DOTS, _MOST_NAMES = 15, 80, 80
+# On colours of more luminance black stands out more than white, and either by 4.5 to 1 at least (WCAG 2.2).
+_BRIGHT = 0.179
+_MOST_NUMBERS, _MOST_NAMES = 15, 80
+# Of more marks than these the strongest are drawn: what is marked has to be rare to be seen.
+_MOST_MARKS = 40
 _LONGEST_NAME = 24
 
 
 @in_style
 def plot_matrix(pyplot: Any, matrix: DependenceMatrix, /, ax: Any = None) -> Any:
-    """Draw strengths in shades; what is no finding at 5 % fades, and dots mark what is not linear."""
+    """Draw strengths in shades, each pair once; no findings at 5 % fade, and diamonds mark what is not linear."""
     columns = matrix.names if matrix.other_names is None else matrix.other_names
     rows_first, columns_first = orders(matrix.strength, is_square=matrix.other_names is None)
-    at, marks = np.ix_(rows_first, columns_first), _nonlinear(matrix)
+    at = np.ix_(rows_first, columns_first)
+    is_shown = np.ones((len(matrix.names), len(columns)), dtype=bool)
+    if matrix.other_names is None:
+        is_shown = np.tri(len(columns), k=-1, dtype=bool)
     if ax is None:
         _, ax = pyplot.subplots(figsize=_size(len(matrix.names), len(columns)), layout="compressed")
     figure = ax.figure
     ax.imshow(_shades(pyplot, matrix)[at], interpolation="nearest", aspect="equal")
+    if matrix.other_names is None:
+        hide_above(ax, len(columns))
     widest = max(len(matrix.names), len(columns))
     if widest <= _MOST_NUMBERS:
-        _write(ax, matrix.strength[at], matrix.qvalues[at], is_square=matrix.other_names is None)
-    if widest <= _MOST_DOTS:
-        _dot(ax, marks[at], in_corner=widest <= _MOST_NUMBERS)
+        write(ax, matrix.strength[at], is_shown & (matrix.qvalues[at] <= _Q))
+    n_missed = _mark(ax, matrix, rows_first, columns_first, in_corner=widest <= _MOST_NUMBERS)
     name_axis(ax.xaxis, [columns[j] for j in columns_first], upright=False)
     name_axis(ax.yaxis, [matrix.names[i] for i in rows_first], upright=True)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0 if widest <= _MOST_NAMES else 2)
-    _explain(ax, matrix, with_dots=widest <= _MOST_DOTS and bool(marks.any()))
+    _explain(ax, matrix, n_missed)
     scale = pyplot.cm.ScalarMappable(pyplot.Normalize(0, 1), _COLOURS)
     bar = figure.colorbar(scale, ax=ax, shrink=0.6, pad=0.02, label=called(matrix))
     bar.outline.set_visible(False)
@@ -60,48 +68,59 @@ def _shades(pyplot: Any, matrix: DependenceMatrix) -> Array:
     faded = ~(matrix.qvalues <= _Q)
     colours[faded] += _FADED * (1.0 - colours[faded])
     to_rgb = load("matplotlib.colors", extra="report").to_rgb
-    colours[np.isnan(values)] = to_rgb(_UNKNOWN)
+    colours[np.isnan(values)] = to_rgb(UNKNOWN)
     if matrix.other_names is None:
-        np.einsum("iij->ij", colours)[:] = to_rgb(_SELF)
+        np.einsum("iij->ij", colours)[:] = to_rgb(SELF)
     return colours
 
 
-def _write(ax: "Axes", values: Array, qvalues: Array, *, is_square: bool) -> None:
-    """The numbers, in ink that stands out; the diagonal says nothing of two columns."""
-    for (i, j), value in np.ndenumerate(values):
-        if np.isnan(value) or (is_square and i == j):
-            continue
-        is_found = qvalues[i, j] <= _Q
-        ink = "white" if is_found and value > 0.55 else "black" if is_found else "#8a8a8a"
+def hide_above(ax: "Axes", n: int, /) -> None:
+    """Show each pair once: of a square picture in axes what is above the diagonal becomes paper."""
+    image = ax.images[0]
+    colours = np.array(image.get_array())
+    colours[np.triu_indices(n, 1)] = 1.0
+    image.set_data(colours)
+
+
+def write(ax: "Axes", values: Array, is_written: Mask, /) -> None:
+    """Numbers of findings, in the ink that stands out from the picture in axes."""
+    colours = np.asarray(ax.images[0].get_array(), dtype=np.float64)
+    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+    is_bright = linear @ [0.2126, 0.7152, 0.0722] > _BRIGHT
+    for i, j in np.argwhere(is_written).tolist():
+        ink = "black" if is_bright[i, j] else "white"
         size = 9 if len(values) <= 10 else 7.5
-        ax.text(j, i, f"{value:.2f}".replace("-", "−"), ha="center", va="center", fontsize=size, color=ink)
+        ax.text(j, i, f"{values[i, j]:.2f}", ha="center", va="center", fontsize=size, color=ink)
 
 
-def _nonlinear(matrix: DependenceMatrix) -> Mask:
+def _mark(ax: "Axes", matrix: DependenceMatrix, rows: Index, columns: Index, /, *, in_corner: bool) -> tuple[int, int]:
+    """Diamonds where linear coefficients see less than half: how many are drawn, and how many there are."""
     edges = matrix.edges
-    i, j = edges.found.i, edges.found.j
-    marks = np.zeros(matrix.values.shape, dtype=bool)
-    marks[i, j] = edges.is_nonlinear & (matrix.edge_qvalues <= _Q)
-    return marks | marks.T if matrix.other_names is None else marks
-
-
-def _dot(ax: "Axes", marks: Mask, *, in_corner: bool) -> None:
-    """Dots where linear coefficients see less than half."""
-    i, j = np.nonzero(marks)
+    missed = np.flatnonzero(edges.is_nonlinear & (matrix.edge_qvalues <= _Q))
+    n_missed = len(missed)
+    if n_missed > _MOST_MARKS:
+        missed = missed[np.argsort(-edges.lower[missed], kind="stable")[:_MOST_MARKS]]
+    places = np.argsort(rows)[edges.found.i[missed]], np.argsort(columns)[edges.found.j[missed]]
+    if matrix.other_names is None:
+        places = np.maximum(*places), np.minimum(*places)
     shift = 0.34 if in_corner else 0.0
-    size = 14 if in_corner else max(2.0, 400 / max(marks.shape))
-    ax.scatter(j + shift, i - shift, s=size, color=ORANGE, linewidths=0)
+    # However small the cells are, a diamond is large enough to be seen as one.
+    size = 28 if in_corner else float(np.clip(600 / max(matrix.values.shape), 14.0, 30.0))
+    ax.scatter(places[1] + shift, places[0] - shift, s=size, marker="D", color=ORANGE, linewidths=0.6, edgecolors=PAPER)
+    return len(missed), n_missed
 
 
-def _explain(ax: "Axes", matrix: DependenceMatrix, *, with_dots: bool) -> None:
+def _explain(ax: "Axes", matrix: DependenceMatrix, n_missed: tuple[int, int]) -> None:
     """What was found, and below it how to read the cells."""
     ax.set_title(f"{count(matrix.n_found(_Q), 'dependence')} in {count(matrix.n_tests, 'test')}", loc="left", pad=19)
     notes = [f"pale: no finding at an FDR of {rate(_Q)}"]
     if np.isnan(matrix.strength).any():
         notes.append("grey: not measured")
-    if with_dots:
-        ax.annotate("● nonlinear", (0, 1), (0, 6), "axes fraction", "offset points", color=ORANGE, fontsize=8)
-    start = 62 if with_dots else 0
+    drawn, missed = n_missed
+    legend = "◆ nonlinear" if drawn == missed else f"◆ the {drawn} strongest of {missed:,} nonlinear"
+    if missed:
+        ax.annotate(legend, (0, 1), (0, 6), "axes fraction", "offset points", color=ORANGE, fontsize=8)
+    start = 8 + 4.6 * len(legend) if missed else 0
     ax.annotate(", ".join(notes), (0, 1), (start, 6), "axes fraction", "offset points", color=GREY, fontsize=8)
 
 
@@ -117,7 +136,8 @@ def name_axis(axis: Any, names: list[str], *, upright: bool) -> None:
         if len(names) > 30
         else {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     )
-    axis.set_ticks(shown, [short(names[k], _LONGEST_NAME) for k in shown], fontsize=size, **turned)
+    cut = told_apart(names, _LONGEST_NAME)
+    axis.set_ticks(shown, [cut[k] for k in shown], fontsize=size, **turned)
 
 
 def _size(n_rows: int, n_columns: int) -> tuple[float, float]:

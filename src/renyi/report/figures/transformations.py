@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.basis.ranks import joint_ranks
-from renyi.coefficients.pearson import Spearman, correlation_of
+from renyi.coefficients.pearson import Pearson, Spearman, correlation_of
 from renyi.compute.arrays import Array
 from renyi.data.column import Column
 from renyi.errors import load
@@ -24,34 +24,68 @@ _MOST_TICKS = 12
 
 @in_style
 def plot_transformations(pyplot: Any, found: Transformations, /) -> Any:
-    """The data, its copula, f, g, and f(x) against g(y)."""
+    """The data with f over them, the copula, f(x) against g(y); f, g, and what other coefficients see."""
     left, right = _Side(found.x, found.f, "f", seed=0), _Side(found.y, found.g, "g", seed=1)
-    figure, (data, copula, f, g, both) = pyplot.subplots(1, 5, figsize=(16.5, 3.6), layout="constrained")
+    figure, axes = pyplot.subplots(2, 3, figsize=(11.5, 7.0), layout="constrained")
+    (data, copula, both), (f, g, beside) = axes
     _cloud(data, left.values, right.values, BLUE)
     left.label(data.xaxis, left.name)
     right.label(data.yaxis, right.name)
-    data.set_title("data" if left.has_axis and right.has_axis else "data, vectors by their function")
+    is_fitted = _over(data, left, right)
+    has_axes = left.has_axis and right.has_axis
+    data.set_title("data" if has_axes else "data, vectors by their function", loc="left")
+    if is_fitted:
+        data.set_title(f"f({left.name}), scaled to the data", loc="right", color=ORANGE, fontsize=9)
     _cloud(copula, left.ranks, right.ranks, BLUE)
     left.label(copula.xaxis, left.rank_name)
     right.label(copula.yaxis, right.rank_name)
-    copula.set_title("copula")
+    copula.set_title("copula", loc="left")
+    _cloud(both, left.spread, right.spread, ORANGE)
+    both.set(xlabel=left.function_name, ylabel=right.function_name)
+    both.set_title(f"f against g: they correlate by {found.correlation:.3f}", loc="left")
     left.draw(f)
     right.draw(g)
-    _cloud(both, left.spread, right.spread, ORANGE)
-    both.set(title="f against g", xlabel=left.function_name, ylabel=right.function_name)
+    _beside(beside, found)
     figure.suptitle(
-        f"{shortened(found.x.name)} and {shortened(found.y.name)}: f and g correlate by {found.correlation:.3f} "
-        f"(debiased {max(found.debiased, 0.0):.3f}{_monotone(found)}), {found.n_samples:,} rows",
+        f"{shortened(found.x.name)} and {shortened(found.y.name)}, {found.n_samples:,} rows",
         fontsize=13,
     )
     return figure
 
 
-def _monotone(found: Transformations) -> str:
-    """Spearman's correlation of two numbers, for comparison."""
-    if not (found.x.is_number and found.y.is_number):
-        return ""
-    return f", Spearman {correlation_of(Spearman(), found.x, found.y):+.2f}"
+def _over(ax: "Axes", x: "_Side", y: "_Side") -> bool:
+    """The function f over the data, moved and stretched to the scale of y; not where either side has none."""
+    if not (x.has_axis and y.column.is_number):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        slope = float(np.mean((y.values - y.values.mean()) * x.transformed))
+        fitted = float(y.values.mean()) + slope * x.transformed
+    if not np.isfinite(fitted).all():  # numbers near the largest there are
+        return False
+    order = np.argsort(x.column.values, kind="stable")
+    if x.column.is_number:
+        thinned = order[np.linspace(0, len(order) - 1, min(len(order), 2000)).astype(int)]
+        ax.plot(x.values[thinned], fitted[thinned], color=ORANGE, linewidth=2)
+        return True
+    codes, first = np.unique(x.column.values, return_index=True)
+    ax.hlines(fitted[first], codes - 0.38, codes + 0.38, color=ORANGE, linewidth=2.5)
+    return True
+
+
+def _beside(ax: "Axes", found: Transformations) -> None:
+    """The coefficient beside others, as far as a pair has them: what these miss is seen."""
+    values = {"RDC": found.correlation, "strength": max(found.debiased, 0.0)}
+    if found.x.is_number and found.y.is_number:
+        values |= {"|Spearman|": abs(correlation_of(Spearman(), found.x, found.y))}
+        values |= {"|Pearson|": abs(correlation_of(Pearson(), found.x, found.y))}
+    names, sizes = list(values), np.array(list(values.values()))
+    colours = [ORANGE if name in ("RDC", "strength") else GREY for name in names]
+    ax.barh(range(len(names)), sizes, color=colours, height=0.6)
+    for place, size in enumerate(sizes.tolist()):
+        ax.text(size + 0.02, place, f"{size:.2f}" if np.isfinite(size) else "–", va="center")
+    ax.set_yticks(range(len(names)), names)
+    ax.set(xlim=(0, 1.15), xticks=[0, 0.5, 1], ylim=(len(names) - 0.5 + max(0, 4 - len(names)), -0.5))
+    ax.set_title("beside other coefficients" if len(names) > 2 else "how strong it is", loc="left")
 
 
 class _Side:
@@ -98,18 +132,18 @@ class _Side:
     def draw(self, ax: "Axes") -> None:
         """The function itself: a curve, or a bar for every level or coordinate."""
         if isinstance(self.function, CategoryTransformation):
-            ax.set_title(f"{self.letter}, a score for every level")
+            ax.set_title(f"{self.letter}, a score for every level", loc="left")
             scores = self.function.scores
             _bars(ax, [str(level) for level in scores], np.array(list(scores.values())), self.function_name)
         elif self.has_axis:
-            ax.set_title(f"{self.letter}, a function of {self.name}")
+            ax.set_title(f"{self.letter}, a function of {self.name}", loc="left")
             order = np.argsort(self.values, kind="stable")
             thinned = order[np.linspace(0, len(order) - 1, min(len(order), 2000)).astype(int)]
             ax.plot(self.values[thinned], self.transformed[thinned], color=ORANGE, linewidth=2)
             self.label(ax.xaxis, self.name)
             ax.set_ylabel(self.function_name)
         else:
-            ax.set_title(f"what {self.letter} follows")
+            ax.set_title(f"what {self.letter} follows", loc="left")
             names, correlations = followed(self.column, self.transformed)
             _bars(ax, names, correlations, f"correlation of its rank with {self.function_name}")
             ax.set_ylabel("coordinate")
