@@ -134,9 +134,8 @@ def _check_files(csv: str | None, html: str | None, sample: int) -> None:
 def _write_csv(found: "Result", target: str) -> None:
     from renyi.report.files import written_whole
     from renyi.report.records import csv_of
-    from renyi.tables.screening import Screening
 
-    text = csv_of(found.to_frame() if isinstance(found, Screening) else found.to_edges())
+    text = csv_of(found.to_long())
     if target == "-":
         terminal.print_text(text.rstrip("\n"))
         return

@@ -1,8 +1,10 @@
 """A table of any kind to typed columns, every decision visible, and results back into the same kind of frame."""
 
 import difflib
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,8 @@ from renyi.errors import InputError, brief, check_choice, count
 
 _PASS = "pass a frame of pandas, Polars or Arrow, a dict of columns, or a 2-D array"
 _ROWS_AT_ONCE = 1024
+# What arrays and dicts come back as, whichever is there.
+_LIBRARIES = ("pandas", "polars")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +46,8 @@ class Table:
 
     `types` has the type of every kept column, `skipped` the reason for every other one, which `causes` name for
     programs, `pooled` the number of levels that were merged into one in a category, if any. `new_frame` turns named
-    columns into the kind of frame that came in; for dicts and arrays that is a dict of arrays. `notes` say what reading
-    had to decide.
+    columns into the kind of frame that came in; for dicts and arrays that is one of pandas or Polars. `notes` say what
+    reading had to decide.
     """
 
     columns: tuple[Column, ...]
@@ -198,13 +202,13 @@ def _parts(data: Any, argument: str, notes: Notes) -> tuple[dict[str, Any], Call
     if namespace(data) is not np:
         data = as_array(data, argument)
     if isinstance(data, np.ndarray):
-        return _array_parts(data, argument, notes), as_dict
+        return _array_parts(data, argument, notes), any_frame
     if isinstance(data, (list, tuple)) and are_records(data):
         data = by_column(data)
     if isinstance(data, Mapping):
         check_indexes(data)
         names = as_names(data, notes)
-        return {name: _one_column(cells, name) for name, cells in zip(names, data.values(), strict=True)}, as_dict
+        return {name: _one_column(cells, name) for name, cells in zip(names, data.values(), strict=True)}, any_frame
     frame = _as_frame(data.frame if isinstance(data, Source) else data, argument, notes)
     return dict(zip(as_names(frame.columns, notes), _frame_columns(frame), strict=True)), NewFrame(
         frame.implementation.value
@@ -258,9 +262,16 @@ class NewFrame:
         return nw.from_dict(columns, backend=self.library).to_native()  # type: ignore[arg-type]
 
 
-def as_dict(columns: dict[str, Any], /) -> dict[str, NDArray[Any]]:
-    """Named columns as arrays."""
-    return {name: np.asarray(values) for name, values in columns.items()}
+def any_frame(columns: dict[str, Any], /) -> Any:
+    """Named columns as a frame of pandas, or else of Polars, whichever is loaded or else installed; else as arrays."""
+    library = next((name for is_there in (_is_loaded, find_spec) for name in _LIBRARIES if is_there(name)), None)
+    if library is None:
+        return {name: np.asarray(values) for name, values in columns.items()}
+    return NewFrame(library)(columns)
+
+
+def _is_loaded(name: str) -> bool:
+    return name in sys.modules
 
 
 def _array_parts(data: NDArray[Any], argument: str, notes: Notes) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from renyi.data.column import Column, labels_of
 from renyi.errors import InputError, check_choice
 from renyi.inference import multiscale
 from renyi.inference.multiscale import Block
+from renyi.pair import showing
 from renyi.pair.conditioning import Explained, explain, matrix_of, soften, targets_of
 from renyi.pair.result import TestResult
 
@@ -108,6 +109,7 @@ def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing
     check_choice(method, Method, "method")
     check_choice(missing, Missing, "missing")
     pair, given, rows = as_conditional(x, y, z, missing=missing)
+    columns, names = showing.kept(pair), tuple(column.label for column in given)
     left_out: list[int] = []
     while True:
         try:
@@ -119,7 +121,7 @@ def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing
         blocks = _trusted(x_left, y_left, len(rows) - explained.freedom + 1)
         if blocks:
             found = _test(x_left, y_left, _coordinates(given), explained, blocks)
-            return replace(found, left_out=tuple(sorted(left_out)))
+            return replace(found, left_out=tuple(sorted(left_out)), columns=columns, given=names)
         heaviest = _heaviest_row(x_left, y_left)
         others = np.arange(len(rows)) != heaviest
         pair, given = (pair[0].take(others), pair[1].take(others)), [column.take(others) for column in given]

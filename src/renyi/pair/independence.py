@@ -35,7 +35,7 @@ from renyi.inference.permutation import (
 )
 from renyi.inference.permuted_blocks import Observed, permuted_together
 from renyi.inference.roy import log_sf, log_sf_of_many
-from renyi.pair import series
+from renyi.pair import series, showing
 from renyi.pair.bases import columns_on, for_both, pair_of_bases
 from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
 from renyi.pair.result import TestResult
@@ -179,7 +179,8 @@ def independence_test(
         check_indexes(x, y, *(part for part in (time, groups) if part is not True))
         # A row that is left out would tear a hole into time.
         pair = as_pair(x, y, missing="pairwise") if missing == "listwise" else pair
-        return series.tested(pair, timeline(time, groups, len(pair[0])), adjustment, seed)
+        result = series.tested(pair, timeline(time, groups, len(pair[0])), adjustment, seed)
+        return replace(result, columns=showing.kept(pair))
     if adjustment:
         raise InputError("detrend and period are for series: pass time=True, or a stamp for each row, too")
     together_rows = _groups(groups, exchange, x, y)
@@ -196,7 +197,7 @@ def independence_test(
         result = on_the_coefficient(pair_of_bases(pair, DEFAULT_SETTINGS, seed), method, permutations)
     # Rows are named as the user counts them, also where those with a missing cell were dropped.
     whole = as_pair(x, y, missing="pairwise") if missing == "listwise" else pair
-    return replace(result, common=common_rows(*whole))
+    return replace(result, common=common_rows(*whole), columns=showing.kept(whole))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from .html.page import write_report as write_report
 from .text.change import text_of_comparison as text_of_comparison
 from .text.change import text_of_comparisons as text_of_comparisons
 from .text.lags import text_of_lags as text_of_lags
+from .text.pair import text_of_dependence as text_of_dependence
+from .text.pair import text_of_test as text_of_test
 from .text.terminal import text_of as text_of
 
 __all__ = [
@@ -28,7 +30,9 @@ __all__ = [
     "text_of",
     "text_of_comparison",
     "text_of_comparisons",
+    "text_of_dependence",
     "text_of_lags",
+    "text_of_test",
     "write_comparison",
     "write_lags",
     "write_report",
