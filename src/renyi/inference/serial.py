@@ -51,7 +51,7 @@ def memory(first: Array, known: Mask | None = None, /) -> Memory:
 
 
 # Rows so far apart show what a column by which rows are sorted explains of another one, rather than its memory.
-_FAR = 50
+_FAR = 10
 
 
 def neighbour_sums(values: Array, known: Mask, /) -> Array:

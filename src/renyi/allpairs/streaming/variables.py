@@ -119,7 +119,7 @@ class CellVariable(BatchVariable):
 
     @cached_property
     def _neighbours(self) -> Array:
-        """What neighbours are compared by, for every cell and missing rows: ranks, or whether a level is the commonest."""
+        """What neighbours are compared by, for cells and missing rows: ranks, or whether a level is the commonest."""
         counts = self.counted.counts
         n = max(int(counts.sum()), 1)
         values = (
