@@ -12,7 +12,7 @@ from renyi.report.files import written_whole
 from renyi.report.html.page import asset, check_report, json_of, policy_of
 from renyi.report.summary import number, pvalue, short
 
-_SHOWN = 10
+_SHOWN, _FIRST_SHOWN = 10, 20
 _NUMBER = "text-align:right;padding:2px 10px;font-variant-numeric:tabular-nums"
 _NAME = "text-align:left;padding:2px 10px"
 
@@ -41,11 +41,15 @@ def page_of_change(document: dict[str, Any], /) -> str:
     )
     environment.filters |= {
         "number": lambda value: number(value, 2),
-        "p": lambda value: pvalue(value) if value else "–",
+        "p": lambda value: "–" if value is None else pvalue(value),
+        "short": short,
     }
     style = asset("style.css") + asset("change.css")
     page: str = environment.get_template("change.html").render(
-        document=document, style=jinja2.utils.markupsafe.Markup(style), policy=policy_of(None, style)
+        document=document,
+        shown=_FIRST_SHOWN,
+        style=jinja2.utils.markupsafe.Markup(style),
+        policy=policy_of(None, style),
     )
     return page
 
