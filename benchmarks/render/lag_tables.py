@@ -60,7 +60,8 @@ def speed() -> str:
     table_is = f"{whole['columns']} columns, {whole['rows']:,} rows, {whole['lags']} lags"
     return (
         f"One pair, {pair['rows']:,} rows, {pair['lags']:,} lags: {pair['processor']:.2f} s of processor time. All "
-        f"pairs of {table_is}: {whole['processor']:.0f} s. `DcorrX` takes {peer['measured'][str(rows)]:.1f} s for {few}. With the square of the rows, and in "
+        f"pairs of {table_is}: {whole['processor']:.0f} s. "
+        f"`DcorrX` takes {peer['measured'][str(rows)]:.1f} s for {few}. With the square of the rows, and in "
         f"proportion to lags and to its 1,000 permutations, the pair above would take it "
         f"{peer['extrapolated'] / 86400:,.0f} days, which was not waited for: {peer['ratio']:.0e} times as long.\n"
     )

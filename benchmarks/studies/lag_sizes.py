@@ -73,10 +73,7 @@ def some_pairs(name: str, n: int, first: int) -> dict[str, int]:
 def given() -> dict[str, Any]:
     """How often two series are called dependent given a third one, all three without relation."""
     rng, process = np.random.default_rng(9), PROCESSES["AR 0.9"]
-    pvalues = [
-        renyi.conditional_test(*(process(500, rng) for _ in range(3))).pvalue  # type: ignore[arg-type]
-        for _ in range(AT_ONCE)
-    ]
+    pvalues = [renyi.conditional_test(*(process(500, rng) for _ in range(3))).pvalue for _ in range(AT_ONCE)]
     return {"process": "AR 0.9", "n": 500, "pairs": AT_ONCE, "0.05": int(np.sum(np.array(pvalues) < 0.05))}
 
 

@@ -144,8 +144,8 @@ def text_of_dependence(found: Dependence, /) -> str:
         ("p", pvalue(found.pvalue, 1)),
         ("q", pvalue(found.qvalue, 1)),
         ("kind", kind_of(x, y, strength=found.strength, linear=linear) if has_words else ""),
-        ("Pearson", number(found.pearson)),
-        ("Spearman", number(found.spearman)),
+        ("Pearson", "" if np.isnan(found.pearson) else number(found.pearson)),
+        ("Spearman", "" if np.isnan(found.spearman) else number(found.spearman)),
     ]
     return _lined_up([(label, text) for label, text in said if text])
 
