@@ -168,8 +168,8 @@ def _named(door: Door) -> None:
 
 
 def _pairs(door: Door) -> None:
-    for asked in ({"top": 1}, {"threshold": 0.5}, {"q": 0.05}):
-        _expect(len(door.pairs(**asked)["x"]) > 0)
+    for asked in ({"top": 1}, {"threshold": 0.5}, {"fdr": 0.05}):
+        _expect(len(door.pairs(**asked)) > 0)
 
 
 def _one_pair(door: Door) -> None:
@@ -192,7 +192,7 @@ def _shown(door: Door) -> None:
     found = door.matrix("x", "y", "z")
     for other in (copy.copy(found), copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
         _expect(np.array_equal(other.values, found.values) and str(other.top()) == str(found.top()))
-        _expect(str(other.to_frame()) == str(found.to_frame()) and len(other.to_edges()["x"]) == 3)
+        _expect(str(other.to_frame()) == str(found.to_frame()) and len(other.to_long()["x"]) == 3)
 
 
 def _expect(is_so: bool) -> None:

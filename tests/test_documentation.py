@@ -4,6 +4,7 @@ import ast
 import contextlib
 import importlib
 import io
+import itertools
 import json
 import re
 import subprocess
@@ -148,6 +149,18 @@ def test_commands_of_a_page_run(page, tmp_path, monkeypatch):
     for command in commands:
         subprocess.run([sys.executable, "-m", "renyi", *command], check=True, capture_output=True)
     assert next(tmp_path.glob("*.html")).stat().st_size > 50_000
+
+
+@pytest.mark.slow
+def test_commands_print_what_their_page_shows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = blocks_of("docs/how-to/command-line.md")
+    run(next(block.text for block in blocks if block.language == "python"), {})
+    shown = [pair for pair in itertools.pairwise(blocks) if (pair[0].language, pair[1].language) == ("sh", "text")]
+    assert len(shown) >= 3
+    for command, output in shown:
+        program = [sys.executable, "-m", *command.text.split()]
+        check_output(subprocess.run(program, check=True, capture_output=True, text=True).stdout, output.text)
 
 
 @pytest.mark.slow

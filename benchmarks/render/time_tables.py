@@ -1,4 +1,4 @@
-"""Write the table of docs/how-to/time-series.md from results of its study; with --check, say if it is up to date."""
+"""Write the table of docs/validation/time-series.md from its study; with --check, say if it is up to date."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ import sys
 from harness import RESULTS
 from tables import DOCS, renew, table
 
-PAGE = DOCS / "how-to/time-series.md"
+PAGE = DOCS / "validation/time-series.md"
 
 
 def sizes() -> str:

@@ -27,8 +27,10 @@ from .tables.accumulator import Accumulator as Accumulator
 from .tables.api import matrix as matrix
 from .tables.api import pairs as pairs
 from .tables.api import screen as screen
+from .tables.dependence import Dependence as Dependence
 from .tables.dependence_matrix import DependenceMatrix as DependenceMatrix
 from .tables.screening import Screening as Screening
+from .tables.strongest import Pairs as Pairs
 
 __all__ = [
     "Accumulator",
@@ -37,10 +39,12 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "ConvergenceWarning",
+    "Dependence",
     "DependenceMatrix",
     "InputError",
     "Lags",
     "MissingExtraError",
+    "Pairs",
     "RenyiError",
     "Rolling",
     "Screening",

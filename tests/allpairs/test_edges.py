@@ -130,5 +130,5 @@ def test_pairs_that_nobody_looked_at_do_not_come_before_those_that_rows_carry(rn
     x = rng.standard_normal(400)
     alone = {f"f{k}": np.where(np.arange(400) == 0, k + 1.0, 0.0) for k in range(6)}
     found = renyi.matrix({**alone, "x": x, "y": x + 0.5 * rng.standard_normal(400)})
-    frame = found.to_edges()
+    frame = found.to_long()
     assert (frame["x"][0], frame["y"][0]) == ("x", "y")

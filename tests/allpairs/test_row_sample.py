@@ -182,7 +182,7 @@ def test_remarks_name_no_row_of_a_sample():
     x, y = np.zeros(n), np.zeros(n)
     x[17], y[17] = 1.0, 1.0
     columns = {"x": x.astype(bool), "y": y.astype(bool), "z": np.arange(n, dtype=float)}
-    whole = renyi.matrix(columns).to_edges()["remark"]
+    whole = renyi.matrix(columns).to_long()["remark"]
     assert whole[0].startswith("without row 17")
     batches = [{name: cells[start : start + 100] for name, cells in columns.items()} for start in (0, 100, 200)]
-    assert renyi.matrix(batches).to_edges()["remark"][0] == "one row carries it"
+    assert renyi.matrix(batches).to_long()["remark"][0] == "one row carries it"

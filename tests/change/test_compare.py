@@ -141,3 +141,29 @@ def test_a_table_in_batches_is_compared_on_a_sample():
     assert found.sampled == "before: a sample of 1,000 of 4,000 rows was compared"
     assert found.n_rows == (1000, 500)
     assert found.together > 0.01
+
+
+def test_series_are_told_and_sorted_rows_are_not():
+    rng = np.random.default_rng(6)
+    walk, free = np.cumsum(rng.standard_normal(600)), rng.standard_normal(600)
+    found = renyi.compare({"walk": walk[:300], "free": free[:300]}, {"walk": walk[300:], "free": free[300:]})
+    assert "1 column (walk) resemble" in repr(found).replace("'", "")
+    order = np.argsort(free[:300])
+    found = renyi.compare({"a": free[order], "b": free[order] + free[300:]}, {"a": free[300:], "b": free[:300]})
+    assert "resemble" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (lambda x: x, lambda x: x + 20.0, "other zero? about 20"),
+        (lambda x: np.where(x > 0, "m", "f"), lambda x: np.where(x > 0, "male", "female"), "'m' → 'male'"),
+        (lambda x: x, lambda x: np.where(x > 0.5, 0.75, x), "stuck? 3"),
+        (lambda x: np.where(x > 0, 1.0, 0.0), lambda x: np.where(x > 0, 2.0, 1.0), "recoded? 0 → 1, 1 → 2"),
+        (lambda x: np.clip(x, -1, 1) ** 3, lambda x: x**3, "above 1, the old maximum"),
+    ],
+)
+def test_words_say_what_an_expert_would(before, after, words):
+    x = np.random.default_rng(7).standard_normal((2, 800))
+    told = [change.words for change in renyi.compare({"x": before(x[0])}, {"x": after(x[1])}).of_columns]
+    assert any(words in one for one in told), told

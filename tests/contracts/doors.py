@@ -131,7 +131,7 @@ def asked_by_pairs(
 
 def asked_for_the_strongest(data: dict[str, Any], **options: Any) -> Answer:
     """Twenty pairs, of which the frame says but a part."""
-    found = renyi.pairs(data, top=20, fdr=1.0, **options)
+    found = renyi.pairs(data, top=20, fdr=1.0, **options).to_frame()
     names = {
         "coefficient": "coefficient",
         "debiased": "debiased",

@@ -213,8 +213,8 @@ BY_RATES = {
 @pytest.mark.parametrize(("of_table", "correction"), BY_RATES.items())
 def test_strongest_pairs(of_table, correction):
     table = TABLES[of_table]
-    every = renyi.matrix(as_dict(table), correction=correction).to_edges()
-    found = renyi.pairs(as_dict(table), fdr=1.0, top=10**6, correction=correction)
+    every = renyi.matrix(as_dict(table), correction=correction).to_long()
+    found = renyi.pairs(as_dict(table), fdr=1.0, top=10**6, correction=correction).to_frame()
     is_there = ~np.isnan(every["coefficient"])
     for name, values in found.items():
         if name == "q":
@@ -225,11 +225,14 @@ def test_strongest_pairs(of_table, correction):
             np.testing.assert_array_equal(values, every[name][is_there], err_msg=name)
 
 
-@pytest.mark.parametrize("settings", [{"top": 7}, {"threshold": 0.2}, {"top": 5, "threshold": 0.1, "q": 0.2}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{"top": 7}, {"threshold": 0.2}, {"top": 5, "threshold": 0.1, "fdr": 0.2}], ids=str
+)
 def test_the_strongest_of_the_strongest(settings):
     table = as_dict(TABLES["dozen_with_gaps"])
-    whole, found = renyi.matrix(table), renyi.pairs(table, **settings)
-    strongest = whole.strongest(**{"top": None, "threshold": None, "q": None} | settings)
+    whole, found = renyi.matrix(table).to_long(), renyi.pairs(table, **settings).to_frame()
+    is_kept = (whole["q"] <= settings.get("fdr", 0.05)) & (whole["strength"] >= settings.get("threshold", 0.0))
+    strongest = whole[is_kept].head(settings.get("top", len(whole)))
     assert len(found["x"]) > 2
     for name in ("x", "y", "coefficient", "debiased", "strength", "p", "n"):
         np.testing.assert_array_equal(found[name], strongest[name], err_msg=name)

@@ -45,13 +45,13 @@ def test_results_are_copied_and_sent_whole(door, table, target, tmp_path):
     found = door.found(table, **({"target": goal} if target else {}))
     before, frames = repr(found), [str(found.top()), str(found.to_frame())]
     if not target:
-        frames.append(str(found.to_edges()))
+        frames.append(str(found.to_long()))
     written = document_of(found, tmp_path)
     for again in AGAIN.values():
         other = again(found)
         assert repr(other) == before
         assert frames[:2] == [str(other.top()), str(other.to_frame())]
-        assert target or frames[2] == str(other.to_edges())
+        assert target or frames[2] == str(other.to_long())
         assert document_of(other, tmp_path) == written
         for part in PARTS:
             assert np.array_equal(getattr(other, part), getattr(found, part), equal_nan=True), part

@@ -1,6 +1,7 @@
 import datetime
 import decimal
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -87,20 +88,20 @@ def test_unknown_missing_policy_lists_the_valid_ones():
 
 
 @pytest.mark.parametrize("settings", [{"k": 0}, {"k": 2.5}, {"k": True}, {"k": "10"}, {"k": -1}])
-def test_k_without_sense_is_refused(settings):
-    assert "k=" in refusal(FINE, FINE, **settings)
+def test_an_invalid_k_is_refused(settings):
+    assert "k must be" in refusal(FINE, FINE, **settings)
 
 
 @pytest.mark.parametrize("s", [0, -1, np.inf, np.nan, "wide", None, True])
-def test_s_without_sense_is_refused(s):
-    assert "s=" in refusal(FINE, FINE, s=s)
+def test_an_invalid_s_is_refused(s):
+    assert "s must be" in refusal(FINE, FINE, s=s)
 
 
 @pytest.mark.parametrize(
     "settings", [{"repeats": 0}, {"repeats": 1.5}, {"rng": -1}, {"rng": "x"}, {"frequencies": "x"}]
 )
-def test_other_settings_without_sense_are_refused(settings):
-    assert f"{next(iter(settings))}=" in refusal(FINE, FINE, **settings)
+def test_other_invalid_settings_are_refused(settings):
+    assert re.match(f"{next(iter(settings))}(=| must be)", refusal(FINE, FINE, **settings))
 
 
 def test_same_column_in_every_container(rng):
@@ -301,19 +302,19 @@ def test_labels_that_are_no_labels_are_refused():
 
 @pytest.mark.parametrize("option", ["s", "missing", "frequencies", "debias", "k", "repeats", "rng"])
 def test_arrays_as_settings_are_refused(option):
-    assert f"{option}=" in refusal(FINE, FINE, **{option: np.array([1.0, 2.0])})
+    assert re.match(f"{option}(=| must be)", refusal(FINE, FINE, **{option: np.array([1.0, 2.0])}))
 
 
 def test_truth_is_true_or_false():
     for value in ("no", 2, None):
-        assert "debias=" in refusal(FINE, FINE, debias=value)
+        assert "debias must be" in refusal(FINE, FINE, debias=value)
 
 
 def test_settings_out_of_reach_are_refused():
-    assert "k=" in refusal(FINE, FINE, k=10**8)
-    assert "k=" in refusal(FINE, FINE, k=10**30)
+    assert "k must be" in refusal(FINE, FINE, k=10**8)
+    assert "k must be" in refusal(FINE, FINE, k=10**30)
     for s in (1e-300, 1e200, 10**400):
-        assert "s=" in refusal(FINE, FINE, s=s)
+        assert "s must be" in refusal(FINE, FINE, s=s)
 
 
 def test_variation_that_missing_rows_take_away():

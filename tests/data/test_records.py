@@ -40,7 +40,7 @@ def test_functions_of_tables_take_rows(rng):
     assert found.types == wanted.types
     np.testing.assert_array_equal(found.values, wanted.values)
     assert renyi.screen(rows, "y").names == renyi.screen(columns, "y").names
-    assert renyi.pairs(rows, fdr=1.0)["x"].tolist() == renyi.pairs(columns, fdr=1.0)["x"].tolist()
+    assert renyi.pairs(rows, fdr=1.0).to_frame()["x"].tolist() == renyi.pairs(columns, fdr=1.0).to_frame()["x"].tolist()
 
 
 def test_rows_with_lists_in_a_column_lose_that_column(rng):

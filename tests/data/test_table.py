@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import renyi
+from renyi.data import table as table_of_data
 from renyi.data.table import as_table, observed
 from renyi.errors import InputError
 
@@ -98,10 +99,17 @@ def test_results_come_back_in_the_same_kind_of_frame(wrap):
     assert frame.shape == (2, 2)
 
 
-def test_results_of_arrays_and_dicts_are_dicts_of_arrays():
+@pytest.mark.parametrize(
+    ("there", "kind"), [({"pandas", "polars"}, pd.DataFrame), ({"polars"}, pl.DataFrame), ((), dict)]
+)
+def test_results_of_arrays_and_dicts_are_frames_of_what_is_installed(there, kind, monkeypatch):
+    monkeypatch.setattr(table_of_data, "find_spec", lambda name: name in there)
+    monkeypatch.setattr(table_of_data, "_is_loaded", lambda _: False)
     for data in (np.eye(2), {"a": [1, 2]}):
-        found = as_table(data).new_frame({"x": ["a", "b"]})
-        assert isinstance(found["x"], np.ndarray)
+        new_frame = as_table(data).new_frame
+        found = new_frame({"x": np.array(["a", "b"])})
+        assert type(found) is kind
+        assert list(found["x"]) == ["a", "b"]
 
 
 def test_arrays_are_tables(rng):

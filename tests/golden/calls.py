@@ -106,7 +106,7 @@ def calls(folder: Path) -> Calls:
         "matrix text": lambda: renyi.matrix(str(folder / "table.csv"), memory="8MB"),
         "matrix iterator": lambda: renyi.matrix(batches(table, 333)),
         "accumulator": lambda: accumulated(table),
-        "pairs": lambda: renyi.pairs(pd.DataFrame(wide), top=50, fdr=1.0),
+        "pairs": lambda: renyi.pairs(pd.DataFrame(wide), top=50, fdr=1.0).to_frame(),
         "screen": lambda: renyi.screen(table, "y"),
         "screen given": lambda: renyi.screen(table, "y", given="noise"),
         "selector": lambda: RDCSelector(n_features_to_select=4).fit(pd.DataFrame(wide).drop(columns="c1"), wide["c1"]),

@@ -15,7 +15,7 @@ from sample_tables import parabola
 def test_pairs_are_the_findings_at_the_rate_strongest_first(rng):
     found = renyi.matrix(parabola(rng))
     record = record_of(found, q=0.05)
-    edges = found.to_edges()
+    edges = found.to_long()
     expected = edges[edges["q"] <= 0.05]
     assert 0 < len(expected) < len(edges)
     assert [(pair["x"], pair["y"]) for pair in record["pairs"]] == list(zip(expected["x"], expected["y"], strict=True))

@@ -86,7 +86,7 @@ def test_pairs_are_ranked_by_the_size_of_the_coefficient_and_keep_their_signs(rn
     assert top["y"][0] == "falls"
     assert top["coefficient"][0] < -0.99
     assert "pearson" in repr(found)
-    kept = renyi.pairs(table, measure="pearson", threshold=0.9)
+    kept = renyi.pairs(table, measure="pearson", threshold=0.9).to_frame()
     assert kept["y"].to_list() == ["falls"]
     assert kept["q"].to_list() == top["q"].to_list()[:1]
 
@@ -361,7 +361,7 @@ def test_results_of_tables_read_in_batches_can_be_pickled(rng):
 def test_a_threshold_is_on_the_scale_of_the_measure(rng):
     x = rng.random(200)
     table = {"x": x, "y": x + 1e-3 * rng.random(200), "z": rng.random(200)}
-    assert renyi.pairs(table, measure="mutual_info", threshold=1.5)["y"].tolist() == ["y"]
+    assert renyi.pairs(table, measure="mutual_info", threshold=1.5).to_frame()["y"].tolist() == ["y"]
     for measure, threshold in (("dcor", 1.5), ("rdc", 1.5), ("mutual_info", np.inf), ("mutual_info", np.nan)):
         with pytest.raises(renyi.InputError, match="threshold must be a coefficient"):
             renyi.pairs(table, measure=measure, threshold=threshold)

@@ -12,23 +12,6 @@ COLUMNS = ["x", "y", "coefficient", "debiased", "strength", "pearson", "spearman
 ARRAYS = ["values", "debiased", "pvalues", "qvalues", "n_samples", "pearson", "spearman"]
 
 
-def aliases(rng, n=300):
-    """One column four times, another one twice, one that depends on the first, and noise."""
-    a, b = rng.standard_normal((2, n))
-    return pd.DataFrame(
-        {
-            "a": a,
-            "b": b,
-            "twice": 2 * a,
-            "turned": 1 - a,
-            "copy": a,
-            "exp b": np.exp(b),
-            "near": a + rng.standard_normal(n),
-            "noise": rng.random(n),
-        }
-    )
-
-
 def test_the_diagonal_is_one_for_coefficients_and_none_for_tests(rng):
     frame = mixed(80, rng, gaps=0.2)[["plain", "curve", "rounded"]]
     found = renyi.matrix(frame)
@@ -56,19 +39,27 @@ def test_what_was_found_cannot_be_written_to(rng):
 def test_frames_are_copies(rng):
     found = renyi.matrix(parabola(rng).to_dict("series"))
     before = found.values.copy()
-    for frame in (found.to_edges(), found.top(fdr=1.0, fold=False)):
-        frame["coefficient"][:] = frame["p"][:] = 0.0
+    for frame in (found.to_long(), found.top(fdr=1.0, fold=False)):
+        frame["coefficient"] *= 0.0
+        frame["p"] *= 0.0
     np.testing.assert_array_equal(found.values, before)
-    np.testing.assert_array_equal(np.sort(found.to_edges()["coefficient"]), np.sort(before[np.triu_indices(4, 1)]))
+    np.testing.assert_array_equal(np.sort(found.to_long()["coefficient"]), np.sort(before[np.triu_indices(4, 1)]))
 
 
 def test_a_frame_of_pandas_reads_like_that_of_corr(rng):
     frame = parabola(rng)
-    found, expected = renyi.matrix(frame).to_frame(), frame.corr()
+    result, expected = renyi.matrix(frame), frame.corr()
+    found = result.to_frame("coefficient")
     assert found.index.tolist() == expected.index.tolist()
     assert found.columns.tolist() == expected.columns.tolist()
     assert found.index.name is None
     assert found.loc["x", "square"] == pytest.approx(renyi.rdc(frame["x"].to_numpy(), frame["square"].to_numpy()))
+    arrays = {"strength": result.strength, "p": result.pvalues, "q": result.qvalues, "n": result.n_samples}
+    for what, array in arrays.items():
+        np.testing.assert_array_equal(result.to_frame(what), array)
+    pd.testing.assert_frame_equal(result.to_frame(), result.to_frame("strength"))
+    with pytest.raises(renyi.InputError, match="choose one of 'strength', 'coefficient', 'p', 'q', 'n'"):
+        result.to_frame("debiased")
 
 
 def test_frames_without_an_index_have_the_names_in_front(rng):
@@ -81,7 +72,7 @@ def test_all_edges_come_strongest_first(rng):
     frame.loc[:60, "plain"] = np.nan
     frame.loc[40:, "curve"] = np.nan
     found = renyi.matrix(frame)
-    edges = found.to_edges()
+    edges = found.to_long()
     assert edges.columns.tolist() == COLUMNS
     assert len(edges) == 10
     # What could not be measured comes last.
@@ -103,53 +94,15 @@ def test_top_has_the_strongest_at_the_rate(rng):
     assert top["debiased"].is_monotonic_decreasing
     assert len(found.top(2, fold=False)) == 2
     assert len(found.top(fdr=1.0, fold=False)) == 6
-    pd.testing.assert_frame_equal(found.top(fdr=1.0, fold=False), found.to_edges())
+    pd.testing.assert_frame_equal(found.top(fdr=1.0, fold=False), found.to_long())
 
 
 def test_a_parabola_is_marked_as_nonlinear_and_a_line_is_not(rng):
     top = renyi.matrix(parabola(rng)).top().set_index(["x", "y"])
     assert top.loc[("x", "square"), "nonlinear"]
     assert not top.loc[("x", "line"), "nonlinear"]
-    screening = renyi.screen(parabola(rng), "x").to_frame().set_index("x")
+    screening = renyi.screen(parabola(rng), "x").to_long().set_index("x")
     assert screening["nonlinear"].to_dict() == {"line": False, "square": True, "noise": False}
-
-
-def test_columns_that_are_nearly_the_same_are_told_as_one(rng):
-    found = renyi.matrix(aliases(rng))
-    top = found.top()
-    assert top.columns.tolist() == [*COLUMNS, "stands_for"]
-    lines = {(row.x, row.y): row.stands_for for row in top.itertuples()}
-    # Four columns are six pairs, of which one line names all; each of the four is near to "near".
-    assert lines == {("a", "twice, turned, copy"): 6, ("b", "exp b"): 1, ("a", "near"): 4}
-    assert top["stands_for"].sum() == len(found.top(100, fold=False)) == found.n_found()
-    assert top["debiased"].is_monotonic_decreasing
-
-
-def test_the_first_of_the_same_columns_speaks_for_them(rng):
-    frame = aliases(rng)
-    found = renyi.matrix(frame).top()
-    near = found[found["y"] == "near"].iloc[0]
-    assert near["x"] == "a"
-    assert near["coefficient"] == pytest.approx(renyi.rdc(frame["a"].to_numpy(), frame["near"].to_numpy()))
-    turned = renyi.matrix(frame[["near", "copy", "turned", "a"]]).top()
-    assert {(row.x, row.y): row.stands_for for row in turned.itertuples()} == {
-        ("copy", "turned, a"): 3,
-        ("near", "copy"): 3,
-    }
-
-
-def test_a_level_that_follows_from_a_number_is_not_that_number(rng):
-    x = rng.integers(0, 5, 400)
-    found = renyi.matrix({"x": x, "high": x > 2, "y": x + rng.standard_normal(400)})
-    assert found.values[0, 1] == pytest.approx(1.0)
-    assert sorted(found.top()["stands_for"]) == [1, 1, 1]
-
-
-def test_pairs_of_two_tables_are_not_folded(rng):
-    frame = aliases(rng)
-    top = renyi.matrix(frame[["a", "b"]], frame[["twice", "turned", "near"]]).top()
-    assert top["stands_for"].tolist() == [1] * len(top)
-    assert set(zip(top["x"], top["y"], strict=True)) == {("a", "twice"), ("a", "turned"), ("a", "near")}
 
 
 def test_without_anything_found_the_top_is_empty(rng):
@@ -212,7 +165,7 @@ def test_a_matrix_is_an_array_of_its_coefficients(rng):
 def test_dir_has_what_is_documented(rng):
     found = renyi.matrix(rng.standard_normal((60, 3)))
     documented = {"names", "other_names", *ARRAYS, "strength", "types", "skipped", "pooled", "n_rows", "n_tests"}
-    assert documented | {"top", "to_frame", "to_edges", "plot", "report"} <= set(dir(found))
+    assert documented | {"top", "to_frame", "to_long", "plot", "report"} <= set(dir(found))
     assert not {"edges", "new_frame", "edge_qvalues", "folded", "of"} & set(dir(found))
     assert not [name for name in dir(found) if name.startswith("_") or not hasattr(found, name)]
 
@@ -230,7 +183,7 @@ def lending(rng, n=5000):
 
 def test_what_one_row_makes_is_not_among_the_first(rng):
     found = renyi.matrix(lending(rng))
-    edges = found.to_edges().reset_index(drop=True)
+    edges = found.to_long().reset_index(drop=True)
     (place,) = np.flatnonzero((edges["x"] == "late") & (edges["y"] == "default"))
     assert edges.loc[place, "debiased"] == pytest.approx(1)
     assert edges.loc[place, "q"] < 0.05
@@ -245,7 +198,7 @@ def test_what_one_row_makes_is_not_among_the_first(rng):
 def test_rows_are_named_by_their_place_in_the_table_that_came_in(rng):
     frame = lending(rng, 600)
     frame.loc[:9, "noise"] = np.nan
-    found = renyi.matrix(frame, missing="listwise").to_edges()
+    found = renyi.matrix(frame, missing="listwise").to_long()
     assert "without row 17: 0.00" in found["remark"].tolist()
 
 
@@ -254,7 +207,7 @@ def test_few_common_rows_that_one_decides_are_told(rng):
     first, last = np.where(np.arange(400) < 210, x, np.nan), np.where(np.arange(400) >= 170, y, np.nan)
     first[200], last[200] = 30.0, 30.0
     found = renyi.matrix({"first": np.round(first / 20), "last": np.round(last / 20), "x": x, "y": y + x})
-    frame = found.to_edges()
+    frame = found.to_long()
     place = list(zip(frame["x"], frame["y"], strict=True)).index(("first", "last"))
     assert frame["debiased"][place] > 0.9
     assert frame["remark"][place] == "without row 200: 0.00"

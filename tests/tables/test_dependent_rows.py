@@ -51,7 +51,7 @@ def test_time_and_groups_are_columns_or_arrays(rng, frame):
     np.testing.assert_allclose(by_stamps.pvalues, expected.pvalues, rtol=1e-9)
     screened = renyi.screen(mixed, "a", time="when")
     np.testing.assert_allclose(screened.pvalues[screened.names.index("b")], expected.pvalues[0, 1], rtol=1e-9)
-    top = renyi.pairs(mixed, time="when", q=1)
+    top = renyi.pairs(mixed, time="when", fdr=1).to_frame()
     assert len(top) == 10
     assert set(top.iloc[0][["x", "y"]]) == {"c", "kind"}
     unit = np.repeat(np.arange(6), 50)
@@ -77,8 +77,7 @@ def test_series_are_told_and_everything_else_is_not(rng, frame):
     for found in (renyi.matrix(frame), renyi.screen(frame, "a"), renyi.matrix(frame, measure="spearman")):
         assert next(note for note in found.notes if "previous row" in note).startswith("5 of 5 columns ('")
         assert repr(found).count("previous row") == 1
-    with pytest.warns(renyi.CalibrationWarning, match="resemble their own previous row"):
-        renyi.pairs(frame)
+    assert any("resemble their own previous row" in note for note in renyi.pairs(frame).notes)
     dated = renyi.matrix(frame.assign(when=hours(frame)))
     assert "pass time='when' or groups=" in dated.notes[-1]
     by_one = frame.sort_values("a").assign(noise=rng.standard_normal(len(frame)))
@@ -123,3 +122,29 @@ def test_what_other_doors_cannot_do_they_refuse(frame):
         renyi.matrix(iter([frame, frame]), time=True, memory="20kB")
     with pytest.raises(renyi.InputError, match="given is for independent rows"):
         renyi.screen(frame, "a", given="b", time=True)
+
+
+def note_of_batches(frame, n_batches, **settings):
+    """What an accumulator says of the order of rows."""
+    batches = [frame.iloc[rows] for rows in np.array_split(np.arange(len(frame)), n_batches)]
+    done = renyi.Accumulator(**settings)
+    for batch in batches:
+        done.update(batch)
+    done = done.second_pass()
+    for batch in batches:
+        done.update(batch)
+    return [note for note in done.result().notes if "previous row" in note]
+
+
+def test_batches_are_looked_at_within_themselves(rng, frame):
+    frame = frame.assign(noise=rng.standard_normal(len(frame)))
+    whole = [note for note in renyi.matrix(frame).notes if "previous row" in note]
+    assert whole[0].startswith("5 of 6 columns")
+    assert note_of_batches(frame, 1) == note_of_batches(frame, 2) == whole
+    assert note_of_batches(frame, 2, target="a")[0].startswith("5 of 6 columns")
+    assert "pass time='when'" in note_of_batches(frame.assign(when=hours(frame)), 2)[0]
+    assert note_of_batches(frame, 2, order=None) == []
+    assert note_of_batches(frame.sample(frac=1.0, random_state=0), 2) == []
+    assert note_of_batches(frame.drop(columns="kind").sort_values("a"), 2) == []
+    with pytest.raises(renyi.InputError, match="order must be 'check'"):
+        renyi.Accumulator(order="yes")

@@ -43,7 +43,7 @@ def test_screening_pairs_and_gaps_have_the_same_strength():
     text = np.array([f"{k:03}" for k in level], dtype=object)
     whole = renyi.matrix({"level": text, "y": y}).values[0, 1]
     assert renyi.screen({"level": text, "y": y}, "y").values[0] == pytest.approx(whole, abs=1e-6)
-    assert renyi.pairs({"level": text, "y": y})["coefficient"][0] == pytest.approx(whole, abs=1e-6)
+    assert renyi.pairs({"level": text, "y": y}).to_frame()["coefficient"][0] == pytest.approx(whole, abs=1e-6)
     gaps = np.random.default_rng(1).random(6000) < 0.1
     found = renyi.matrix({"level": np.where(gaps, None, text), "y": y})
     assert found.values[0, 1] == pytest.approx(

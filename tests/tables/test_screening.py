@@ -87,7 +87,7 @@ def test_what_is_given_and_leaves_nothing_is_said(rng):
 
 def test_a_screening_has_its_columns_strongest_first(rng):
     found = renyi.screen(parabola(rng), "x")
-    frame = found.to_frame()
+    frame = found.to_long()
     assert frame["x"].tolist() == list(found.names)
     assert frame["y"].tolist() == ["x"] * 3
     assert found.names[-1] == "noise"

@@ -39,7 +39,9 @@ def kept(parts, **settings):
     collector = TopPairs(**settings)
     for part in parts:
         collector.update(Edges(VARIABLES, VARIABLES, part))
-    return collector.result()
+    edges, rates, counts = collector.result()
+    assert counts[1] == np.count_nonzero(rates <= collector._fdr) or len(edges) < counts[1] <= counts[0]
+    return edges, rates
 
 
 @pytest.mark.parametrize("correction", ["bh", "by", "bonferroni"])
@@ -120,43 +122,43 @@ def test_nothing_at_all_is_no_error():
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
 def test_pairs_are_the_top_of_all_edges(gaps, correction, rng):
     frame = mixed(150, rng, gaps=gaps)[SOME]
-    edges = renyi.matrix(frame, correction=correction).to_edges()
-    found = renyi.pairs(frame, fdr=1.0, correction=correction)
+    edges = renyi.matrix(frame, correction=correction).to_long()
+    found = renyi.pairs(frame, fdr=1.0, correction=correction).to_frame()
     tested = edges[edges["p"].notna()].reset_index(drop=True)
     assert found.columns.tolist() == edges.columns.tolist()
     pd.testing.assert_frame_equal(found.drop(columns="q"), tested.drop(columns="q"))
     # Rates come from a histogram: too large by 0.3 % at most, never too small.
     ratio = found["q"] / tested["q"]
     assert ratio.between(1 - 1e-9, 1.003).all()
-    few = renyi.pairs(frame, top=5, fdr=1.0, correction=correction)
+    few = renyi.pairs(frame, top=5, fdr=1.0, correction=correction).to_frame()
     pd.testing.assert_frame_equal(few, found.head(5))
 
 
 @pytest.mark.slow
 def test_pairs_keep_to_the_rate_and_to_the_threshold(rng):
     frame = mixed(150, rng)
-    edges = renyi.matrix(frame).to_edges()
-    found = renyi.pairs(frame)
+    edges = renyi.matrix(frame).to_long()
+    found = renyi.pairs(frame).to_frame()
     expected = edges[edges["q"] <= 0.05]
     assert found[["x", "y"]].to_numpy().tolist() == expected[["x", "y"]].to_numpy().tolist()
     assert 3 < len(found) < len(edges)
-    strong = renyi.pairs(frame, threshold=0.5, fdr=1.0)
+    strong = renyi.pairs(frame, threshold=0.5, fdr=1.0).to_frame()
     assert len(strong) == (edges["debiased"] >= 0.5).sum() > 0
     assert strong["debiased"].min() >= 0.5
-    weak = renyi.pairs(frame, threshold=-1.0, fdr=1.0)
+    weak = renyi.pairs(frame, threshold=-1.0, fdr=1.0).to_frame()
     assert len(weak) == len(edges)
     assert len(renyi.pairs(frame, threshold=0.5, top=2)) == 2
 
 
 def test_without_a_pair_at_the_rate_there_is_an_empty_frame(rng):
-    found = renyi.pairs(pd.DataFrame(rng.random((100, 3)), columns=list("abc")), fdr=1e-6)
+    found = renyi.pairs(pd.DataFrame(rng.random((100, 3)), columns=list("abc")), fdr=1e-6).to_frame()
     assert len(found) == 0
     assert {"x", "y", "debiased", "q"} <= set(found.columns)
 
 
 def test_pairs_give_vectors_and_types_as_the_matrix_does(rng):
     frame = mixed(150, rng)
-    found = renyi.pairs(frame, fdr=1.0, vectors=VECTORS, types={"five": "skip"})
+    found = renyi.pairs(frame, fdr=1.0, vectors=VECTORS, types={"five": "skip"}).to_frame()
     names = set(found["x"]) | set(found["y"])
     assert "place" in names
     assert not {"lat", "five"} & names
@@ -164,7 +166,7 @@ def test_pairs_give_vectors_and_types_as_the_matrix_does(rng):
 
 def test_rates_of_the_strongest_pairs_are_not_below_their_pvalues(rng):
     x = rng.standard_normal(3000)
-    found = renyi.pairs({"a": x, "b": x, "c": x**3, "d": rng.standard_normal(3000)}, fdr=1)
+    found = renyi.pairs({"a": x, "b": x, "c": x**3, "d": rng.standard_normal(3000)}, fdr=1).to_frame()
     assert len(found["q"]) == 6
     assert (found["q"] >= found["p"]).all()
     assert (found["q"] > 0).all()
@@ -175,10 +177,12 @@ def test_pairs_that_bounds_leave_out_are_none_of_the_strongest(n_columns, rng):
     values = rng.standard_normal((90, n_columns))
     values[:, 1] = values[:, 0] ** 2 + 0.5 * values[:, 1]
     values[:, 3] += 2 * values[:, 2]
-    every, found = renyi.pairs(values, top=50_000, fdr=1.0), renyi.pairs(values, top=10)
+    every, found = (
+        renyi.pairs(values, **settings).to_frame() for settings in ({"top": 50_000, "fdr": 1.0}, {"top": 10})
+    )
     few = np.flatnonzero(every["q"] <= 0.05)
     assert len(few) > 0
     for name in ("x", "y"):
         assert found[name].tolist() == every[name][few].tolist()
     for name in ("p", "q", "coefficient"):
-        assert found[name] == pytest.approx(every[name][few], rel=1e-6)
+        assert found[name].tolist() == pytest.approx(every[name][few].tolist(), rel=1e-6)

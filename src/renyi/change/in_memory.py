@@ -15,10 +15,10 @@ from renyi.change.sums import ChangedPairs, RowsOfTables, changed_pairs
 from renyi.compute.arrays import Array
 from renyi.compute.threads import stream
 from renyi.data.column import Column
-from renyi.data.types import Override
-from renyi.errors import InputError, some
+from renyi.errors import InputError, count, some
 from renyi.inference.change import FEWEST_ROWS
 from renyi.inference.false_discovery import Correction
+from renyi.inference.serial import memory
 from renyi.tables.api import matrix
 from renyi.tables.dependence_matrix import DependenceMatrix
 
@@ -31,7 +31,7 @@ def compared(
     /,
     *,
     labels: tuple[str, str],
-    types: Mapping[Any, Override] | None,
+    types: Mapping[Any, Any] | None,
     max_levels: int,
     correction: Correction,
     progress: bool,
@@ -39,7 +39,12 @@ def compared(
 ) -> Comparison:
     """What changed between two tables in memory."""
     both = together(before, after, labels, types, max_levels)
-    of_columns, changed = changes_of(both)
+    of_columns, changed, serial = changes_of(both)
+    if serial:
+        both.notes.say(
+            f"{count(len(serial), 'column')} ({some(serial)}) resemble their own previous row, as series do: p-values "
+            "take rows as independent, and are too small here"
+        )
     matrices = matrix_of(both.part(0), progress), matrix_of(both.part(1), progress)
     for name, what in both.retyped.items():
         both.notes.say(f"column {name!r} is {what}: it was not compared")
@@ -71,8 +76,8 @@ def compared(
     )
 
 
-def changes_of(both: Together, /) -> tuple[list[ColumnChange], ChangedPairs]:
-    """What changed in all common columns, and in all pairs of these."""
+def changes_of(both: Together, /) -> tuple[list[ColumnChange], ChangedPairs, list[str]]:
+    """What changed in all common columns, and in all pairs of these; and columns that resemble their previous row."""
 
     def spanned(column: Column) -> tuple[Marginal, Shape, tuple[Spanned, Spanned]]:
         n = both.n_rows[0]
@@ -83,7 +88,23 @@ def changes_of(both: Together, /) -> tuple[list[ColumnChange], ChangedPairs]:
 
     marginals, shapes, rows = zip(*stream(spanned, both.columns), strict=True)
     before, after = zip(*rows, strict=True)
-    return column_changes(marginals), changed_pairs(shapes, RowsOfTables((before, after)))
+    serial = {shapes[k].name: None for table in (before, after) for k in _serial(table)}
+    return column_changes(marginals), changed_pairs(shapes, RowsOfTables((before, after))), list(serial)
+
+
+def _serial(columns: Sequence[Spanned]) -> list[int]:
+    """Numbers that resemble their own previous row in one table; none where rows are sorted, since that explains it."""
+    found = []
+    for k, column in enumerate(columns):
+        if column.places.dtype.kind == "i":
+            continue
+        known = ~np.isnan(column.places)
+        steps = np.diff(column.places[known])
+        if len(steps) and ((steps >= 0).all() or (steps <= 0).all()):
+            return []
+        if memory(np.cos(np.pi * np.where(known, column.places, 0.5)), known).is_serial:
+            found.append(k)
+    return found
 
 
 def matrix_of(columns: Mapping[str, Column], progress: bool, /) -> DependenceMatrix | None:

@@ -38,7 +38,7 @@ def words_of(column: Marginal, /) -> str:
     if recoded:
         return recoded
     told = (_stuck(column), _shift(column), _spread(column), _range(column))
-    return "; ".join(filter(None, told)) or "another shape"
+    return "; ".join(filter(None, told)) or _where(column)
 
 
 def more_missing(column: Marginal, /) -> str:
@@ -117,11 +117,25 @@ def _range(column: Marginal) -> str:
     outside = int(column.counts[1, old[-1] + 1 :].sum()), int(column.counts[1, : old[0]].sum())
     share = column.n_known[1] / sum(column.n_known)
     told = [
-        f"{count(rows, 'row')} {where} {column.called(int(end))}"
-        for rows, where, end in zip(outside, ("above", "below"), (old[-1], old[0]), strict=True)
+        f"{count(rows, 'row')} {where} {column.called(int(end))}, the old {limit}"
+        for rows, where, end, limit in zip(
+            outside, ("above", "below"), (old[-1], old[0]), ("maximum", "minimum"), strict=True
+        )
         if rows and share**rows < _RARE
     ]
-    return f"new range: {' and '.join(told)}, which none was before" if told else ""
+    return " and ".join(told)
+
+
+def _where(column: Marginal) -> str:
+    """The tenth of all rows, by their values, in which shares changed most."""
+    rows = np.cumsum(column.total)
+    ends = np.unique(np.searchsorted(rows, np.arange(1, 11) * rows[-1] / 10.0, side="left"))
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    shares = np.add.reduceat(_shares_of(column), starts, axis=1)
+    part = int(np.abs(shares[1] - shares[0]).argmax())
+    low, high = column.called(int(starts[part])), column.called(int(ends[part]))
+    place = low if low == high else f"between {low} and {high}"
+    return f"another shape: {shares[0, part]:.1%} → {shares[1, part]:.1%} {place}"
 
 
 def _units(column: Marginal) -> str:
@@ -164,21 +178,49 @@ def _step(column: Marginal) -> str:
 
 
 def _recoded(column: Marginal) -> str:
-    """As many values that are gone as are new, which have the rows of those."""
+    """As many values as before, of which some are others now and have the rows of those."""
     shares = _shares_of(column)
     if np.count_nonzero(shares[0]) > _MOST_RECODED:
         return ""
-    gone, new = np.flatnonzero(shares[1] == 0.0), np.flatnonzero(shares[0] == 0.0)
-    if len(gone) == 0 or len(gone) != len(new) or shares[1, new].sum() < _NEW_SHARE:
-        return ""
-    gone, new = gone[np.argsort(-shares[0, gone])], new[np.argsort(-shares[1, new])]
-    if not column.is_category:
-        gone, new = np.sort(gone), np.sort(new)
-    if np.abs(shares[0, gone] - shares[1, new]).max() > _SAME_SHARE:
-        return ""
-    pairs = [f"{column.called(int(a))} → {column.called(int(b))}" for a, b in zip(gone, new, strict=True)]
-    more = f" and {len(pairs) - _MOST_NAMED:,} more" if len(pairs) > _MOST_NAMED else ""
-    return f"recoded? {', '.join(pairs[:_MOST_NAMED])}{more}"
+    if column.is_category:
+        gone, new = np.flatnonzero(shares[1] == 0.0), np.flatnonzero(shares[0] == 0.0)
+        pairs = _matched(column, gone, new, shares) if shares[1, new].sum() >= _NEW_SHARE else []
+    else:
+        there = [np.flatnonzero(part) for part in shares]
+        is_same = len(there[0]) == len(there[1]) and np.abs(shares[0, there[0]] - shares[1, there[1]]).max() <= _near(
+            column
+        )
+        pairs = [(int(a), int(b)) for a, b in zip(*there, strict=True) if a != b] if is_same else []
+    told = [f"{column.called(a)} → {column.called(b)}" for a, b in pairs]
+    more = f" and {len(told) - _MOST_NAMED:,} more" if len(told) > _MOST_NAMED else ""
+    return f"recoded? {', '.join(told[:_MOST_NAMED])}{more}" if told else ""
+
+
+def _near(column: Marginal) -> float:
+    """How far the shares of the same rows may be apart, chance included."""
+    return max(_SAME_SHARE, 1.5 * float(np.sqrt(np.sum(1.0 / np.array(column.n_known)))))
+
+
+def _alike(first: str, second: str) -> int:
+    """With how many equal letters two names begin."""
+    ends = (k for k, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
+    return next(ends, min(len(first), len(second)))
+
+
+def _matched(column: Marginal, gone: Index, new: Index, shares: Array) -> list[tuple[int, int]]:
+    """Levels that are gone with those in their place: with about as many rows, of these the one called most alike."""
+    if len(gone) != len(new):
+        return []
+    left, pairs = new.tolist(), []
+    for old in gone[np.argsort(-shares[0, gone], kind="stable")].tolist():
+        near = [level for level in left if abs(shares[1, level] - shares[0, old]) <= _near(column)]
+        if not near:
+            return []
+        alike = {level: _alike(*(str(column.levels[k]).casefold() for k in (level, old))) for level in near}
+        best = max(near, key=lambda k: (alike[k], -abs(shares[1, k] - shares[0, old])))
+        left.remove(best)
+        pairs.append((old, best))
+    return pairs
 
 
 def _shares(column: Marginal) -> str:

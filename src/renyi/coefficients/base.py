@@ -19,6 +19,7 @@ from renyi.data.exact import EXACT
 from renyi.errors import InputError, count
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import ROUNDING, Entropy, Permuted, random_orders, until_resolved
+from renyi.pair import showing
 from renyi.pair.independence import check_resamples
 from renyi.pair.result import TestResult
 from renyi.pair.settings import Rng, Settings
@@ -189,9 +190,12 @@ class Measure(ABC, Generic[Prepared]):
             n_resamples = N_RESAMPLES if self.has_null else _N_RESAMPLES_WITHOUT_NULL
         check_resamples(n_resamples)
         (seed,) = random_features.seeds(rng, n_draws=1)
-        sides = [self.side(column) for column in self._columns(x, y, missing)]
+        pair = self._columns(x, y, missing)
+        sides = [self.side(column) for column in pair]
         value = self.combine(sides[0].prepared, sides[1].prepared)
-        result = TestResult(float(self.strength(value)), 1.0, 0.0, str(self), value, n_samples=len(sides[0]))
+        result = TestResult(
+            float(self.strength(value)), 1.0, 0.0, str(self), value, n_samples=len(sides[0]), columns=showing.kept(pair)
+        )
         tail = self.by_theory(sides[0], sides[1], value)
         if tail is not None:
             return replace(result, statistic=tail.statistic).by_theory(tail.log_pvalue)

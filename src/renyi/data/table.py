@@ -1,9 +1,11 @@
 """A table of any kind to typed columns, every decision visible, and results back into the same kind of frame."""
 
 import difflib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,7 @@ from renyi.data.types import (
     Cause,
     Override,
     SkipError,
+    Stated,
     as_vector,
     check_max_levels,
     check_varies,
@@ -34,6 +37,8 @@ from renyi.errors import InputError, brief, check_choice, count
 
 _PASS = "pass a frame of pandas, Polars or Arrow, a dict of columns, or a 2-D array"
 _ROWS_AT_ONCE = 1024
+# What arrays and dicts come back as, whichever is there.
+_LIBRARIES = ("pandas", "polars")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +47,8 @@ class Table:
 
     `types` has the type of every kept column, `skipped` the reason for every other one, which `causes` name for
     programs, `pooled` the number of levels that were merged into one in a category, if any. `new_frame` turns named
-    columns into the kind of frame that came in; for dicts and arrays that is a dict of arrays. `notes` say what reading
-    had to decide.
+    columns into the kind of frame that came in; for dicts and arrays that is one of pandas or Polars. `notes` say what
+    reading had to decide.
     """
 
     columns: tuple[Column, ...]
@@ -72,7 +77,7 @@ def as_table(
     argument: str = "the table",
     /,
     *,
-    types: Mapping[Any, Override] | None = None,
+    types: Mapping[Any, Any] | None = None,
     vectors: Mapping[Any, Sequence[Any]] | None = None,
     max_levels: int = MAX_LEVELS,
 ) -> Table:
@@ -198,13 +203,13 @@ def _parts(data: Any, argument: str, notes: Notes) -> tuple[dict[str, Any], Call
     if namespace(data) is not np:
         data = as_array(data, argument)
     if isinstance(data, np.ndarray):
-        return _array_parts(data, argument, notes), as_dict
+        return _array_parts(data, argument, notes), any_frame
     if isinstance(data, (list, tuple)) and are_records(data):
         data = by_column(data)
     if isinstance(data, Mapping):
         check_indexes(data)
         names = as_names(data, notes)
-        return {name: _one_column(cells, name) for name, cells in zip(names, data.values(), strict=True)}, as_dict
+        return {name: _one_column(cells, name) for name, cells in zip(names, data.values(), strict=True)}, any_frame
     frame = _as_frame(data.frame if isinstance(data, Source) else data, argument, notes)
     return dict(zip(as_names(frame.columns, notes), _frame_columns(frame), strict=True)), NewFrame(
         frame.implementation.value
@@ -258,9 +263,16 @@ class NewFrame:
         return nw.from_dict(columns, backend=self.library).to_native()  # type: ignore[arg-type]
 
 
-def as_dict(columns: dict[str, Any], /) -> dict[str, NDArray[Any]]:
-    """Named columns as arrays."""
-    return {name: np.asarray(values) for name, values in columns.items()}
+def any_frame(columns: dict[str, Any], /) -> Any:
+    """Named columns as a frame of pandas, or else of Polars, whichever is loaded or else installed; else as arrays."""
+    library = next((name for is_there in (_is_loaded, find_spec) for name in _LIBRARIES if is_there(name)), None)
+    if library is None:
+        return {name: np.asarray(values) for name, values in columns.items()}
+    return NewFrame(library)(columns)
+
+
+def _is_loaded(name: str) -> bool:
+    return name in sys.modules
 
 
 def _array_parts(data: NDArray[Any], argument: str, notes: Notes) -> dict[str, Any]:
@@ -339,9 +351,19 @@ def checked_types(types: Any, /) -> dict[str, Override]:
     if types is not None and not isinstance(types, Mapping):
         raise InputError(f"types={brief(types)} is no mapping: pass a dict, such as {{'zip': 'category'}}")
     overrides = {str(name): override for name, override in (types or {}).items()}
-    for name, override in overrides.items():
-        check_choice(override, Override, f"types[{name!r}]")
-    return overrides
+    return {name: _checked_type(name, override) for name, override in overrides.items()}
+
+
+def _checked_type(name: str, override: Any) -> Override:
+    """What a column is said to be: a type, or its labels in order."""
+    if isinstance(override, (list, tuple)):
+        if not all(isinstance(label, Hashable) for label in override) or len(set(override)) < max(2, len(override)):
+            raise InputError(
+                f"types[{name!r}] must be at least 2 different labels, the lowest first, got {brief(override)}"
+            )
+        return tuple(override)
+    check_choice(override, Stated, f"types[{name!r}]")
+    return cast(Stated, override)
 
 
 def checked_vectors(vectors: Any, parts: Collection[str], argument: str, /) -> dict[str, list[str]]:
@@ -372,10 +394,12 @@ def checked_overrides(
     types: Any, vectors: Any, names: Collection[str], argument: str = "the tables", /
 ) -> tuple[dict[str, Override], dict[str, list[str]]]:
     """What is asked of columns of these names, their names as text."""
-    overrides = checked_types(types)
+    overrides, groups = checked_types(types), checked_vectors(vectors, names, argument)
+    # The types of a result have its vectors as well.
+    overrides = {name: kind for name, kind in overrides.items() if not (kind == "vector" and name in groups)}
     for name in overrides:
         check_known(name, names, argument, "types")
-    return overrides, checked_vectors(vectors, names, argument)
+    return overrides, groups
 
 
 def check_known(name: str, parts: Collection[str], argument: str, where: str, /) -> None:

@@ -35,7 +35,7 @@ from renyi.inference.permutation import (
 )
 from renyi.inference.permuted_blocks import Observed, permuted_together
 from renyi.inference.roy import log_sf, log_sf_of_many
-from renyi.pair import series
+from renyi.pair import series, showing
 from renyi.pair.bases import columns_on, for_both, pair_of_bases
 from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
 from renyi.pair.result import TestResult
@@ -69,7 +69,7 @@ def independence_test(
     device: Any = None,
     rng: Rng = None,
 ) -> TestResult:
-    """Test whether two variables are independent.
+    """Whether two variables depend on each other: a p-value, the strength, and an interval for it.
 
     The default looks at functions of x and y on every scale at once, from a monotone trend to twenty waves, and needs
     no setting. Its p-value comes from a null distribution, without permutations, wherever that holds. Rows are taken to
@@ -152,11 +152,13 @@ def independence_test(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.uniform(-1, 1, 300)
     >>> y = x**2 + rng.normal(0, 0.3, 300)
-    >>> statistic, pvalue = renyi.independence_test(x, y)
-    >>> pvalue < 1e-9
-    True
-    >>> renyi.independence_test(x, rng.permutation(y)).pvalue > 0.05
-    True
+    >>> result = renyi.independence_test(x, y)
+    >>> low, high = result.confidence_interval()
+    >>> print(f"strength {result.strength:.2f}, {low:.2f} to {high:.2f}, p = {result.pvalue:.0e}")
+    strength 0.76, 0.71 to 0.81, p = 7e-46
+    >>> result = renyi.independence_test(x, rng.permutation(y))
+    >>> print(f"strength {result.strength:.2f}, p = {result.pvalue:.2f}")
+    strength 0.08, p = 0.56
     """
     check_choice(method, Method, "method")
     check_choice(exchange, Exchange, "exchange")
@@ -177,7 +179,8 @@ def independence_test(
         check_indexes(x, y, *(part for part in (time, groups) if part is not True))
         # A row that is left out would tear a hole into time.
         pair = as_pair(x, y, missing="pairwise") if missing == "listwise" else pair
-        return series.tested(pair, timeline(time, groups, len(pair[0])), adjustment, seed)
+        result = series.tested(pair, timeline(time, groups, len(pair[0])), adjustment, seed)
+        return replace(result, columns=showing.kept(pair))
     if adjustment:
         raise InputError("detrend and period are for series: pass time=True, or a stamp for each row, too")
     together_rows = _groups(groups, exchange, x, y)
@@ -194,7 +197,7 @@ def independence_test(
         result = on_the_coefficient(pair_of_bases(pair, DEFAULT_SETTINGS, seed), method, permutations)
     # Rows are named as the user counts them, also where those with a missing cell were dropped.
     whole = as_pair(x, y, missing="pairwise") if missing == "listwise" else pair
-    return replace(result, common=common_rows(*whole))
+    return replace(result, common=common_rows(*whole), columns=showing.kept(whole))
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def rdc(
     device: Any = None,
     rng: Rng = None,
 ) -> float:
-    """Randomized Dependence Coefficient of two variables.
+    """How strongly two variables depend on each other, from 0 to 1: the Randomized Dependence Coefficient.
 
     The largest correlation between a smooth function of the ranks of x and one of the ranks of y, in [0, 1]: near 1 if
     one determines the other by a function that the features can follow, and above 0 by chance if they are independent

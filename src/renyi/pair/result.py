@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,6 +193,13 @@ class Transformations:
         return cast("Figure", showing.report().plot_transformations(self))
 
 
+class Interval(NamedTuple):
+    """An interval for a coefficient."""
+
+    low: float
+    high: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class TestResult:
     """What a test of independence found; unpacks as `statistic, pvalue`.
@@ -235,6 +242,8 @@ class TestResult:
         theory.
     n_explained : int
         Degrees of freedom that z takes, 0 without one.
+    given : tuple of str
+        What was held fixed, empty where nothing was.
     left_out : tuple of int
         Rows of what was passed, counted from 0, that a conditional test leaves out since each would decide alone.
     effective_rows : float, or None
@@ -269,6 +278,9 @@ class TestResult:
     # The level of ρ₁² that shifts show, where rows are in time.
     chance: float | None = field(repr=False, default=None)
     notes: tuple[str, ...] = ()
+    # What the words of a summary are of: copies of the two columns, or of many rows some.
+    columns: tuple[Column, Column] | None = field(repr=False, default=None)
+    given: tuple[str, ...] = ()
 
     @cached_property
     def effective_rows(self) -> float | None:
@@ -326,7 +338,7 @@ class TestResult:
             most = self.coefficient
         return float(strengths(debiased, log_pvalue, np.array([n]), most=most)[0])
 
-    def confidence_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
+    def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
         """Interval for the coefficient of the population, in [0, 1]; two NaN where `no_interval` says why.
 
         Its width comes from how far single rows move the coefficient. It covers at least 0.90 where 0.95 is asked for,
@@ -340,18 +352,17 @@ class TestResult:
 
         Returns
         -------
-        tuple of float
-            Lower and upper end.
+        Interval
+            A named tuple: its ends `low` and `high`.
         """
         if not (isinstance(confidence_level, Real) and 0.0 < confidence_level < 1.0):
             raise must_be("confidence_level", "a number between 0 and 1", confidence_level)
         if self.bases is None or self.debiased is None:
             raise InputError(f"an interval is known for the RDC alone, not for {self.method!r}: use independence_test")
         if self.no_interval:
-            return np.nan, np.nan
-        return interval(
-            *self.bases, debiased=self.debiased, level=float(confidence_level), n_explained=self.n_explained
-        )
+            return Interval(np.nan, np.nan)
+        level = float(confidence_level)
+        return Interval(*interval(*self.bases, debiased=self.debiased, level=level, n_explained=self.n_explained))
 
     @property
     def no_interval(self) -> str:
@@ -363,6 +374,10 @@ class TestResult:
         n_rows = max(round(self.effective_rows), 1)
         return f"{count(n_rows, 'row')} of {self.n_samples:,} {'decides' if n_rows == 1 else 'decide'}"
 
+    def summary(self) -> str:
+        """The result in words: what was found, how surely, and what kind of dependence it is."""
+        return str(showing.report().text_of_test(self))
+
     def by_theory(self, log_pvalue: float, /) -> "TestResult":
         """The result with a p-value by theory."""
         return replace(self, log_pvalue=log_pvalue, pvalue=max(float(np.exp(log_pvalue)), _SMALLEST))
@@ -372,7 +387,7 @@ class TestResult:
         return replace(self, pvalue=pvalue, log_pvalue=float(np.log(pvalue)), n_resamples=n_drawn, floor=floor)
 
     def __dir__(self) -> list[str]:
-        return showing.public_names(self, "bases", "by_theory", "by_permutation", "chance")
+        return showing.public_names(self, "bases", "by_theory", "by_permutation", "chance", "columns")
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))

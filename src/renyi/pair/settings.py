@@ -15,7 +15,7 @@ from renyi.errors import InputError, check_choice, check_integer, is_number, mus
 Scale: TypeAlias = float | Literal["median"]
 Rng: TypeAlias = int | np.random.Generator | None
 
-_MOST_PROJECTIONS = 20_000
+MOST_PROJECTIONS = 20_000
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.k is not None:
-            check_integer(self.k, "k", 1, _MOST_PROJECTIONS)
+            check_integer(self.k, "k", 1, MOST_PROJECTIONS)
         is_scale = self.s == "median" if isinstance(self.s, str) else is_number(self.s) and 1e-9 <= self.s <= 1e9
         if not is_scale:
             raise must_be("s", "a number from 1e-9 to 1e9, or 'median'", self.s)

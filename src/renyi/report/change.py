@@ -69,6 +69,7 @@ def document_of(found: Comparison, q: float, title: str, /) -> dict[str, Any]:
         "tested": int(np.count_nonzero(np.isfinite(found.of_pairs.pvalues))),
         "fdr": q,
         "together": _plain(found.together),
+        "are_equal": found.are_equal,
         "summary": sentences(found, q=q),
         "remarks": remarks(found),
         "only_before": list(found.only_before),
@@ -216,8 +217,13 @@ def _bars(found: Comparison, name: str) -> dict[str, Any] | None:
     edges = np.linspace(ends[0], ends[1] if ends[1] > ends[0] else ends[0] + 1.0, _MOST_BARS + 1)
     shares = [np.histogram(np.clip(part, edges[0], edges[-1]), edges)[0] / len(part) for part in (before, after)]
     is_time = shown[0].values.dtype.kind in "Mm"
-    labels = ["earliest", "latest"] if is_time else [f"{edges[0]:.3g}", f"{edges[-1]:.3g}"]
+    labels = ["earliest", "latest"] if is_time else [_shown_number(edges[0]), _shown_number(edges[-1])]
     return {"labels": labels, "before": _rounded(shares[0]), "after": _rounded(shares[1])}
+
+
+def _shown_number(value: float) -> str:
+    """Three digits, without an exponent where it can be."""
+    return f"{float(f'{value:.3g}'):,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.3g}"
 
 
 def _rounded(values: Array) -> list[float]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from renyi.errors import count
 from renyi.report.summary import Result, called, lines_of, number, ranking, rate, remarks, short
-from renyi.tables.dependence_matrix import DependenceMatrix
+from renyi.tables.folding import Folding
 from renyi.tables.screening import Screening
 
 _PLURALS = {"category": "categories", "boolean": "yes-or-no columns", "ordered": "ordered categories"}
@@ -104,7 +104,7 @@ def _strongest(result: Result, q: float) -> list[str]:
         value = ", ".join(filter(None, (number(line.value, 2), line.remark)))
         named.append(f"{short(line.x)}{'' if by_target else f' with {short(line.y)}'} ({value})")
     told_once = {"=": "Columns that are nearly the same", "~": "Categories that all agree in some level"}
-    signs = {line.sign for line in lines} if isinstance(result, DependenceMatrix) else set()
+    signs = {line.sign for line in lines} if isinstance(result, Folding) else set()
     aside = "".join(f" {who} are told once here." for sign, who in told_once.items() if sign in signs)
     order = f" Pairs are {ranking(result)}." if ranking(result) else ""
     return [f"Strongest ({called(result)}): {'; '.join(named)}.{aside}{order}"]

@@ -11,10 +11,11 @@ import numpy as np
 from renyi.allpairs.edges import MISSED
 from renyi.data.column import Column
 from renyi.errors import count
-from renyi.tables.dependence_matrix import DependenceMatrix, Fold
+from renyi.tables.folding import Fold, Folding
 from renyi.tables.screening import Screening
+from renyi.tables.strongest import Pairs
 
-Result: TypeAlias = DependenceMatrix | Screening
+Result: TypeAlias = Folding | Screening
 
 # A trend is shown from this coefficient of Spearman on.
 _TREND = 0.1
@@ -58,11 +59,11 @@ class Line:
         return "; ".join(filter(None, ("nonlinear" if self.is_nonlinear else "", self.remark)))
 
 
-def lines_of(result: Result, n: int, /, *, q: float = 0.05, fold: bool = True) -> list[Line]:
-    """The n strongest dependences at a false discovery rate of q, columns that are nearly the same told as one."""
-    edges, ranked = result.edges, result.ranked(q)
+def lines_of(result: Result, n: int, /, *, q: float | None = None, fold: bool = True) -> list[Line]:
+    """The n strongest dependences at a false discovery rate, columns that are nearly the same told as one."""
+    edges, ranked = result.edges, result.ranked(result.rate(q) if result.edges.has_null else None)
     found = edges.found
-    if fold and isinstance(result, DependenceMatrix):
+    if fold and isinstance(result, Folding):
         # What is shown folds by all that may be the same, and these lead the ranking.
         near = np.flatnonzero(edges.may_be_alias(ranked))
         lines = result.folded(ranked[: max(n, _MOST_TO_FOLD, *(near[-1:] + 1))])[:n]
@@ -117,7 +118,7 @@ def called(result: Result, /) -> str:
     return "strength" if result.edges.measure == "rdc" else result.edges.measure
 
 
-def headline(result: Result, /, *, q: float = 0.05) -> str:
+def headline(result: Result, /, *, q: float | None = None) -> str:
     """What was looked at, and how much was found."""
     if isinstance(result, Screening):
         held = f" given {_some(result.given)}" if result.given else ""
@@ -128,9 +129,13 @@ def headline(result: Result, /, *, q: float = 0.05) -> str:
         columns = count(len(result.names), "column")
     if not result.edges.has_null:
         return f"{count(result.n_rows, 'row')}, {columns}, ranked by {result.edges.measure} and not tested"
+    asked = result.rate(q)
+    found = count(result.n_found(asked), "dependence")
+    if isinstance(result, Pairs) and result.n_all_found > len(result):
+        found = f"the {len(result):,} strongest of {count(result.n_all_found, 'dependence')}"
     return (
         f"{count(result.n_rows, 'row')}, {columns}, {count(result.n_tests, 'test')}: "
-        f"{count(result.n_found(q), 'dependence')} at a false discovery rate of {rate(q)}"
+        f"{found} at a false discovery rate of {rate(asked)}"
     )
 
 
@@ -216,10 +221,13 @@ def _rest(number: int, noun: str) -> str:
 
 # Numbers.
 
+# What takes the place of a strength where nothing is found: a number would be read as one.
+NO_FINDING = "·"
+
 
 def number(value: float | None, /, digits: int = 3) -> str:
-    """A coefficient."""
-    return "–" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+    """A coefficient; what is rounded to 0 has no sign."""
+    return "–" if value is None or math.isnan(value) else f"{value:z.{digits}f}"
 
 
 def pvalue(value: float, /, digits: int = 0) -> str:

@@ -121,7 +121,7 @@ def read_target(y: NDArray[Any], kind: TargetKind, /) -> Column:
 
     Labels of several outputs are one category of all their combinations. Rare classes are pooled, as in `renyi.matrix`.
     """
-    check_choice(kind, TargetKind, "target")
+    check_choice(kind, TargetKind, "target_type")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     is_text = y.dtype.kind in "OUSTb"
@@ -131,7 +131,9 @@ def read_target(y: NDArray[Any], kind: TargetKind, /) -> Column:
         except RoundingError as error:
             raise InputError(f"y {error}") from error
         except (TypeError, ValueError) as error:
-            raise InputError("target='number' and y holds labels: pass numbers, or target='category'") from error
+            raise InputError(
+                "target_type='number' and y holds labels: pass numbers, or target_type='category'"
+            ) from error
     if not is_text and kind != "category":
         values = np.asarray(y, dtype=np.float64)
         if y.dtype.kind in "iu" and is_wide(values):
@@ -163,7 +165,7 @@ def _classes(y: NDArray[Any]) -> Column:
     if max(rows.values()) == 1:
         raise InputError(
             f"y has one row in each of its {len(rows):,} classes, which shows nothing: merge classes, or pass "
-            "target='number' if they are numbers"
+            "target_type='number' if they are numbers"
         )
     levels = {label: code for code, label in enumerate(sorted(rows))}
     column = Column("y", "category", np.array([levels[label] for label in labels], dtype=np.intp), None, tuple(levels))

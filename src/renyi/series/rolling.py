@@ -11,7 +11,7 @@ from renyi.compute.arrays import Array, Index
 from renyi.data.align import as_pair, check_indexes
 from renyi.data.frames import as_series
 from renyi.data.reader import as_column
-from renyi.data.table import NewFrame, as_dict
+from renyi.data.table import NewFrame, any_frame
 from renyi.data.time import FEWEST_ROWS, timeline
 from renyi.errors import InputError, check_integer, count
 from renyi.pair import showing
@@ -171,11 +171,11 @@ def _checked(n: int, window: Any, step: Any, fewest: int) -> int:
 
 
 def _frame_like(x: Any, y: Any) -> Callable[[dict[str, Any]], Any]:
-    """What makes a frame of the library that a column is of, else a dict."""
+    """What makes a frame of the library that a column is of, else of what is there."""
     import narwhals.stable.v2 as nw
 
     for side in (x, y):
         series = nw.from_native(as_series(side), allow_series=True, pass_through=True)
         if isinstance(series, nw.Series):
             return NewFrame(series.implementation.value)
-    return as_dict
+    return any_frame

@@ -10,8 +10,8 @@ from renyi.basis import random_features
 from renyi.basis.random_features import DEFAULT_SCALE, Frequencies
 from renyi.compute.arrays import Array
 from renyi.data.column import Column
-from renyi.errors import InputError
-from renyi.pair.settings import Settings
+from renyi.errors import InputError, check_integer
+from renyi.pair.settings import MOST_PROJECTIONS, Settings
 from renyi.sklearn.arguments import RandomState, seed_of
 
 
@@ -22,8 +22,8 @@ class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     Parameters
     ----------
-    n_components : int, default 100
-        Random projections, each of which gives a sine and a cosine.
+    n_components : int, default 200
+        Columns that come out: a sine and a cosine of half as many random projections.
     s : float, default 3.0
         Standard deviation of the frequencies, as in `renyi.rdc`: the larger, the rougher.
     frequencies : {"auto", "normal", "orthogonal", "fastfood"}, default "auto"
@@ -57,7 +57,7 @@ class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def __init__(
         self,
         *,
-        n_components: int = 100,
+        n_components: int = 200,
         s: float = DEFAULT_SCALE,
         frequencies: Frequencies = "auto",
         random_state: RandomState = None,
@@ -85,7 +85,8 @@ class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             Itself.
         """
         X = validate_data(self, X, dtype=np.float64)  # noqa: N806
-        settings = Settings(self.n_components, self.s, self.frequencies)
+        check_integer(self.n_components, "n_components", 1, 2 * MOST_PROJECTIONS)
+        settings = Settings(-(-self.n_components // 2), self.s, self.frequencies)
         if isinstance(self.s, str):
             raise InputError("s='median' is for the coefficient: pass a standard deviation, such as 3.0")
         weights = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X)
@@ -96,7 +97,7 @@ class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.values_, self.ranks_ = ([pair[i] for pair in learned] for i in range(2))
         (seed,) = random_features.seeds(None if self.random_state is None else seed_of(self.random_state), n_draws=1)
         self.projection_ = settings.projection(Column("X", "vector", X), seed)
-        self._n_features_out = 2 * self.projection_.n_projections
+        self._n_features_out = int(self.n_components)
         return self
 
     def transform(self, X: Any) -> Array:  # noqa: N803
@@ -109,14 +110,15 @@ class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
         Returns
         -------
-        ndarray of shape (n_samples, 2 * n_components)
+        ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)  # noqa: N806
         ranks = np.empty(X.shape)
         for j, (values, known) in enumerate(zip(self.values_, self.ranks_, strict=True)):
             ranks[:, j] = np.concatenate(([0.0], known))[np.searchsorted(values, X[:, j], side="right")]
-        return random_features.sines_and_cosines(self.projection_, ranks)
+        # Of an odd number of columns the last projection has its sine alone.
+        return random_features.sines_and_cosines(self.projection_, ranks)[:, : self._n_features_out]
 
 
 def _weighted_ranks(column: Array, weights: Array) -> tuple[Array, Array]:

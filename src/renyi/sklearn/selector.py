@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Greedy choice of a set of features that the target depends on, in any form.
+    """A set of features on which the target depends together, chosen one after the other until none adds anything.
 
     Each step takes the feature that adds most to those already chosen: functions of it, alone and multiplied with
     functions of the chosen, against what functions of the chosen leave of the target. Where no single feature adds
@@ -45,9 +45,10 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     measure : str or Measure, optional
         Choose by this measure of the chosen features together as one vector instead, as the paper does:
         `renyi.measures()` names them, and those that take vectors will do. It may fall as the set grows.
-    pairs : bool, default True
-        Look at pairs where no single feature adds anything; not with a `measure`, and with 2,000 features at most.
-    target : {"auto", "number", "category"}, default "auto"
+    interactions : bool, default True
+        Look at pairs of features where no single one adds anything; not with a `measure`, and with 2,000 features at
+        most.
+    target_type : {"auto", "number", "category"}, default "auto"
         What y is. By itself, text and booleans are classes; numbers are numbers, also where they name classes. With few
         classes that is nearly the same, since all functions of few values are looked at.
     categorical_features : "from_dtype", None, or sequence of str, int or bool, default "from_dtype"
@@ -115,8 +116,8 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         n_features_to_select: int | float | str = "auto",
         alpha: float = 0.01,
         measure: str | Measure[Any] | None = None,
-        pairs: bool = True,
-        target: TargetKind = "auto",
+        interactions: bool = True,
+        target_type: TargetKind = "auto",
         categorical_features: Categorical = "from_dtype",
         device: Any = None,
         n_jobs: int | None = None,
@@ -126,8 +127,8 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
         self.measure = measure
-        self.pairs = pairs
-        self.target = target
+        self.interactions = interactions
+        self.target_type = target_type
         self.categorical_features = categorical_features
         self.device = device
         self.n_jobs = n_jobs
@@ -159,7 +160,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         if not isinstance(self.alpha, Real) or not 0.0 < self.alpha < 1.0:
             raise must_be("alpha", "a number between 0 and 1", self.alpha)
         names, columns, self.skipped_ = read_features(X, self.categorical_features)
-        target = read_target(y, self.target)
+        target = read_target(y, self.target_type)
         places, most = list(columns), self._most(len(names), len(columns))
         criterion = self._criterion(list(columns.values()), target, device)
         del X, columns  # on a device their room is wanted
@@ -242,7 +243,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         n_threads = n_threads_of(self.n_jobs)
         if self.measure is None:
             candidates = as_candidates(columns, n_threads=n_threads, device=device)
-            return ByGain(Gains(candidates, target, n_threads=n_threads, device=device), pairs=bool(self.pairs))
+            return ByGain(Gains(candidates, target, n_threads=n_threads, device=device), pairs=bool(self.interactions))
         by = self.measure if isinstance(self.measure, Measure) else named(self.measure)
         if device is not None:
             raise InputError(
@@ -274,8 +275,8 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         return tags
 
 
-def rdc_score(X: Any, y: Any, *, target: TargetKind = "auto") -> tuple[Array, Array]:  # noqa: N803
-    """Dependence of the target on every feature, for `SelectKBest`, `SelectFdr` and the like.
+def rdc_score(X: Any, y: Any, *, target_type: TargetKind = "auto") -> tuple[Array, Array]:  # noqa: N803
+    """A score and a p-value for every feature on its own, for `SelectKBest`, `SelectFdr` and the like.
 
     Parameters
     ----------
@@ -283,8 +284,8 @@ def rdc_score(X: Any, y: Any, *, target: TargetKind = "auto") -> tuple[Array, Ar
         Features; NaN is missing.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Target, a number or a class.
-    target : {"auto", "number", "category"}, default "auto"
-        As in `RDCSelector`; set it by `functools.partial(rdc_score, target="category")`.
+    target_type : {"auto", "number", "category"}, default "auto"
+        As in `RDCSelector`; set it by `functools.partial(rdc_score, target_type="category")`.
 
     Returns
     -------
@@ -311,7 +312,7 @@ def rdc_score(X: Any, y: Any, *, target: TargetKind = "auto") -> tuple[Array, Ar
     if columns:
         places = list(columns)
         table = {str(place): column for place, column in columns.items()}
-        found = matrix(table, {"y": read_target(y, target)})
+        found = matrix(table, {"y": read_target(y, target_type)})
         kept = [places.index(int(name)) for name in found.names]
         scores[np.array(places)[kept]] = found.debiased[:, 0]
         pvalues[np.array(places)[kept]] = found.pvalues[:, 0]

@@ -1,6 +1,5 @@
 """The functions of tables: `matrix`, `screen` and `pairs`."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -13,7 +12,7 @@ from renyi.compute.devices import as_torch, device_of
 from renyi.data.align import Missing
 from renyi.data.seasons import Adjustment, Detrend
 from renyi.data.types import MAX_LEVELS
-from renyi.errors import CalibrationWarning, InputError, check_integer, is_number, must_be
+from renyi.errors import InputError, check_integer, is_number, must_be
 from renyi.inference.false_discovery import Correction
 from renyi.inference.permutation import Exchange
 from renyi.tables.arguments import Question, Types, Vectors, names_in
@@ -25,6 +24,7 @@ from renyi.tables.in_memory import TableInMemory
 from renyi.tables.on_device import TableOnDevice
 from renyi.tables.result import rate_for
 from renyi.tables.screening import Screening
+from renyi.tables.strongest import Pairs
 from renyi.tables.top_pairs import TopPairs
 
 # Where the rows of a table are, and who adds them up.
@@ -54,10 +54,11 @@ def matrix(
     device: Any = None,
     progress: bool = False,
 ) -> DependenceMatrix:
-    """Dependence of every pair of columns of a table, with p-values and false discovery control.
+    """Every pair of columns of a table: how strongly they depend on each other, from 0 to 1, and how sure that is.
 
     Like `df.corr()`, for dependence of any form and columns of any type. Columns that say nothing (constant, empty,
-    identifiers) are left out and named in `.skipped`.
+    identifiers) are left out and named in `.skipped`. Rows are taken as independent of one another: pass `time` or
+    `groups` where they are not.
 
     Parameters
     ----------
@@ -77,9 +78,10 @@ def matrix(
     missing : {"pairwise", "listwise", "raise"}, default "pairwise"
         "pairwise" ranks every column over its own observed rows and compares two on the rows both have; "listwise"
         drops rows with any missing cell first; "raise" refuses them.
-    types : mapping of str to {"number", "category", "date", "skip"}, optional
-        What columns are, where the decision shown in `.types` is not the one wanted. "number" reads text as numbers,
-        and cells that are none as missing; "date" reads text, or whole numbers such as 20240229.
+    types : mapping of str to {"number", "category", "date", "skip"} or list of labels, optional
+        What columns are, where the decision shown in `.types` is not the one wanted; `.types` of an earlier result is
+        taken, too. "number" reads text as numbers, and cells that are none as missing; "date" reads text, or whole
+        numbers such as 20240229. Labels in their order make ranks: {"size": ["low", "medium", "high"]}.
     vectors : mapping of str to sequence of str, optional
         Columns that are one variable together: {"location": ["lat", "lon"]}. They leave the table.
     max_levels : int, default 2000
@@ -115,9 +117,9 @@ def matrix(
     Returns
     -------
     DependenceMatrix
-        With `values`, `debiased`, `strength`, `pvalues`, `qvalues`, `n_samples`, `pearson`, `spearman`, `types`,
+        With `coefficient`, `debiased`, `strength`, `pvalues`, `qvalues`, `n_samples`, `pearson`, `spearman`, `types`,
         `skipped`, `pooled`, `notes` (what reading decided), `to_frame()`, `plot()`, `report()`, and `top()` and
-        `to_edges()`, whose frames have `remark` too: the strength without the one or two rows that carry a pair.
+        `to_long()`, whose frames have `remark` too: the strength without the one or two rows that carry a pair.
 
     Raises
     ------
@@ -126,7 +128,7 @@ def matrix(
 
     Notes
     -----
-    `values[i, j]` is `renyi.rdc` and `pvalues[i, j]` the p-value of `renyi.independence_test` for the two columns.
+    `coefficient[i, j]` is `renyi.rdc` and `pvalues[i, j]` the p-value of `renyi.independence_test` for the two columns.
     Every column is prepared once; all pairs are then products of matrices. Where cells are missing for a reason that
     has to do with both columns, the rows that are left are a selection, and selection can create dependence.
 
@@ -134,12 +136,16 @@ def matrix(
     --------
     >>> import numpy as np
     >>> import renyi
-    >>> x = np.linspace(-1, 1, 500)
-    >>> found = renyi.matrix({"x": x, "x squared": x**2, "noise": np.random.default_rng(0).random(500)})
-    >>> found.values.round(2)[0, 1]
-    np.float64(1.0)
-    >>> found.qvalues[0, 1] < 1e-9 < found.qvalues[0, 2]
-    np.True_
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(-1, 1, 500)
+    >>> table = {"x": x, "y": x**2 + 0.1 * rng.standard_normal(500), "noise": rng.random(500)}
+    >>> found = renyi.matrix(table)
+    >>> print(found)
+    DependenceMatrix: 500 rows, 3 columns, 3 tests: 1 dependence at a false discovery rate of 5 %
+      x  y  strength  trend       p       q    n
+      x  y     0.965         4e-171  1e-170  500  nonlinear
+    >>> found["x", "y"].strength > found["x", "noise"].strength
+    True
     """
     design = Design(time, groups, exchange, Adjustment.of(detrend, period), order)
     asked = Question(measure, missing, types, vectors, max_levels, correction, memory, sample, progress, design)
@@ -168,11 +174,11 @@ def pairs(
     memory: str | int = DEFAULT_MEMORY,
     device: Any = None,
     progress: bool = False,
-) -> Any:
-    """The strongest pairs of a table too wide for a matrix.
+) -> Pairs:
+    """The strongest pairs of columns, of a table too wide for a matrix.
 
-    The pairs are ranked as by `renyi.matrix` while they are computed and only the strongest are kept. Their q-values
-    count every test that was made.
+    All pairs are looked at, ranked as by `renyi.matrix`, and only the strongest are kept. Their q-values count every
+    test that was made. Rows are taken as independent of one another: pass `time` or `groups` where they are not.
 
     Parameters
     ----------
@@ -191,29 +197,27 @@ def pairs(
 
     Returns
     -------
-    frame
-        In the kind of frame that came in, in the order of `renyi.matrix(table).top()`: `x`, `y`, `coefficient`,
-        `debiased`, `strength`, `pearson`, `spearman`, `nonlinear` (a linear coefficient would have missed it), `p`,
-        `q`, `n` and `remark`; by another measure `x`, `y`, `coefficient`, `p`, `q` and `n`. A frame has no `notes`:
-        what reading decided is in those of `renyi.matrix`.
+    Pairs
+        In the order of `renyi.matrix(table).top()`: `to_frame()` has them as rows of a frame, in the kind of frame that
+        came in; `top()` tells columns that are nearly the same as one. Also `types`, `skipped`, `n_tests`, `notes` and
+        `report()`.
 
     Raises
     ------
     InputError
         As `renyi.matrix`.
 
-    Warns
-    -----
-    CalibrationWarning
-        If columns resemble their own previous rows, which p-values take as independent.
-
     Examples
     --------
     >>> import numpy as np
     >>> import renyi
-    >>> x = np.linspace(-1, 1, 500)
-    >>> renyi.pairs({"x": x, "y": x**2, "z": np.random.default_rng(0).random(500)}, top=1)["y"]
-    array(['y'], dtype='<U1')
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(-1, 1, 500)
+    >>> table = {"x": x, "y": x**2 + 0.1 * rng.standard_normal(500), "noise": rng.random(500)}
+    >>> print(renyi.pairs(table, top=1))
+    Pairs: 500 rows, 3 columns, 3 tests: 1 dependence at a false discovery rate of 5 %
+      x  y  strength  trend       p       q    n
+      x  y     0.965         4e-171  1e-170  500  nonlinear
     """
     if correction == "holm":
         raise InputError("correction='holm' needs all p-values at once: pass 'bh', 'by' or 'bonferroni'")
@@ -230,16 +234,17 @@ def pairs(
     most = _DEFAULT_TOP if top is None and threshold is None else top
     door, (table, _) = _door(asked, device, table, None)
     rows, tiles = door.tiles(table, at_most=rate)
-    for caution in rows.notes.cautions:
-        warnings.warn(caution, CalibrationWarning, stacklevel=2)
     if by.features is None or design:
         whole = DependenceMatrix.of(rows, None, next(tiles), correction=correction)
-        return whole.strongest(top=most, threshold=threshold, fdr=fdr)
-    strongest = TopPairs(top=most, threshold=threshold, fdr=rate, correction=correction)
-    for edges in tiles:
-        strongest.update(edges)
-    kept, rates = strongest.result()
-    return kept.to_frame(rows.new_frame, qvalues=rates)
+        ranked = whole.ranked(rate)
+        which = (ranked if threshold is None else ranked[whole.edges.strength[ranked] >= threshold])[:most]
+        kept, rates, counts = whole.edges.take(which), whole.edge_qvalues[which], (whole.n_tests, whole.n_found(rate))
+    else:
+        strongest = TopPairs(top=most, threshold=threshold, fdr=rate, correction=correction)
+        for edges in tiles:
+            strongest.update(edges)
+        kept, rates, counts = strongest.result()
+    return Pairs.of(rows, kept, rates, correction=correction, fdr=rate, counts=counts)
 
 
 def screen(
@@ -264,7 +269,9 @@ def screen(
     device: Any = None,
     progress: bool = False,
 ) -> Screening:
-    """Dependence of every column of a table on one target.
+    """Every column of a table against one target, strongest first: how strong the dependence, and how sure.
+
+    Rows are taken as independent of one another: pass `time` or `groups` where they are not.
 
     Parameters
     ----------
@@ -281,9 +288,9 @@ def screen(
     Returns
     -------
     Screening
-        Strongest first, with `names`, `values`, `debiased`, `strength`, `pvalues`, `qvalues`, `n_samples`, `pearson`,
-        `spearman`, `types`, `skipped`, `pooled`, `notes`, `report()`, and `top()` and `to_frame()`, whose frames have
-        `remark` too.
+        Strongest first, with `names`, `coefficient`, `debiased`, `strength`, `pvalues`, `qvalues`, `n_samples`,
+        `pearson`, `spearman`, `types`, `skipped`, `pooled`, `notes`, `report()`, and `top()` and `to_long()`, whose
+        frames have `remark` too.
 
     Raises
     ------
@@ -294,10 +301,13 @@ def screen(
     --------
     >>> import numpy as np
     >>> import renyi
-    >>> x = np.linspace(-1, 1, 500)
-    >>> found = renyi.screen({"x": x, "y": x**2, "z": np.random.default_rng(0).random(500)}, "y")
-    >>> found.names
-    ('x', 'z')
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(-1, 1, 500)
+    >>> table = {"x": x, "y": x**2 + 0.1 * rng.standard_normal(500), "noise": rng.random(500)}
+    >>> print(renyi.screen(table, "y"))
+    Screening: 500 rows, 2 columns against y, 2 tests: 1 dependence at a false discovery rate of 5 %
+      column  strength  trend       p       q    n
+      x          0.965         4e-171  7e-171  500  nonlinear
     """
     design = Design(time, groups, exchange, Adjustment.of(detrend, period), order)
     asked = Question(measure, missing, types, vectors, max_levels, correction, memory, sample, progress, design)

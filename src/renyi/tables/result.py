@@ -4,14 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from renyi.allpairs.edges import Edges
 from renyi.compute.arrays import Array, Index
-from renyi.errors import InputError, brief, check_integer
+from renyi.data.table import check_known
+from renyi.errors import InputError, brief, check_choice, check_integer
 from renyi.inference.false_discovery import FDR, Correction, adjust, check_rate
 from renyi.pair import showing
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from renyi.data.table import Table
 
 
+# What a frame of all pairs can show, and the arrays that have it.
+Shown = Literal["strength", "coefficient", "p", "q", "n"]
+_ATTRIBUTES = {"strength": "strength", "coefficient": "coefficient", "p": "pvalues", "q": "qvalues", "n": "n_samples"}
 # What is said of columns by their names.
 _SAID = ("types", "skipped", "pooled")
 
@@ -39,9 +43,6 @@ class TableResult:
     correction: Correction
     new_frame: Callable[[dict[str, Any]], Any] = field(repr=False)
 
-    # What has all pairs as rows of a frame.
-    _pairs_by: ClassVar[str] = "to_edges()"
-
     def __getstate__(self) -> dict[str, Any]:
         # Views of mappings have no copies. What is derived is derived again: it is read-only, which copies are not.
         state = {own.name: getattr(self, own.name) for own in fields(self)}
@@ -53,7 +54,7 @@ class TableResult:
 
     def __dir__(self) -> list[str]:
         return showing.public_names(
-            self, "edge_qvalues", "edges", "folded", "new_frame", "of", "ranked", "rate", "strongest"
+            self, "edge_qvalues", "edges", "folded", "new_frame", "of", "ranked", "rate", "rates"
         )
 
     def __repr__(self) -> str:
@@ -65,7 +66,7 @@ class TableResult:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         """The coefficients, for NumPy."""
         # They cannot be written to, and a copy can.
-        return np.array(self.values, dtype=dtype, copy=copy)
+        return np.array(self.coefficient, dtype=dtype, copy=copy)
 
     @staticmethod
     def _told(parts: "Sequence[Table]") -> dict[str, Any]:
@@ -81,9 +82,14 @@ class TableResult:
         return {**told, "n_rows": table.n_rows, "notes": notes, "new_frame": table.new_frame}
 
     @cached_property
-    def values(self) -> Array:
+    def coefficient(self) -> Array:
         """Coefficients."""
         return self._laid_out("coefficient", self.edges.own)
+
+    @property
+    def values(self) -> Array:
+        """The same as `coefficient`."""
+        return self.coefficient
 
     @cached_property
     def debiased(self) -> Array:
@@ -145,17 +151,22 @@ class TableResult:
         return adjust(self.edges.pvalues, self.correction)
 
     @property
+    def fdr(self) -> float:
+        """The false discovery rate at which a pair counts as found, unless another one is asked for."""
+        return FDR
+
+    @property
     def n_tests(self) -> int:
         """Tests made."""
         return int(np.count_nonzero(np.isfinite(self.edges.pvalues)))
 
-    def n_found(self, fdr: float = FDR) -> int:
-        """Number of dependences at a false discovery rate; none where nothing is tested."""
-        return int(np.count_nonzero(self.edge_qvalues <= check_rate(fdr)))
+    def n_found(self, fdr: float | None = None) -> int:
+        """Number of dependences at a false discovery rate, by default 0.05; none where nothing is tested."""
+        return int(np.count_nonzero(self.edge_qvalues <= check_rate(self.fdr if fdr is None else fdr)))
 
     def rate(self, fdr: float | None, /) -> float:
         """The false discovery rate that is asked for, by default 0.05; refused where nothing is tested."""
-        return rate_for(fdr, self.edges.measure, has_null=self.edges.has_null)
+        return rate_for(fdr, self.edges.measure, has_null=self.edges.has_null, usual=self.fdr)
 
     def ranked(self, rate: float | None = None, /) -> Index:
         """Positions of the pairs, those at a false discovery rate alone; not tested they are all.
@@ -210,7 +221,7 @@ class TableResult:
         reasons = [variable.why_no_rows for variable in self.edges.x if variable.why_no_rows]
         if reasons:
             raise InputError(
-                f"a report shows rows, and those of this table {reasons[0]}, or write the pairs by {self._pairs_by}"
+                f"a report shows rows, and those of this table {reasons[0]}, or write the pairs by to_long()"
             )
 
         room = showing.report()
@@ -221,15 +232,43 @@ class TableResult:
         check_integer(n, "n")
         return self.ranked(self.rate(fdr))
 
+    def _check_compared(self, name: Any, names: Sequence[str]) -> None:
+        """Refuse what is no name of a column that was compared, with the reason or with names that come close."""
+        if name not in names and name in self.skipped:
+            raise InputError(f"{name!r} was left out: {self.skipped[name]}")
+        check_known(str(name), names, "the result", "found[...]")
+
+    def to_long(self) -> Any:
+        """All pairs as rows of a frame, strongest first, with what is known of each.
+
+        Returns
+        -------
+        frame
+            In the kind of frame that came in: `x`, `y`, `coefficient`, `debiased`, `strength`, `pearson`, `spearman`,
+            `nonlinear` (a linear coefficient would have missed it), `p`, `q`, `n` and `remark` (what the strength is
+            without the one or two rows that carry it, counted from 0).
+        """
+        return self._frame(self.ranked())
+
+    def _labelled(self, what: Shown, rows: tuple[str, ...], columns: tuple[str, ...]) -> Any:
+        """One number of every pair, with names for rows and columns."""
+        check_choice(what, Shown, "what")
+        shaped: NDArray[Any] = getattr(self, _ATTRIBUTES[what])
+        shaped = shaped.reshape(len(rows), len(columns))
+        frame = self.new_frame(
+            {"": np.array(rows, dtype=str), **{name: shaped[:, j] for j, name in enumerate(columns)}}
+        )
+        return frame.set_index("").rename_axis(None) if hasattr(frame, "set_index") else frame
+
     def _frame(self, which: Index) -> Any:
         return self.edges.take(which).to_frame(self.new_frame, qvalues=self.edge_qvalues[which])
 
 
-def rate_for(fdr: float | None, measure: str, /, *, has_null: bool) -> float:
+def rate_for(fdr: float | None, measure: str, /, *, has_null: bool, usual: float = FDR) -> float:
     """The false discovery rate that is asked for of a measure, by default 0.05; refused where nothing is tested."""
     if fdr is not None and not has_null:
         raise InputError(
             f"fdr={brief(fdr)} is a false discovery rate, and {measure} ranks pairs without testing: leave it out, "
             "or choose a measure with a null distribution, such as 'rdc'"
         )
-    return check_rate(FDR if fdr is None else fdr)
+    return check_rate(usual if fdr is None else fdr)

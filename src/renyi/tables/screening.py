@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,13 @@ from numpy.typing import NDArray
 from renyi.allpairs.edges import Edges
 from renyi.compute.arrays import Index
 from renyi.inference.false_discovery import Correction
-from renyi.tables.result import TableResult
+from renyi.pair import showing
+from renyi.tables.dependence import Dependence, dependence_of
+from renyi.tables.result import Shown, TableResult
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from renyi.data.table import Table
 
 
@@ -26,7 +30,7 @@ class Screening(TableResult):
         The target; `given` what was held fixed.
     names : tuple of str
         The other columns, strongest first: by what the strength is at least, given how many rows carry it.
-    values, debiased, strength, pvalues, qvalues, n_samples, pearson, spearman : ndarray
+    coefficient, values, debiased, strength, pvalues, qvalues, n_samples, pearson, spearman : ndarray
         As in `DependenceMatrix`, in the order of `names`.
     types, skipped, pooled, n_rows, notes
         As in `DependenceMatrix`.
@@ -34,8 +38,6 @@ class Screening(TableResult):
 
     target: str = ""
     given: tuple[str, ...] = ()
-
-    _pairs_by = "to_frame()"
 
     @classmethod
     def of(
@@ -56,10 +58,38 @@ class Screening(TableResult):
     def _shaped(self, name: str, diagonal: Any) -> NDArray[Any]:
         return np.asarray(self._of_pairs(name)[self._order])
 
-    def to_frame(self) -> Any:
-        """One row a column, strongest first, in the kind of frame that came in."""
-        return self._frame(self._order)
+    def __getitem__(self, name: str, /) -> Dependence:
+        """One column and the target, by its name."""
+        names = [self.edges.x[i].column.name for i in self.edges.found.i.tolist()]
+        if isinstance(name, tuple) and self.target in name and len(name) == 2:
+            name = name[0] if name[1] == self.target else name[1]
+        self._check_compared(name, names)
+        return dependence_of(self, names.index(name), self.given)
+
+    def to_frame(self, what: Shown = "strength", /) -> Any:
+        """One number of every column as a frame of one column, strongest first; `to_long` has all numbers.
+
+        Parameters
+        ----------
+        what : {"strength", "coefficient", "p", "q", "n"}, default "strength"
+            Which number.
+        """
+        return self._labelled(what, self.names, (self.target,))
 
     def top(self, n: int = 20, *, fdr: float | None = None) -> Any:
         """The strongest columns at a false discovery rate, by default 0.05, as a frame."""
         return self._frame(self._found(n, fdr)[:n])
+
+    def plot(self, *, ax: Any = None) -> "Figure":
+        """Draw the strengths as bars, strongest first; what is no finding is pale and has no number.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        return cast("Figure", showing.report().plot_screening(self, ax=ax))

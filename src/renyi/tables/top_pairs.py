@@ -50,17 +50,33 @@ class TopPairs:
         place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
         return edges.take(order[place < top])
 
-    def result(self) -> tuple[Edges, Array]:
-        """The pairs at the rate that was asked for, strongest first, and their q-values."""
+    def result(self) -> tuple[Edges, Array, tuple[int, int]]:
+        """The pairs at the rate that was asked for, strongest first, their q-values, how many tests and findings."""
         edges = Edges.joined(self._kept)
         rates = self.qvalues(edges.found.log_pvalue, self._correction)
         edges.look_at(np.flatnonzero(rates <= self._fdr))
         order = np.lexsort((edges.found.j, edges.found.i, edges.found.log_pvalue, -edges.lower))
         which = order[rates[order] <= self._fdr][: self._top]
-        return edges.take(which), rates[which]
+        return edges.take(which), rates[which], (int(self._histogram.sum()), self._n_found())
 
     def qvalues(self, log_pvalue: Array, correction: Correction, /) -> Array:
         """Adjusted p-values, counting every pair that was tested."""
+        adjusted = self._adjusted(correction)
+        found = np.full(len(log_pvalue), np.nan)
+        made = np.isfinite(log_pvalue)
+        # What underflows is no rate of 0, and no rate is below its p-value.
+        smallest = np.maximum(np.exp(log_pvalue[made]), np.finfo(np.float64).tiny)
+        found[made] = np.clip(adjusted[_cells(log_pvalue[made])], smallest, 1.0)
+        return found
+
+    def _n_found(self) -> int:
+        """Pairs at the rate that was asked for, among all that were tested."""
+        if not self._histogram.any():
+            return 0
+        return int(self._histogram[self._adjusted(self._correction) <= self._fdr].sum())
+
+    def _adjusted(self, correction: Correction) -> Array:
+        """Adjusted p-values of all cells."""
         n_tests = int(self._histogram.sum())
         upper = np.exp(_LOWEST + _WIDTH * np.arange(1, _N_CELLS + 1))
         if correction == "bonferroni":
@@ -70,12 +86,7 @@ class TopPairs:
             rates = factor * n_tests * upper / np.maximum(np.cumsum(self._histogram), 1)
             # A larger p-value never has a smaller rate, so the best one from here on counts.
             adjusted = np.minimum.accumulate(rates[::-1])[::-1]
-        found = np.full(len(log_pvalue), np.nan)
-        made = np.isfinite(log_pvalue)
-        # What underflows is no rate of 0, and no rate is below its p-value.
-        smallest = np.maximum(np.exp(log_pvalue[made]), np.finfo(np.float64).tiny)
-        found[made] = np.clip(adjusted[_cells(log_pvalue[made])], smallest, 1.0)
-        return found
+        return np.asarray(np.minimum(adjusted, 1.0))
 
 
 def _cells(log_pvalue: Array) -> Index:

@@ -17,7 +17,7 @@ from renyi.data.align import Missing
 from renyi.data.column import Column, as_floats_apart
 from renyi.data.exact import EXACT
 from renyi.data.notes import Notes
-from renyi.data.table import Table, as_dict, as_table, checked_overrides, names_of, observed
+from renyi.data.table import Table, any_frame, as_table, checked_overrides, names_of, observed
 from renyi.data.types import MAX_LEVELS, SkipError, check_varies, read
 from renyi.errors import InputError, check_choice, count
 
@@ -157,7 +157,7 @@ def _of_numbers(
         raise InputError(f"{argument} has {count(numbers.shape[1], 'row')}, which show no dependence: pass at least 2")
     columns = tuple(Column(name, "number", np.empty(0)) for name in names)
     types = dict.fromkeys(names, "number")
-    table = Table(columns, types, {}, {}, int(numbers.shape[1]), as_dict, Notes() if notes is None else notes)
+    table = Table(columns, types, {}, {}, int(numbers.shape[1]), any_frame, Notes() if notes is None else notes)
     return OnDevice(table, numbers.contiguous(), np.arange(len(columns)), device)
 
 
@@ -264,7 +264,7 @@ def of_columns(columns: Sequence[Column], device: Any, /) -> OnDevice:
     for row, part in zip(numbers, values, strict=True):
         row.copy_(part)
     types = dict.fromkeys((column.name for column in columns), "number")
-    table = Table(tuple(columns), types, {}, {}, len(values[0]), as_dict)
+    table = Table(tuple(columns), types, {}, {}, len(values[0]), any_frame)
     return OnDevice(table, numbers, np.arange(len(columns)), device)
 
 

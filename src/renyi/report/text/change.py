@@ -50,10 +50,18 @@ def _column_rows(found: Comparison, n: int, q: float) -> list[list[str]]:
     for place in found.ranked_columns(q)[:n].tolist():
         one = found.of_columns[place]
         name = short(one.column, _LONGEST_NAME)
-        rows.append(
-            [name, number(one.moved, 2), pvalue(float(found.column_qvalues[place])), short(one.words, _LONGEST_WORDS)]
-        )
+        rows.append([name, number(one.moved, 2), pvalue(float(found.column_qvalues[place])), _fitting(one.words)])
     return rows
+
+
+def _fitting(words: str) -> str:
+    """As many of the findings on a column as fit beside it, the first one in any case."""
+    kept, *more = words.split("; ")
+    for part in more:
+        if width(kept) + width(part) + 2 > _LONGEST_WORDS:
+            break
+        kept += f"; {part}"
+    return short(kept, _LONGEST_WORDS)
 
 
 def _pair_rows(found: Comparison, n: int, q: float) -> list[list[str]]:
