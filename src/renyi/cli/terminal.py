@@ -83,19 +83,24 @@ def stop_on(n_found: int, said: str) -> None:
         raise typer.Exit(FOUND)
 
 
-def kinds_of(types: list[str] | None) -> dict[str, str]:
+def kinds_of(types: list[str] | None) -> dict[str, str | list[str]]:
     """The types that were asked for."""
     from typing import get_args
 
-    from renyi.data.types import Override
+    from renyi.data.types import Stated
     from renyi.errors import InputError
 
-    kinds = {}
+    kinds: dict[str, str | list[str]] = {}
     for override in types or []:
         name, _, kind = override.rpartition("=")
-        if not name or kind not in get_args(Override):
-            known = ", ".join(f"NAME={kind}" for kind in get_args(Override))
-            raise InputError(f"--type {override} is no type of a column: pass one of {known}")
+        if name and "<" in kind:
+            kinds[name] = kind.split("<")
+            continue
+        if not name or kind not in get_args(Stated):
+            known = ", ".join(f"NAME={kind}" for kind in get_args(Stated)[:4])
+            raise InputError(
+                f"--type {override} is no type of a column: pass one of {known}, or labels in order, as NAME='low<high'"
+            )
         kinds[name] = kind
     return kinds
 

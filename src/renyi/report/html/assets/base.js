@@ -37,7 +37,7 @@ const shortened = (text, most) => {
 
 // Numbers.
 const fixed = (value, digits = 3) =>
-  value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−");
+  value === null || value === undefined ? "–" : value.toFixed(digits).replace(/^-(?=[0.]+$)/, "").replace("-", "−");
 // What chance alone may have made has no number.
 const shownStrength = (k, digits = 3) => (pairs.found[k] ? fixed(strength[k], digits) : "·");
 const grouped = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, ",");
