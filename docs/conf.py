@@ -15,6 +15,7 @@ from notebooks import page_of
 
 project = "renyi"
 author = "The renyi developers"
+project_copyright = "the renyi developers, BSD-3-Clause"
 release = renyi.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]

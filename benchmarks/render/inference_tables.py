@@ -294,7 +294,7 @@ def studies() -> str:
     calibration = results("calibration")
     combination = calibration["combination"]
     parts = [
-        "# The studies behind the p-values\n",
+        "# P-values of one pair: all tables\n",
         "## The null distribution of the combination\n",
         provenance(recorded("calibration"), "studies/calibration.py"),
         "log(p/H) less log M · φ(p), in percent: how far the fitted curve is off, for matrices of independent "

@@ -1,4 +1,4 @@
-"""Write the measured parts of docs/how-to/scaling.md from their results; with --check, say if they are up to date."""
+"""Write the measured parts of docs/validation/speed-large.md; with --check, say if they are up to date."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from harness import RESULTS
 from renyi.allpairs.stack import ROWS_FOR_FLOAT32
 from tables import DOCS, renew, table
 
-PAGE = DOCS / "how-to/scaling.md"
+PAGE = DOCS / "validation/speed-large.md"
 # Products of a pair and row: of the coefficient, of the corner, and of both edges.
 N_PRODUCTS = 64 + 64 + 24
 

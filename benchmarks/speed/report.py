@@ -17,7 +17,13 @@ from harness import record
 from renyi.tables.dependence_matrix import DependenceMatrix
 
 _VISITS = 5
-SIZES = (("small", 500, 10, 2), ("hundred", 50_000, 100, 20), ("fifty thousand", 300, 320, 0), ("wide", 300, 500, 0))
+SIZES = (
+    ("small", 500, 10, 2),
+    ("thirty", 800, 30, 5),
+    ("hundred", 50_000, 100, 20),
+    ("fifty thousand", 300, 320, 0),
+    ("wide", 300, 500, 0),
+)
 _CLICK = """(name) => {
     const buttons = [...document.querySelectorAll("#table th button")];
     const button = buttons.find((each) => each.textContent.startsWith(name));

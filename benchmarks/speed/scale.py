@@ -1,7 +1,7 @@
 """Tables that are not in memory: time and memory against a pass of Polars over the same file, and growth with rows.
 
-python benchmarks scale file [ROWS] | dask [ROWS] | spark [ROWS] | engines [ROWS] | growth writes
-benchmarks/results/scale_*.json. A file of 20 columns takes 150 bytes a row.
+python benchmarks scale file [ROWS] | dask [ROWS] | spark [ROWS] | engines [ROWS] | growth | report [ROWS] writes
+benchmarks/results/scale_*.json. A file of 20 columns takes 150 bytes a row, the CSV of `report` 192.
 """
 
 import json
@@ -69,6 +69,75 @@ def write(path: Path, n_rows: int, n_columns: int = N_COLUMNS) -> None:
         values[:, 6] = np.round(values[:, 6], 2)
         table = pa.table({f"x{j}": values[:, j] for j in range(n_columns)})
         writer = writer or pq.ParquetWriter(path, table.schema, compression="zstd", use_dictionary=False)
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
+
+
+# What depends on what in `write_mixed`; all other pairs are independent.
+_PLANTED = (
+    ("when", "temperature"), ("city", "rent"), ("x", "square"), ("angle", "ring"), ("angle", "is_up"),
+    ("income", "spending"), ("visits", "status"),
+)  # fmt: skip
+_SCAN = """
+import contextlib, sys
+from renyi.__main__ import main
+sys.argv = ["renyi", "scan", {0!r}, "--html", {1!r}, "--json"]
+with open({2!r}, "w") as said, contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
+    main()
+"""
+
+
+def mixed_block(rng: np.random.Generator, n: int) -> Any:
+    """Rows of 16 columns: numbers, categories, flags and dates, with gaps anywhere and where another one is large."""
+    import pyarrow as pa
+
+    seconds, days = rng.integers(0, 10 * 365 * 86_400, n), rng.integers(0, 4000, n)
+    city = np.minimum(rng.geometric(0.15, n) - 1, 29)
+    x, income, visits = rng.normal(size=n), rng.lognormal(10, 0.6, n), rng.poisson(1.5, n)
+    angle = rng.uniform(0, 2 * np.pi, n)
+    status = np.where(rng.random(n) < 0.2, rng.integers(0, 3, n), np.minimum(visits, 2))
+
+    def with_gaps(values: Any, is_gap: Any) -> Any:
+        return pa.array(values, mask=is_gap)
+
+    names, words = np.array([f"city {k:02}" for k in range(30)]), np.array(["new", "known", "regular"])
+    return pa.table(
+        {
+            "when": pa.array(seconds + 1_420_070_400, pa.timestamp("s")),
+            "temperature": 10 - 12 * np.cos(2 * np.pi * seconds / (365 * 86_400)) + rng.normal(0, 6, n),
+            "city": names[city],
+            "rent": 500 + 300 * np.sin(1.7 * city) + rng.normal(0, 200, n),
+            "x": x,
+            "square": with_gaps(x**2 + rng.normal(0, 1.5, n), rng.random(n) < 0.1),
+            "angle": angle,
+            "ring": np.cos(angle) + rng.normal(0, 0.5, n),
+            "is_up": with_gaps((np.sin(angle) > 0) ^ (rng.random(n) < 0.3), rng.random(n) < 0.02),
+            "income": income,
+            # Missing more often where the income is large.
+            "spending": with_gaps(
+                income * rng.uniform(0.1, 0.9, n), rng.random(n) < np.where(income > 30_000, 0.4, 0.05)
+            ),
+            "visits": visits,
+            "status": with_gaps(words[status], rng.random(n) < 0.05),
+            "noise": with_gaps(rng.standard_t(3, n), rng.random(n) < 0.2),
+            "code": rng.integers(0, 1_000_000, n),
+            "joined": pa.array(days + 14_000, pa.int32(), mask=rng.random(n) < 0.3).cast(pa.date32()),
+        }
+    )
+
+
+def write_mixed(path: Path, n_rows: int) -> None:
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    writer = None
+    for start in range(0, n_rows, 2**19):
+        table = mixed_block(rng, min(2**19, n_rows - start))
+        if writer is None and path.suffix == ".csv":
+            writer = pyarrow.csv.CSVWriter(path, table.schema)
+        writer = writer or pq.ParquetWriter(path, table.schema, compression="zstd")
         writer.write_table(table)
     if writer is not None:
         writer.close()
@@ -167,6 +236,32 @@ def study_spark(n_rows: int) -> dict[str, Any]:
     return {"rows": n_rows, "columns": N_COLUMNS, **found, "ratio of seconds": round(spark / dask, 2)}
 
 
+def study_report(n_rows: int) -> dict[str, Any]:
+    """A page and a record of a table of mixed types as a CSV and as Parquet, by the command with its default memory."""
+    found: dict[str, Any] = {"rows": n_rows, "columns": len(mixed_block(np.random.default_rng(0), 1).column_names)}
+    for kind in ("csv", "parquet"):
+        with tempfile.TemporaryDirectory() as folder:
+            path, page, said = (Path(folder) / name for name in (f"big.{kind}", "big.html", "big.json"))
+            write_mixed(path, n_rows)
+            found[kind] = {"gigabytes": round(path.stat().st_size / 1e9, 2)}
+            found[kind] |= timed(_SCAN.format(*map(str, (path, page, said))))
+            found[kind] |= {"page_mb": round(page.stat().st_size / 1e6, 2)} | told(json.loads(said.read_text()))
+        print(kind, found[kind], flush=True)
+    return found
+
+
+def told(record: Any) -> dict[str, Any]:
+    """Strengths of what was planted, and strengths and p-values of all other findings."""
+    pairs = {frozenset((one["x"], one["y"])): one for one in record["pairs"]}
+    planted = [frozenset(pair) for pair in _PLANTED]
+    found = [one for pair, one in pairs.items() if pair not in planted and one["q"] <= record["fdr"]]
+    return {
+        "planted": {" – ".join(pair): round(pairs[frozenset(pair)]["strength"], 4) for pair in _PLANTED},
+        "others": record["tests"] - len(planted),
+        "others found": {f"{one['x']} – {one['y']}": [round(one["strength"], 4), one["p"]] for one in found},
+    }
+
+
 def study_growth() -> dict[str, Any]:
     """Seconds and memory with more rows, and with more columns."""
     sizes = [(rows, N_COLUMNS) for rows in (10**6, 2 * 10**6, 4 * 10**6, 8 * 10**6)]
@@ -183,8 +278,9 @@ def study_growth() -> dict[str, Any]:
 
 def main() -> None:
     part, *counts = sys.argv[1:] or ["file"]
-    n_rows = int(float(counts[0])) if counts else 20_000_000
+    n_rows = int(float(counts[0])) if counts else 52_000_000 if part == "report" else 20_000_000
     studies = {"file": study_file, "dask": study_dask, "spark": study_spark, "engines": study_engines}
+    studies["report"] = study_report
     found = study_growth() if part == "growth" else studies[part](n_rows)
     print(json.dumps(found, indent=1))
     libraries = {"engines": ("duckdb", "pyarrow"), "spark": ("pyspark",)}

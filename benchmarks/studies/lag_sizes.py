@@ -1,7 +1,8 @@
 """How often the strongest of 49 lags of two independent series is called dependence.
 
-`python benchmarks lag_sizes [ROWS ...]` takes about half an hour on one core and writes results/lag_sizes.json after
-every cell; rows that are named are done anew, others are kept.
+`python benchmarks lag_sizes [ROWS ...]` takes about half an hour on one core and writes results/lag_sizes.json. It goes
+round all cells, 250 pairs at a time, writes after each, and goes on from what is there: delete the file to begin anew.
+`python benchmarks lag_sizes given` does the same for conditional tests, which take rows as independent.
 """
 
 import os
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import renyi
 from harness import RESULTS, record
 from renyi.data.align import as_pair
 from renyi.data.seasons import Adjustment
@@ -26,7 +28,7 @@ from renyi.pair.series import restless, spectra
 from time_sizes import PROCESSES, Process, Rng, recursive
 
 LENGTHS = (100, 200, 500, 2000)
-N_PAIRS = 2000
+N_PAIRS, AT_ONCE = 2000, 250
 MAX_LAG = 24
 LEVELS = (0.05, 0.01, 0.001)
 PERIOD = 12
@@ -57,30 +59,44 @@ def log_pvalue(x: Any, y: Any, adjustment: Adjustment) -> tuple[float, bool]:
     return found, bool(restless(adjusted.columns, sides, adjusted.line))
 
 
-def size(name: str, n: int, rng: Rng) -> dict[str, Any]:
+def some_pairs(name: str, n: int, first: int) -> dict[str, int]:
+    """Of so many pairs, how many have a p-value below each level, are noted as random walks, or neither."""
     process, adjustment = CASES[name]
-    found = [log_pvalue(process(n, rng), process(n, rng), adjustment) for _ in range(N_PAIRS)]
+    rng = np.random.default_rng([list(CASES).index(name), n, first])
+    found = [log_pvalue(process(n, rng), process(n, rng), adjustment) for _ in range(AT_ONCE)]
     log_p, noted = np.array([p for p, _ in found]), np.array([noted for _, noted in found])
-    return {
-        "process": name,
-        "n": n,
-        "pairs": len(found),
-        "sizes": {str(level): float(np.mean(log_p < np.log(level))) for level in LEVELS},
-        "noted": float(noted.mean()),
-        "of_unnoted": float(np.mean(log_p[~noted] < np.log(0.05))) if (~noted).sum() > 100 else None,
-    }
+    counts = {str(level): int(np.count_nonzero(log_p < np.log(level))) for level in LEVELS}
+    unnoted = int(np.count_nonzero(log_p[~noted] < np.log(0.05)))
+    return counts | {"pairs": AT_ONCE, "noted": int(noted.sum()), "0.05 and not noted": unnoted}
 
 
-def main(lengths: list[int]) -> None:
+def given() -> dict[str, Any]:
+    """How often two series are called dependent given a third one, all three without relation."""
+    rng, process = np.random.default_rng(9), PROCESSES["AR 0.9"]
+    pvalues = [renyi.conditional_test(*(process(500, rng) for _ in range(3))).pvalue for _ in range(AT_ONCE)]
+    return {"process": "AR 0.9", "n": 500, "pairs": AT_ONCE, "0.05": int(np.sum(np.array(pvalues) < 0.05))}
+
+
+def main(lengths: list[int], *, is_given: bool) -> None:
     target = RESULTS / "lag_sizes.json"
-    rows = json.loads(target.read_text())["results"]["rows"] if target.exists() else []
-    for n in lengths or LENGTHS:
-        for k, name in enumerate(CASES):
-            row = size(name, n, np.random.default_rng([k, n]))
-            rows = [old for old in rows if (old["process"], old["n"]) != (name, n)] + [row]
-            print(row, flush=True)
-            record("lag_sizes", {"levels": LEVELS, "max_lag": MAX_LAG, "rows": rows})
+    found: dict[str, Any] = json.loads(target.read_text())["results"] if target.exists() else {"rows": []}
+    if is_given:
+        record("lag_sizes", found | {"given": given()})
+        return
+    cells = {(row["process"], row["n"]): row for row in found["rows"]}
+    for first in range(0, N_PAIRS, AT_ONCE):
+        for n in lengths or LENGTHS:
+            for name in CASES:
+                row = cells.setdefault((name, n), {"process": name, "n": n})
+                if row.get("pairs", 0) > first:
+                    continue
+                for key, number in some_pairs(name, n, first).items():
+                    row[key] = row.get(key, 0) + number
+                print(row, flush=True)
+                whole = {"levels": LEVELS, "max_lag": MAX_LAG, "rows": list(cells.values())}
+                record("lag_sizes", found | whole)
 
 
 if __name__ == "__main__":
-    main([int(argument) for argument in sys.argv[1:]])
+    asked = sys.argv[1:]
+    main([int(argument) for argument in asked if argument != "given"], is_given="given" in asked)

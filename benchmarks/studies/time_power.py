@@ -25,9 +25,10 @@ from harness import record
 Values: TypeAlias = NDArray[np.float64]
 Simulation: TypeAlias = Callable[[int], tuple[Values, Values]]
 
-N_ROWS, MAX_LAG, N_PERMUTATIONS, LEVEL = 100, 3, 100, 0.05
-# Samples that each test sees.
-N_SAMPLES = {"renyi": 200, "DcorrX": 100, "dcor, blocks": 100, "MGCX": 25}
+N_ROWS, MAX_LAG, N_PERMUTATIONS, LEVEL = 100, 3, 60, 0.05
+# Samples of every round, and how many rounds there are.
+N_SAMPLES = {"renyi": 20, "DcorrX": 10, "dcor, blocks": 10, "MGCX": 1}
+N_ROUNDS = 10
 
 
 def square_after(memory: float) -> Simulation:
@@ -94,35 +95,41 @@ TESTS: dict[str, Callable[[Values, Values, int], float]] = {
 }
 
 
-def power(draw: Simulation, place: int) -> dict[str, Any]:
-    pvalues: dict[str, list[float]] = {name: [] for name in TESTS}
-    seconds = dict.fromkeys(TESTS, 0.0)
-    for k in range(max(N_SAMPLES.values())):
-        np.random.seed(1000 * place + k)  # noqa: NPY002
-        x, y = (np.asarray(side, dtype=float).ravel() for side in draw(N_ROWS))
-        for name, test in TESTS.items():
-            if k < N_SAMPLES[name]:
-                begin = time.process_time()
-                pvalues[name].append(test(x, y, k))
-                seconds[name] += time.process_time() - begin
+def one_round(draw: Simulation, first: int, into: dict[str, dict[str, float]]) -> None:
+    """Add how often each test finds something in a few more samples."""
+    for name, test in TESTS.items():
+        found = into.setdefault(name, {"found": 0, "samples": 0, "seconds": 0.0})
+        for k in range(first * N_SAMPLES[name], (first + 1) * N_SAMPLES[name]):
+            np.random.seed(k)  # noqa: NPY002
+            x, y = (np.asarray(side, dtype=float).ravel() for side in draw(N_ROWS))
+            begin = time.process_time()
+            found["found"] += test(x, y, k) <= LEVEL
+            found["seconds"] += time.process_time() - begin
+            found["samples"] += 1
+
+
+def powers(into: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Shares of samples with their errors, and seconds of the processor for one test."""
     return {
         name: {
-            "power": float(np.mean(np.array(found) <= LEVEL)),
-            "error": float(np.std(np.array(found) <= LEVEL) / np.sqrt(len(found))),
-            "samples": len(found),
-            "seconds": seconds[name] / len(found),
+            "power": (share := one["found"] / one["samples"]),
+            "error": float(np.sqrt(max(share * (1 - share), 0.25 / one["samples"]) / one["samples"])),
+            "samples": one["samples"],
+            "seconds": one["seconds"] / one["samples"],
         }
-        for name, found in pvalues.items()
+        for name, one in into.items()
     }
 
 
 def main() -> None:
-    rows = []
-    for place, (name, draw) in enumerate(SIMULATIONS.items()):
-        rows.append({"simulation": name, "tests": power(draw, place)})
-        print(rows[-1], flush=True)
-        settings = {"rows": N_ROWS, "max_lag": MAX_LAG, "permutations": N_PERMUTATIONS, "level": LEVEL}
-        record("time_power", settings | {"simulations": rows}, "hyppo", "dcor")
+    found: dict[str, dict[str, dict[str, float]]] = {name: {} for name in SIMULATIONS}
+    for first in range(N_ROUNDS):
+        for name, draw in SIMULATIONS.items():
+            one_round(draw, first, found[name])
+            print(first, name, powers(found[name]), flush=True)
+            rows = [{"simulation": one, "tests": powers(into)} for one, into in found.items() if into]
+            settings = {"rows": N_ROWS, "max_lag": MAX_LAG, "permutations": N_PERMUTATIONS, "level": LEVEL}
+            record("time_power", settings | {"simulations": rows}, "hyppo", "dcor")
 
 
 if __name__ == "__main__":

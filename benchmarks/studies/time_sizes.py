@@ -1,6 +1,6 @@
 """How often the test of two series rejects independent ones, and how often it sees a parabola.
 
-`python benchmarks time_sizes` takes about five minutes on one core and writes results/time_sizes.json.
+`python benchmarks time_sizes` takes about ten minutes on one core and writes results/time_sizes.json.
 """
 
 import os
@@ -17,6 +17,7 @@ from scipy.signal import lfilter
 import renyi
 from harness import record
 from renyi.data.align import as_pair
+from renyi.data.seasons import NOTHING, Adjustment
 from renyi.data.time import timeline
 from renyi.inference.shifts import Shifts
 from renyi.pair.prepare import prepare
@@ -26,7 +27,7 @@ Rng: TypeAlias = np.random.Generator
 Process: TypeAlias = Callable[[int, Rng], Any]
 
 LENGTHS = (100, 200, 500, 2000)
-N_PAIRS = {100: 1000, 200: 1000, 500: 1000, 2000: 300}
+N_PAIRS = 2000
 N_FOR_POWER = 300
 BURN_IN = 300
 LEVELS = (0.05, 0.01, 0.001)
@@ -73,6 +74,22 @@ def walk(n: int, rng: Rng) -> NDArray[np.float64]:
     return np.cumsum(rng.standard_normal(n))
 
 
+def seasonal(n: int, rng: Rng) -> NDArray[np.float64]:
+    """An autoregression whose level and spread follow a season of 24 rows, another one every time."""
+    level, spread = rng.standard_normal((2, 24))[:, np.arange(n) % 24]
+    return np.asarray(2.0 * level + np.exp(0.5 * spread) * recursive(0.5)(n, rng))
+
+
+def rising(n: int, rng: Rng) -> NDArray[np.float64]:
+    """An autoregression with a trend of four standard deviations."""
+    return np.asarray(recursive(0.5)(n, rng) + 4.6 * np.arange(n) / n)
+
+
+def units(n: int, rng: Rng) -> NDArray[np.float64]:
+    """Series of 50 rows, each with a level of its own."""
+    return np.concatenate([3.0 * rng.standard_normal() + recursive(0.5)(50, rng) for _ in range(n // 50)])
+
+
 PROCESSES: dict[str, Process] = {
     "AR 0": recursive(0.0),
     "AR 0.5": recursive(0.5),
@@ -89,17 +106,28 @@ PROCESSES: dict[str, Process] = {
     "random walk": walk,
 }
 
+# What is taken out of them before the test, and whether rows belong to series of 50.
+ADJUSTED: dict[str, tuple[Process, Adjustment, bool]] = {
+    "seasons of 24, period=24": (seasonal, Adjustment.of(None, 24), False),
+    "trends, detrend='linear'": (rising, Adjustment.of("linear", None), False),
+    "trends, detrend='difference'": (rising, Adjustment.of("difference", None), False),
+    "random walk, detrend='difference'": (walk, Adjustment.of("difference", None), False),
+    "panels of 50 rows each": (units, NOTHING, True),
+}
 
-def log_pvalue(x: Any, y: Any) -> tuple[float, bool]:
+
+def log_pvalue(x: Any, y: Any, adjustment: Adjustment = NOTHING, in_units: bool = False) -> tuple[float, bool]:
     """What `independence_test(x, y, time=True)` finds, without its coefficient, and whether it notes random walks."""
-    pair = as_pair(x, y, missing="raise")
-    line, sides = timeline(True, None, len(pair[0])), [prepare(column) for column in pair]
+    n = len(x)
+    line = timeline(True, np.arange(n) // 50 if in_units else None, n)
+    adjusted = adjustment(as_pair(x, y, missing="raise"), line)
+    pair, line, sides = adjusted.columns, adjusted.line, [prepare(column) for column in adjusted.columns]
     found = Shifts(*(spectra(column, side, line) for column, side in zip(pair, sides, strict=True))).at(0)[0]
     return found, len(restless(pair, sides, line)) > 0
 
 
-def size(process: Process, n: int, rng: Rng) -> dict[str, Any]:
-    found = [log_pvalue(process(n, rng), process(n, rng)) for _ in range(N_PAIRS[n])]
+def size(process: Process, n: int, rng: Rng, *settings: Any) -> dict[str, Any]:
+    found = [log_pvalue(process(n, rng), process(n, rng), *settings) for _ in range(N_PAIRS)]
     log_p = np.array([p for p, _ in found])
     return {
         "n": n,
@@ -125,6 +153,11 @@ def main() -> None:
             row = {"process": name} | size(process, n, np.random.default_rng([k, n]))
             if name.startswith("AR 0") and "," not in name and n < 2000:
                 row["power"] = power(process, n, np.random.default_rng([k, n, 1]))
+            rows.append(row)
+            print(row, flush=True)
+    for k, (name, (process, *settings)) in enumerate(ADJUSTED.items(), len(PROCESSES)):
+        for n in LENGTHS:
+            row = {"process": name} | size(process, n, np.random.default_rng([k, n]), *settings)
             rows.append(row)
             print(row, flush=True)
     record("time_sizes", {"levels": LEVELS, "rows": rows})

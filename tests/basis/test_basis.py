@@ -179,7 +179,8 @@ def test_the_grid_is_used_only_where_it_moves_nothing(s, n, rng):
     assert module.grid_cells(n - 1 if n in (32_768, 131_072) else 9, projection.roughest) is None
     pairs = [association.sample(n, rng) for association in GALLERY]
     pairs += [pattern.sample(n, level, rng) for pattern in PATTERNS + EXTRA_PATTERNS for level in (0, 3)]
-    worst = max(grid_deviation(x, y, projection, n_cells) for x, y in pairs)
+    # Of many rows a third of them: what a cell moves goes by its width, hardly by the pair.
+    worst = max(grid_deviation(x, y, projection, n_cells) for x, y in pairs[:: 1 if n < 50_000 else 3])
     assert worst < 2e-5
 
 

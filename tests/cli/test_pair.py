@@ -6,6 +6,7 @@ import os
 import numpy as np
 import polars as pl
 import pytest
+from scipy.signal import lfilter
 from scipy.stats import spearmanr
 
 import renyi
@@ -110,3 +111,41 @@ def test_the_kind_of_a_pair_does_not_contradict_the_table(tmp_path):
     assert found["strength"] == pytest.approx(record["strength"], rel=1e-6)
     assert found["nonlinear"]
     assert "on the whole" not in record["words"] or "most of the dependence is another" in record["words"]
+
+
+@pytest.fixture
+def series(tmp_path):
+    """Two series that know nothing of one another, in another order than that of their days."""
+    rng = np.random.default_rng(0)
+    a, b = lfilter([1], [1, -0.95], rng.standard_normal((2, 300)))
+    days = [str(np.datetime64("2024-01-01") + k) for k in range(300)]
+    frame = pl.DataFrame({"day": days, "a": a, "b": b, "unit": ["u"] * 150 + ["v"] * 150})
+    frame[rng.permutation(300).tolist()].write_csv(tmp_path / "series.csv")
+    frame.drop("day").write_csv(tmp_path / "ordered.csv")
+    return tmp_path
+
+
+def test_pair_of_series(series):
+    record = json.loads(run("pair", series / "series.csv", "a", "b", "--time", "day", "--json").stdout)
+    ordered = json.loads(run("pair", series / "ordered.csv", "a", "b", "--in-order", "--json").stdout)
+    assert record["p"] == pytest.approx(ordered["p"])
+    assert record["calibration"] == "shifts"
+    scanned = json.loads(
+        run("scan", series / "series.csv", "--time", "day", "--type", "unit=skip", "--fdr", 1, "--json").stdout
+    )
+    assert scanned["pairs"][0]["log10_p"] == pytest.approx(record["log10_p"])
+    assert "independent rows" in run("pair", series / "series.csv", "a", "b", "--time", "day").stdout
+    said = run("pair", series / "ordered.csv", "a", "b", "--groups", "unit").stdout
+    assert "permutations" in said
+    assert "resemble their own previous row" in run("pair", series / "ordered.csv", "a", "b").stdout
+    scan = run("scan", series / "ordered.csv")
+    assert "resemble their own previous row" in scan.stderr
+    assert "previous row" not in run("scan", series / "ordered.csv", "--any-order").stderr
+    for wrong, message in (
+        (("--time", "days"), "--time names 'days'"),
+        (("--time", "day", "--in-order"), "two ways to order rows"),
+        (("--period", "24"), "detrend and period are for series"),
+        (("--given", "unit", "--in-order"), "--given is for independent rows"),
+    ):
+        with pytest.raises(InputError, match=message):
+            run("pair", series / "series.csv", "a", "b", *wrong)

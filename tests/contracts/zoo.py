@@ -358,10 +358,10 @@ def measured(rng):
 
 @table()
 def wide(rng):
-    """Sixty columns of numbers, most without ties."""
+    """More than a thousand pairs of numbers, most without ties."""
     hidden = rng.standard_normal((90, 6))
-    values = hidden @ rng.standard_normal((6, 60)) + 3 * rng.standard_normal((90, 60))
-    return {f"x{j:02}": np.round(values[:, j], 0 if j % 7 == 3 else 12) for j in range(60)}
+    values = hidden @ rng.standard_normal((6, 46)) + 3 * rng.standard_normal((90, 46))
+    return {f"x{j:02}": np.round(values[:, j], 0 if j % 7 == 3 else 12) for j in range(46)}
 
 
 @table(slow=True)

@@ -352,7 +352,7 @@ def test_gains_compare_alike(n_columns, rng):
 @pytest.mark.parametrize("name", ["cca", "kcca", "dcor", "hsic", "rdc"])
 def test_sets_of_columns_compare_alike(name, rng):
     # Eight rows of three flags: every other order of them is as unrelated as this one.
-    for _ in range(8):
+    for _ in range(4):
         a, b, c = np.array(list(product((0.0, 0.1), repeat=3)))[rng.permutation(8)].T
         columns = [Column("a", "number", a), Column("b", "number", b)]
         criterion = Setwise(columns, Column("c", "number", c), renyi.measure(name), is_tested=True, seed=0)

@@ -40,7 +40,7 @@ def test_a_finding_is_not_told_by_a_pair_that_is_none(rng):
     # The first of two columns that are nearly the same has few rows in common with the other one.
     table = {"first": np.where(np.arange(400) < 205, x, np.nan), "again": x, "y": y}
     table["y"][:190] = np.nan
-    written = document_of(matrix(table), ReportOptions())["pairs"]
-    found = [k for k, is_found in enumerate(written["found"]) if is_found]
-    assert written["line"] is not None
-    assert {written["line"][k] for k in found} <= set(found)
+    written = document_of(matrix(table), ReportOptions())
+    found = {k for k, is_found in enumerate(written["pairs"]["found"]) if is_found}
+    assert written["folded"]
+    assert {line for place, line in written["folded"] if place in found} <= found

@@ -4,7 +4,7 @@ from rich.cells import cell_len
 
 import renyi
 from hostile import IN_A_TERMINAL as HOSTILE
-from renyi.report.summary import pvalue, remarks, short, told_apart, width
+from renyi.report.summary import number, pvalue, remarks, short, told_apart, width
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,11 @@ from renyi.report.summary import pvalue, remarks, short, told_apart, width
 )
 def test_pvalues_as_people_read_them(value, text):
     assert pvalue(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(-0.0004, "0.000"), (-0.0006, "-0.001"), (0.5, "0.500"), (None, "–")])
+def test_what_is_rounded_to_zero_has_no_sign(value, text):
+    assert number(value) == text
 
 
 def test_remarks_are_short():

@@ -122,3 +122,39 @@ def test_what_other_doors_cannot_do_they_refuse(frame):
         renyi.matrix(iter([frame, frame]), time=True, memory="20kB")
     with pytest.raises(renyi.InputError, match="given is for independent rows"):
         renyi.screen(frame, "a", given="b", time=True)
+
+
+def note_of_batches(frame, n_batches, **settings):
+    """What an accumulator says of the order of rows."""
+    batches = [frame.iloc[rows] for rows in np.array_split(np.arange(len(frame)), n_batches)]
+    done = renyi.Accumulator(**settings)
+    for batch in batches:
+        done.update(batch)
+    done = done.second_pass()
+    for batch in batches:
+        done.update(batch)
+    return [note for note in done.result().notes if "previous row" in note]
+
+
+def test_batches_are_looked_at_within_themselves(rng, frame):
+    frame = frame.assign(noise=rng.standard_normal(len(frame)))
+    whole = [note for note in renyi.matrix(frame).notes if "previous row" in note]
+    assert whole[0].startswith("5 of 6 columns")
+    assert note_of_batches(frame, 1) == note_of_batches(frame, 2) == whole
+    assert note_of_batches(frame, 2, target="a")[0].startswith("5 of 6 columns")
+    assert "pass time='when'" in note_of_batches(frame.assign(when=hours(frame)), 2)[0]
+    assert note_of_batches(frame, 2, order=None) == []
+    assert note_of_batches(frame.sample(frac=1.0, random_state=0), 2) == []
+    assert note_of_batches(frame.drop(columns="kind").sort_values("a"), 2) == []
+    with pytest.raises(renyi.InputError, match="order must be 'check'"):
+        renyi.Accumulator(order="yes")
+
+
+def test_tensors_are_looked_at(frame):
+    torch = pytest.importorskip("torch")
+    tensors = {name: torch.tensor(frame[name].to_numpy()) for name in "abcd"}
+    found = renyi.matrix(tensors)
+    assert found.notes[-1].startswith("4 of 4 columns ('a', 'b', 'c' and 1 more) resemble their own previous row")
+    assert renyi.screen(tensors, "a").notes[-1].startswith("4 of 4 columns")
+    mixed = {name: values[torch.randperm(300, generator=torch.manual_seed(0))] for name, values in tensors.items()}
+    assert renyi.matrix(mixed).notes == renyi.matrix(tensors, order=None).notes == ()

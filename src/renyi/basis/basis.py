@@ -101,7 +101,7 @@ class Basis:
     @property
     def is_of_number(self) -> bool:
         """Whether these are functions of the ranks of one number."""
-        return self.cell_counts is not None and self.feature_map is not None
+        return (self.counts is not None or self.codes is not None) and self.feature_map is not None
 
     @property
     def cell_counts(self) -> Index | None:
@@ -405,7 +405,8 @@ def restrict_moments(
     # No row is longer than its functions less their means, times the largest singular value of what mixes them.
     longest = np.sqrt(basis.leverages * basis.n) + np.sqrt(np.cumsum(means**2))
     last = [int(np.flatnonzero(column)[-1]) for column in mixing.T]
-    largest = [(np.linalg.norm(mixing[:, : j + 1], 2) * longest[max(last[: j + 1])]) ** 2 / n for j in range(len(last))]
+    leading = mixing * np.tri(len(last))[:, np.newaxis]
+    largest = (np.linalg.svd(leading, compute_uv=False)[:, 0] * longest[np.maximum.accumulate(last)]) ** 2 / n
     feature_map = _mixed(basis.feature_map, mixing, shift)
     return RowlessBasis.of(len(last), feature_map, n, np.minimum(largest, 1.0)), mixing
 

@@ -15,7 +15,6 @@ from renyi.change.sums import ChangedPairs, RowsOfTables, changed_pairs
 from renyi.compute.arrays import Array
 from renyi.compute.threads import stream
 from renyi.data.column import Column
-from renyi.data.types import Override
 from renyi.errors import InputError, count, some
 from renyi.inference.change import FEWEST_ROWS
 from renyi.inference.false_discovery import Correction
@@ -34,7 +33,7 @@ def compared(
     /,
     *,
     labels: tuple[str, str],
-    types: Mapping[Any, Override] | None,
+    types: Mapping[Any, Any] | None,
     max_levels: int,
     correction: Correction,
     progress: bool,

@@ -19,6 +19,11 @@ def pair(
     *,
     given: terminal.Given = None,
     plot: Annotated[Path | None, typer.Option(metavar="F", help="Draw the pair into a .png, .pdf or .svg.")] = None,
+    time: terminal.Time = None,
+    in_order: terminal.InOrder = False,
+    groups: terminal.Together = None,
+    detrend: terminal.Detrend = None,
+    period: terminal.Period = None,
     as_json: terminal.AsJson = False,
     sep: terminal.Separator = None,
     null: terminal.Nulls = None,
@@ -28,6 +33,8 @@ def pair(
     debug: terminal.Debug = False,
 ) -> None:
     """Test two columns of a table, and say what kind of dependence there is."""
+    from renyi.errors import InputError
+
     if plot is not None:
         from renyi.report.figures.style import check_picture
 
@@ -35,10 +42,13 @@ def pair(
     terminal.check_outputs(file, {"--plot": plot})
     kinds = terminal.kinds_of(types)
     source = terminal.read(file, terminal.options_of(sep, null, encoding, no_header))
+    settings = _settings(source.frame, terminal.in_time(time, in_order, groups, detrend, period))
+    if given and any(value is not None for value in settings.values()):
+        raise InputError("--given is for independent rows: leave it out, or --time and --groups")
     table = _pick(source.frame, kinds, x, y, given or [])
     notes = table.notes.sentences()
     terminal.print_notes(notes)
-    found = _test_pair(table, x, y, given or [])
+    found = _test_pair(table, x, y, given or [], settings)
     if plot is not None:
         import renyi
         from renyi.report.figures.style import save
@@ -47,14 +57,17 @@ def pair(
     if as_json:
         from renyi.report.records import json_of
 
-        terminal.print_text(json_of({"file": file} | found.record() | {"notes": [*source.notes, *notes]}))
+        terminal.print_notes(found.result.notes)
+        terminal.print_text(
+            json_of({"file": file} | found.record() | {"notes": [*source.notes, *notes, *found.result.notes]})
+        )
         return
     console = terminal.console_of()
     for label, text in found.lines():
         terminal.say(f"{label:>12}  {text}", console, style="")
 
 
-def _pick(frame: Any, kinds: dict[str, str], x: str, y: str, given: list[str]) -> "Table":
+def _pick(frame: Any, kinds: dict[str, Any], x: str, y: str, given: list[str]) -> "Table":
     """The columns that a pair needs, typed as in a scan."""
     from renyi.data.table import as_table, check_known
     from renyi.errors import InputError
@@ -67,13 +80,33 @@ def _pick(frame: Any, kinds: dict[str, str], x: str, y: str, given: list[str]) -
     for name in kinds:
         check_known(name, frame.columns, "the table", "--type")
     wanted = {name: kind for name, kind in kinds.items() if name in named.values()}
-    table = as_table(frame.select(list(named.values())), types=wanted)  # type: ignore[arg-type]
+    table = as_table(frame.select(list(named.values())), types=wanted)
     for name, reason in table.skipped.items():
         raise InputError(f"{name!r} cannot be measured: {reason}")
     return table
 
 
-def _test_pair(table: "Table", named_x: str, named_y: str, given: list[str]) -> "PairFound":
+def _settings(frame: Any, asked: dict[str, Any]) -> dict[str, Any]:
+    """How rows depend on one another, with the cells of the columns that were named."""
+    from renyi.data.table import as_table, check_known
+    from renyi.errors import InputError
+
+    for role in ("time", "groups"):
+        name = asked[role]
+        if not isinstance(name, str):
+            continue
+        check_known(name, frame.columns, "the table", f"--{role}")
+        cells = frame[name]
+        if role == "time":  # as in a scan, where text may spell dates
+            table = as_table(frame.select([name]))
+            if not table.columns:
+                raise InputError(f"--time {name} cannot be read: {table.skipped[name]}")
+            (cells,) = table.columns
+        asked = asked | {role: cells}
+    return asked
+
+
+def _test_pair(table: "Table", named_x: str, named_y: str, given: list[str], settings: dict[str, Any]) -> "PairFound":
     import renyi
     from renyi.coefficients.pearson import Pearson, Spearman, correlation_of
     from renyi.report.text.pair import PairFound
@@ -83,6 +116,6 @@ def _test_pair(table: "Table", named_x: str, named_y: str, given: list[str]) -> 
     if given:
         result = renyi.conditional_test(x, y, [columns[name] for name in given], missing="listwise")
         return PairFound(x, y, table.types, result, table.n_rows, tuple(given))
-    result = renyi.independence_test(x, y, missing="pairwise")
+    result = renyi.independence_test(x, y, missing="pairwise", **settings)
     pearson, spearman = (correlation_of(measure, x, y) for measure in (Pearson(), Spearman()))
     return PairFound(x, y, table.types, result, table.n_rows, pearson=pearson, spearman=spearman)

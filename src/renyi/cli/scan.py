@@ -28,6 +28,15 @@ def scan(
     fail_on: Annotated[str | None, typer.Option(help="pairs or any: exit with 3 where a dependence is found.")] = None,
     least: terminal.Least = terminal.LEAST,
     unfold: Annotated[bool, typer.Option("--unfold", help="Tell columns that are nearly the same one by one.")] = False,
+    time: terminal.Time = None,
+    in_order: terminal.InOrder = False,
+    groups: terminal.Together = None,
+    exchange: Annotated[
+        str, typer.Option(help="With --groups: permute rows within groups, or whole groups.")
+    ] = "within",
+    detrend: terminal.Detrend = None,
+    period: terminal.Period = None,
+    any_order: Annotated[bool, typer.Option("--any-order", help="The order of rows means nothing.")] = False,
     missing: Annotated[str, typer.Option(help="pairwise, listwise or raise.")] = "pairwise",
     memory: Annotated[str, typer.Option(help="A file that takes more is read in batches.")] = "1GB",
     sample: Annotated[
@@ -50,6 +59,8 @@ def scan(
     _check_files(csv, html, sample)
     settings: dict[str, Any] = {"types": terminal.kinds_of(types), "measure": measure, "missing": missing}
     settings |= {"memory": memory, "sample": sample, "max_levels": max_levels, "progress": True}
+    settings |= terminal.in_time(time, in_order, groups, detrend, period)
+    settings |= {"exchange": exchange, "order": None if any_order else "check"}
     table = terminal.read_within(memory, file, terminal.options_of(sep, null, encoding, no_header))
     import renyi
 

@@ -32,8 +32,34 @@ Types = Annotated[
     typer.Option("--type", metavar="COL=KIND", help="KIND: number, category, date or skip. Repeatable."),
 ]
 Given = Annotated[list[str] | None, typer.Option("--given", metavar="COL", help="Column to hold fixed. Repeatable.")]
+Time = Annotated[
+    str | None,
+    typer.Option("--time", metavar="COL", help="Rows are a series in the order of this column: p-values by shifts."),
+]
+InOrder = Annotated[bool, typer.Option("--in-order", help="Rows are a series as they are: p-values by shifts.")]
+Together = Annotated[
+    str | None,
+    typer.Option("--groups", metavar="COL", help="Rows of one label belong together; with --time it is a series each."),
+]
+Detrend = Annotated[str | None, typer.Option("--detrend", help="difference or linear: take a trend out first.")]
+Period = Annotated[
+    list[int] | None,
+    typer.Option("--period", metavar="N", help="Take out a season of so many rows. Repeatable."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Least = Annotated[float, typer.Option(help="How far or how strong a finding must be to fail on it, 0 to 1.")]
+
+
+def in_time(time: str | None, in_order: bool, groups: str | None, detrend: str | None, period: list[int] | None) -> Any:
+    """How rows depend on one another, as functions take it."""
+    from renyi.errors import InputError
+
+    if time is not None and in_order:
+        raise InputError("--time and --in-order are two ways to order rows: pass one of them")
+    order = True if in_order else time
+    return {"time": order, "groups": groups, "detrend": detrend, "period": period or None}
+
+
 # The least by default; and the exit code where something is found that a pipeline should stop at.
 LEAST, FOUND = 0.1, 3
 # __main__ looks for it, since it also matters where parsing fails.
@@ -57,19 +83,24 @@ def stop_on(n_found: int, said: str) -> None:
         raise typer.Exit(FOUND)
 
 
-def kinds_of(types: list[str] | None) -> dict[str, str]:
+def kinds_of(types: list[str] | None) -> dict[str, str | list[str]]:
     """The types that were asked for."""
     from typing import get_args
 
-    from renyi.data.types import Override
+    from renyi.data.types import Stated
     from renyi.errors import InputError
 
-    kinds = {}
+    kinds: dict[str, str | list[str]] = {}
     for override in types or []:
         name, _, kind = override.rpartition("=")
-        if not name or kind not in get_args(Override):
-            known = ", ".join(f"NAME={kind}" for kind in get_args(Override))
-            raise InputError(f"--type {override} is no type of a column: pass one of {known}")
+        if name and "<" in kind:
+            kinds[name] = kind.split("<")
+            continue
+        if not name or kind not in get_args(Stated):
+            known = ", ".join(f"NAME={kind}" for kind in get_args(Stated)[:4])
+            raise InputError(
+                f"--type {override} is no type of a column: pass one of {known}, or labels in order, as NAME='low<high'"
+            )
         kinds[name] = kind
     return kinds
 

@@ -16,7 +16,7 @@ class Notes:
         self.styles: dict[str, str] = {}
         # What the cells of a text file show about commas.
         self.marks: set[str] = set()
-        # That p-values may not be what they seem; whoever gets a frame alone is warned of it.
+        # That p-values may not be what they seem, told last.
         self.cautions: list[str] = []
         self._held: dict[tuple[str, str], list[tuple[str, int]]] = {}
         self._examples: dict[tuple[str, str], str] = {}

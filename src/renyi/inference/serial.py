@@ -50,6 +50,54 @@ def memory(first: Array, known: Mask | None = None, /) -> Memory:
     return Memory(correlation, (correlation + 1.0 / n) * np.sqrt(n))
 
 
+# Rows so far apart show what a column by which rows are sorted explains of another one, rather than its memory.
+_FAR = 10
+
+
+def neighbour_sums(values: Any, known: Any, /) -> Array:
+    """Sums over consecutive rows, which add up over batches; values have mean 0 and variance 1 over all rows.
+
+    Steps up, steps down, pairs of neighbours, their products, pairs of rows far apart, and theirs; of tensors, too.
+    """
+    both = known[1:] & known[:-1]
+    found = [((values[1:] > values[:-1]) & both).sum(), ((values[1:] < values[:-1]) & both).sum()]
+    for lag in (1, _FAR):
+        before = max(len(values) - lag, 0)
+        are_known = known[lag:] & known[:before]
+        found += [are_known.sum(), (values[lag:] * values[:before] * are_known).sum()]
+    return np.array([float(one) for one in found])
+
+
+def of_cells(counts: NDArray[Any], /, *, is_category: bool) -> Array:
+    """What neighbours are compared by, for cells of so many rows, and last for missing ones.
+
+    That are ranks, or whether a level is the commonest, with mean 0 and variance 1 over all rows.
+    """
+    n = max(int(counts.sum()), 1)
+    values = (
+        (np.arange(len(counts)) == counts.argmax()) - counts.max() / n
+        if is_category
+        else (np.cumsum(counts) - counts / 2) / n - 0.5
+    )
+    size = np.sqrt(np.sum(counts * values**2) / n)
+    return np.append(values / size if size > 0.0 else values, 0.0)
+
+
+def is_sorted(sums: Array, /) -> bool:
+    """Whether values never rise, or never fall."""
+    return bool(min(sums[0], sums[1]) == 0)
+
+
+def memory_of_sums(sums: Array, /, *, beyond_far: bool = False) -> Memory:
+    """The correlation of a column with its previous row, less that with rows far before if that is asked for."""
+    n, n_far = sums[2], sums[4]
+    if n < FEWEST_ROWS or (beyond_far and n_far < FEWEST_ROWS):
+        return Memory(0.0, 0.0)
+    correlation = float(sums[3] / n - (sums[5] / n_far if beyond_far else 0.0))
+    error = np.sqrt(1.0 / n + (1.0 / n_far if beyond_far else 0.0))
+    return Memory(correlation, float((correlation + 1.0 / n) / error))
+
+
 def may_be_random_walk(correlation: float, n: int, /) -> bool:
     """Whether a random walk of n rows is as likely to have such a lag-1 correlation."""
     return n * (1.0 - correlation) < _UNIT_ROOT

@@ -3,6 +3,7 @@ from .figures.change import plot_comparison as plot_comparison
 from .figures.heatmap import plot_matrix as plot_matrix
 from .figures.lags import plot_lags as plot_lags
 from .figures.rolling import plot_rolling as plot_rolling
+from .figures.screening import plot_screening as plot_screening
 from .figures.transformations import plot_transformations as plot_transformations
 from .html.change import html_of_comparison as html_of_comparison
 from .html.change import write_comparison as write_comparison
@@ -26,6 +27,7 @@ __all__ = [
     "plot_lags",
     "plot_matrix",
     "plot_rolling",
+    "plot_screening",
     "plot_transformations",
     "text_of",
     "text_of_comparison",

@@ -69,6 +69,7 @@ def document_of(found: Comparison, q: float, title: str, /) -> dict[str, Any]:
         "tested": int(np.count_nonzero(np.isfinite(found.of_pairs.pvalues))),
         "fdr": q,
         "together": _plain(found.together),
+        "are_equal": found.are_equal,
         "summary": sentences(found, q=q),
         "remarks": remarks(found),
         "only_before": list(found.only_before),

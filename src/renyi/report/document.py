@@ -107,6 +107,8 @@ class _Summary:
             "columns": [self._column(k, shown[k]) for k in range(len(self.variables))],
             "n_pairs": len(edges),
             "pairs": self._pairs(),
+            "folded": [[int(place), int(self.lines.speaker[place])] for place in np.flatnonzero(~self.lines.speaks)],
+            "signs": [[place, sign] for place, sign in enumerate(self.lines.signs) if sign],
             "pictures": self.pictures,
             "heatmap": self._heatmap(),
             "network": self._network(),
@@ -205,8 +207,6 @@ class _Summary:
             "n": edges.found.n[kept].tolist(),
             "found": self.is_found.astype(int).tolist(),
             "missed": self.is_missed.astype(int).tolist(),
-            "line": None if self.lines.speaks.all() else self.lines.speaker.tolist(),
-            "sign": self.lines.signs if any(self.lines.signs) else None,
             "remark": [edges.remark(edge) for edge in kept.tolist()] if is_rdc else None,
         }
 

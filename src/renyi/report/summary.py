@@ -226,8 +226,8 @@ NO_FINDING = "·"
 
 
 def number(value: float | None, /, digits: int = 3) -> str:
-    """A coefficient."""
-    return "–" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+    """A coefficient; what is rounded to 0 has no sign."""
+    return "–" if value is None or math.isnan(value) else f"{value:z.{digits}f}"
 
 
 def pvalue(value: float, /, digits: int = 0) -> str:

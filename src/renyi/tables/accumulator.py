@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, Literal
 
 from renyi.allpairs.compare import PERMUTATIONS
 from renyi.allpairs.edges import Edges
@@ -22,8 +23,8 @@ from renyi.compute.threads import ahead, available_cores, in_threads, stream
 from renyi.data.align import Missing
 from renyi.data.notes import Notes
 from renyi.data.table import Table, too_few_rows
-from renyi.data.types import MAX_LEVELS, Override, check_max_levels
-from renyi.errors import InputError, check_choice, count
+from renyi.data.types import MAX_LEVELS, check_max_levels
+from renyi.errors import InputError, check_choice, count, must_be
 from renyi.inference.false_discovery import Correction
 from renyi.tables.budget import DEFAULT_MEMORY, bytes_of, capacity
 from renyi.tables.decided import Decided
@@ -65,6 +66,8 @@ class Accumulator:
 
     Parameters
     ----------
+    order : {"check", None}, default "check"
+        Whether to look if columns resemble their own previous rows, those of the same batch, which `notes` then say.
     target : str or list of str, optional
         A column that all others are compared with, several of numbers as one vector; by default all columns are
         compared with one another.
@@ -109,12 +112,13 @@ class Accumulator:
         others: Sequence[str] | None = None,
         measure: str | Measure[Any] = "rdc",
         missing: Missing = "pairwise",
-        types: Mapping[Any, Override] | None = None,
+        types: Mapping[Any, Any] | None = None,
         vectors: Mapping[Any, Sequence[Any]] | None = None,
         max_levels: int = MAX_LEVELS,
         correction: Correction = "bh",
         memory: str | int = DEFAULT_MEMORY,
         sample: int = SAMPLE,
+        order: Literal["check"] | None = "check",
     ) -> None:
         check_choice(correction, Correction, "correction")
         check_choice(missing, Missing, "missing")
@@ -128,7 +132,9 @@ class Accumulator:
             raise InputError(f"measure={measure!s} is not taken over batches, only the RDC is: load the table for it")
         self._settings = by.features
         self._settings.scalar_projection(2, FIXED_DRAW)
-        self._missing, self._correction = missing, correction
+        if order not in ("check", None):
+            raise must_be("order", "'check', or None for rows that have no order", order)
+        self._missing, self._correction, self._looks_at_order = missing, correction, order is not None
         self._asked = Asked.of(target, others, types, vectors)
         self._max_levels = check_max_levels(max_levels)
         self._memory, self._sample = bytes_of(memory), check_sample(sample)
@@ -384,9 +390,18 @@ class Accumulator:
             raise InputError("the passes over some pairs are lacking: pass the others that second_passes() gave")
         edges = Edges.joined([part.edges() for part in parts])
         table, other = self.tables
+        table = replace(table, notes=Notes((*table.notes.sentences(), *self.notes_on_order(*others))))
         if self._asked.goal is None:
             return DependenceMatrix.of(table, other, edges, correction=self._correction)
         return Screening.of(table, self._asked.goal, (), edges, correction=self._correction)
+
+    def notes_on_order(self, *others: "Accumulator") -> tuple[str, ...]:
+        """What is said where columns resemble their own previous row, after the last pass over all rows."""
+        if not self._looks_at_order or not isinstance(self._plan, Plan):
+            return ()
+        neighbours = {key: sums for part in (self, *others) for key, sums in part._folded.neighbours.items()}
+        note = self._plan.note_on_order(neighbours)
+        return (note,) if note else ()
 
     @property
     def tables(self) -> tuple[Table, Table | None]:

@@ -54,10 +54,11 @@ def matrix(
     device: Any = None,
     progress: bool = False,
 ) -> DependenceMatrix:
-    """Dependence of every pair of columns of a table, with p-values and false discovery control.
+    """Every pair of columns of a table: how strongly they depend on each other, from 0 to 1, and how sure that is.
 
     Like `df.corr()`, for dependence of any form and columns of any type. Columns that say nothing (constant, empty,
-    identifiers) are left out and named in `.skipped`.
+    identifiers) are left out and named in `.skipped`. Rows are taken as independent of one another: pass `time` or
+    `groups` where they are not.
 
     Parameters
     ----------
@@ -77,9 +78,10 @@ def matrix(
     missing : {"pairwise", "listwise", "raise"}, default "pairwise"
         "pairwise" ranks every column over its own observed rows and compares two on the rows both have; "listwise"
         drops rows with any missing cell first; "raise" refuses them.
-    types : mapping of str to {"number", "category", "date", "skip"}, optional
-        What columns are, where the decision shown in `.types` is not the one wanted. "number" reads text as numbers,
-        and cells that are none as missing; "date" reads text, or whole numbers such as 20240229.
+    types : mapping of str to {"number", "category", "date", "skip"} or list of labels, optional
+        What columns are, where the decision shown in `.types` is not the one wanted; `.types` of an earlier result is
+        taken, too. "number" reads text as numbers, and cells that are none as missing; "date" reads text, or whole
+        numbers such as 20240229. Labels in their order make ranks: {"size": ["low", "medium", "high"]}.
     vectors : mapping of str to sequence of str, optional
         Columns that are one variable together: {"location": ["lat", "lon"]}. They leave the table.
     max_levels : int, default 2000
@@ -134,12 +136,16 @@ def matrix(
     --------
     >>> import numpy as np
     >>> import renyi
-    >>> x = np.linspace(-1, 1, 500)
-    >>> found = renyi.matrix({"x": x, "x squared": x**2, "noise": np.random.default_rng(0).random(500)})
-    >>> found.coefficient.round(2)[0, 1]
-    np.float64(1.0)
-    >>> found.qvalues[0, 1] < 1e-9 < found.qvalues[0, 2]
-    np.True_
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(-1, 1, 500)
+    >>> table = {"x": x, "y": x**2 + 0.1 * rng.standard_normal(500), "noise": rng.random(500)}
+    >>> found = renyi.matrix(table)
+    >>> print(found)
+    DependenceMatrix: 500 rows, 3 columns, 3 tests: 1 dependence at a false discovery rate of 5 %
+      x  y  strength  trend       p       q    n
+      x  y     0.965         4e-171  1e-170  500  nonlinear
+    >>> found["x", "y"].strength > found["x", "noise"].strength
+    True
     """
     design = Design(time, groups, exchange, Adjustment.of(detrend, period), order)
     asked = Question(measure, missing, types, vectors, max_levels, correction, memory, sample, progress, design)
@@ -169,10 +175,10 @@ def pairs(
     device: Any = None,
     progress: bool = False,
 ) -> Pairs:
-    """The strongest pairs of a table too wide for a matrix.
+    """The strongest pairs of columns, of a table too wide for a matrix.
 
-    The pairs are ranked as by `renyi.matrix` while they are computed and only the strongest are kept. Their q-values
-    count every test that was made.
+    All pairs are looked at, ranked as by `renyi.matrix`, and only the strongest are kept. Their q-values count every
+    test that was made. Rows are taken as independent of one another: pass `time` or `groups` where they are not.
 
     Parameters
     ----------
@@ -205,10 +211,13 @@ def pairs(
     --------
     >>> import numpy as np
     >>> import renyi
-    >>> x = np.linspace(-1, 1, 500)
-    >>> found = renyi.pairs({"x": x, "y": x**2, "z": np.random.default_rng(0).random(500)}, top=1)
-    >>> found.n_tests, len(found), found.to_frame()["y"].tolist()
-    (3, 1, ['y'])
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(-1, 1, 500)
+    >>> table = {"x": x, "y": x**2 + 0.1 * rng.standard_normal(500), "noise": rng.random(500)}
+    >>> print(renyi.pairs(table, top=1))
+    Pairs: 500 rows, 3 columns, 3 tests: 1 dependence at a false discovery rate of 5 %
+      x  y  strength  trend       p       q    n
+      x  y     0.965         4e-171  1e-170  500  nonlinear
     """
     if correction == "holm":
         raise InputError("correction='holm' needs all p-values at once: pass 'bh', 'by' or 'bonferroni'")
@@ -260,7 +269,9 @@ def screen(
     device: Any = None,
     progress: bool = False,
 ) -> Screening:
-    """Dependence of every column of a table on one target.
+    """Every column of a table against one target, strongest first: how strong the dependence, and how sure.
+
+    Rows are taken as independent of one another: pass `time` or `groups` where they are not.
 
     Parameters
     ----------
@@ -290,10 +301,13 @@ def screen(
     --------
     >>> import numpy as np
     >>> import renyi
-    >>> x = np.linspace(-1, 1, 500)
-    >>> found = renyi.screen({"x": x, "y": x**2, "z": np.random.default_rng(0).random(500)}, "y")
-    >>> found.names
-    ('x', 'z')
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(-1, 1, 500)
+    >>> table = {"x": x, "y": x**2 + 0.1 * rng.standard_normal(500), "noise": rng.random(500)}
+    >>> print(renyi.screen(table, "y"))
+    Screening: 500 rows, 2 columns against y, 2 tests: 1 dependence at a false discovery rate of 5 %
+      column  strength  trend       p       q    n
+      x          0.965         4e-171  7e-171  500  nonlinear
     """
     design = Design(time, groups, exchange, Adjustment.of(detrend, period), order)
     asked = Question(measure, missing, types, vectors, max_levels, correction, memory, sample, progress, design)

@@ -80,6 +80,7 @@ class TableInBatches:
             max_levels=asked.max_levels,
             memory=asked.memory,
             sample=asked.sample,
+            order=asked.design.order,
             **roles,
         )
         if is_dask(table) or is_dask(other):
@@ -97,7 +98,8 @@ class _Passed:
     def __init__(self, passes: Iterable[Accumulator], notes: Iterable[str] = (), new_frame: Any = None, /) -> None:
         self._passes = tuple(passes)
         table, other = self._passes[0].tables
-        told = Notes((*notes, *table.notes.sentences()))
+        order = self._passes[0].notes_on_order(*self._passes[1:])
+        told = Notes((*notes, *table.notes.sentences(), *order))
         self.tables = replace(table, notes=told, new_frame=new_frame or table.new_frame), other
 
     def tiles(self) -> Iterator[Edges]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from renyi.allpairs.edges import Edges
 from renyi.compute.arrays import Index
 from renyi.inference.false_discovery import Correction
+from renyi.pair import showing
 from renyi.tables.dependence import Dependence, dependence_of
 from renyi.tables.result import Shown, TableResult
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from renyi.data.table import Table
 
 
@@ -76,3 +79,17 @@ class Screening(TableResult):
     def top(self, n: int = 20, *, fdr: float | None = None) -> Any:
         """The strongest columns at a false discovery rate, by default 0.05, as a frame."""
         return self._frame(self._found(n, fdr)[:n])
+
+    def plot(self, *, ax: Any = None) -> "Figure":
+        """Draw the strengths as bars, strongest first; what is no finding is pale and has no number.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        return cast("Figure", showing.report().plot_screening(self, ax=ax))

@@ -321,6 +321,33 @@ def test_meets_wcag_a_and_aa(visit, report, scheme):
 
 
 @pytest.mark.slow
+def test_what_changed_can_be_read_by_everybody(visit, folder):
+    from axe_playwright_python.sync_playwright import Axe
+
+    rng = np.random.default_rng(0)
+    long = "a column whose name nobody would want to read as a whole, but that somebody wrote"
+    parts = []
+    for slope in (2.0, -2.0):
+        x = rng.standard_normal(300)
+        parts.append(
+            {"x": x + slope, long: slope * x + rng.standard_normal(300), "gaps": np.where(x > slope, np.nan, x)}
+        )
+    path = renyi.compare(*parts).report(folder / "change.html")
+    rules = {"runOnly": {"type": "tag", "values": list(WCAG)}, "resultTypes": ["violations"]}
+    for scheme, width in (("light", 390), ("dark", 900)):
+        page = visit(path, color_scheme=scheme, viewport={"width": width, "height": 800})
+        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (background == "rgb(255, 255, 255)") == (scheme == "light")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        found = Axe().run(page, options=rules).response
+        assert found["passes"]
+        assert [(rule["id"], node["html"]) for rule in found["violations"] for node in rule["nodes"]] == []
+    # Names are cut where there is no room, and whole in their titles.
+    assert page.locator(".view svg").count() >= 3
+    assert page.locator(f'td bdi[title="{long}"]').first.inner_text() != long
+
+
+@pytest.mark.slow
 def test_download(visit, report):
     page = visit(report)
     page.fill("#search", "curve")

@@ -266,12 +266,10 @@ def _summed(parts: Sequence[Tensor]) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class Observed(DeviceFunctions):
-    """Which rows of columns are there, as 1 and 0: where places (rows, columns) are not the last one of their cells."""
+class _OfStack(DeviceFunctions):
+    """What is made of the columns of a stack, at the same rows."""
 
     stack: DeviceStack
-    dimension: int = 1
-    has_one_digit: ClassVar[bool] = True
 
     def __len__(self) -> int:
         return len(self.stack)
@@ -288,6 +286,14 @@ class Observed(DeviceFunctions):
     @property
     def dtype(self) -> Any:
         return self.stack.dtype
+
+
+@dataclass(frozen=True, eq=False)
+class Observed(_OfStack):
+    """Which rows of columns are there, as 1 and 0: where places (rows, columns) are not the last one of their cells."""
+
+    dimension: int = 1
+    has_one_digit: ClassVar[bool] = True
 
     def part(self, columns: slice, /) -> "Observed":
         return replace(self, stack=self.stack.part(columns))
@@ -344,10 +350,9 @@ class DeviceRows(DeviceFunctions):
 
 
 @dataclass(frozen=True, eq=False)
-class Weighted(DeviceFunctions):
+class Weighted(_OfStack):
     """Functions of columns times a weight of every row, which is `size` times `weights`."""
 
-    stack: DeviceStack
     weights: Tensor
     size: float
 
@@ -358,18 +363,10 @@ class Weighted(DeviceFunctions):
         size = largest / 2.0**_LOG_SIZE
         return cls(stack, (weights / size).to(stack.dtype), size)
 
-    def __len__(self) -> int:
-        return len(self.stack)
-
     @property
     def dimension(self) -> int:  # type: ignore[override]
         """Functions of a column."""
         return self.stack.dimension
-
-    @property
-    def n_rows(self) -> int:  # type: ignore[override]
-        """Rows of the table."""
-        return self.stack.n_rows
 
     @property
     def blocks(self) -> int:
@@ -378,14 +375,6 @@ class Weighted(DeviceFunctions):
     @property
     def width(self) -> int:
         return self.stack.width
-
-    @property
-    def device(self) -> Any:
-        return self.stack.device
-
-    @property
-    def dtype(self) -> Any:
-        return self.stack.dtype
 
     def operand(self, rows: slice, /, *, short: bool = False) -> Operand:
         whole = self.stack.operand(rows, short=True).to(self.dtype).sum(0)

@@ -24,6 +24,7 @@ from renyi.compute.arrays import Array
 from renyi.compute.threads import stream
 from renyi.errors import InputError
 from renyi.pair.independence import Permutations
+from renyi.pair.series import note_of_sums
 from renyi.pair.settings import Settings
 
 # Tables are made anew in every process, which takes less than to send them, and kept for the plans used last.
@@ -178,7 +179,18 @@ class Plan:
         variables = self._variables_read
         counts = {v.key: v.seen(rows[v.key]) for v in variables}
         heaviest = {v.key: heaviest_of(*rows[v.key][1:]) for v in variables if isinstance(v, VectorVariable)}
-        return BatchSums(n_rows, sums, counts, heaviest, self._drawn(parts, n_rows))
+        neighbours = {v.key: v.neighbours(rows[v.key][0]) for v in variables if isinstance(v, CellVariable)}
+        return BatchSums(n_rows, sums, counts, heaviest, self._drawn(parts, n_rows), neighbours)
+
+    def note_on_order(self, neighbours: Mapping[str, Array], /) -> str:
+        """What is said where columns resemble their own previous row within batches; empty where they do not."""
+        variables = {v.key: v for v in (*self.x, *self.y)}
+        columns = [
+            (v.column.name, v.counted.type == "date", neighbours[key])
+            for key, v in variables.items()
+            if isinstance(v, CellVariable)
+        ]
+        return note_of_sums(columns, len(variables))
 
     @property
     def has_sample(self) -> bool:
@@ -274,7 +286,7 @@ def _left_of(side: ColumnGroup) -> int:
 class BatchSums:
     """Sums over some rows, for every tile, how many rows every cell has, and how heavy the heaviest of vectors are.
 
-    And some of the rows, if these are kept.
+    And some of the rows, if these are kept, and sums over rows and those before them.
     """
 
     n_rows: int
@@ -282,6 +294,7 @@ class BatchSums:
     counts: dict[str, NDArray[np.int64]]
     heaviest: dict[str, tuple[Array, ...]]
     sample: RowSample
+    neighbours: dict[str, Array]
 
     def __add__(self, other: "BatchSums") -> "BatchSums":
         return BatchSums(
@@ -290,4 +303,5 @@ class BatchSums:
             {key: counts + other.counts[key] for key, counts in self.counts.items()},
             {key: tuple(map(np.maximum, heaviest, other.heaviest[key])) for key, heaviest in self.heaviest.items()},
             self.sample + other.sample,
+            {key: sums + other.neighbours[key] for key, sums in self.neighbours.items()},
         )

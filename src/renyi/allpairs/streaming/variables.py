@@ -1,7 +1,7 @@
 """Columns whose rows are read in batches: what is prepared of their counts, and what a batch has of them."""
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,6 +18,7 @@ from renyi.basis.random_features import FIXED_DRAW
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Column
 from renyi.data.exact import FineCoder, beyond
+from renyi.inference.serial import neighbour_sums, of_cells
 from renyi.pair.bases import check_basis
 from renyi.pair.prepare import Prepared
 from renyi.pair.settings import Settings
@@ -115,6 +116,15 @@ class CellVariable(BatchVariable):
 
     def seen(self, rows: tuple[Any, ...], /) -> NDArray[np.int64]:
         return np.bincount(rows[0], minlength=self.n_cells + 1).astype(np.int64)
+
+    @cached_property
+    def _neighbours(self) -> Array:
+        """What neighbours are compared by, for every cell and for missing rows."""
+        return of_cells(self.counted.counts, is_category=self.counted.kind == "category")
+
+    def neighbours(self, codes: NDArray[Any], /) -> Array:
+        """Sums over the consecutive rows of a batch."""
+        return neighbour_sums(self._neighbours[codes], codes != self.n_cells)
 
     def shown_rows(self, which: Index, *cells: Any) -> tuple[NDArray[Any], Mask]:
         part = part_of(_at(cells[0], which), self.column.name, self.counted.override)

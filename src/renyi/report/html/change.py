@@ -8,44 +8,33 @@ from typing import Any
 from renyi.change.result import Comparison
 from renyi.errors import load
 from renyi.report import change
-from renyi.report.files import written_whole
-from renyi.report.html.page import asset, check_report, json_of, policy_of
+from renyi.report.html.page import asset, environment_of_pages, policy_of, write_document
 from renyi.report.summary import number, pvalue, short
 
-_SHOWN = 10
+_SHOWN, _FIRST_SHOWN = 10, 20
 _NUMBER = "text-align:right;padding:2px 10px;font-variant-numeric:tabular-nums"
 _NAME = "text-align:left;padding:2px 10px"
 
 
 def write_comparison(found: Comparison, path: str | PathLike[str], q: float, title: str, /) -> Path:
     """Write what changed, as JSON where the name of the file ends so, else as a page; and say where it is."""
-    target = Path(path)
-    check_report(target)
-    document = change.document_of(found, q, title)
-    text = json_of(document) + "\n" if target.suffix.lower() == ".json" else page_of_change(document)
-    with written_whole(target) as part:
-        part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
-    return target
+    return write_document(path, lambda: change.document_of(found, q, title), page_of_change)
 
 
 def page_of_change(document: dict[str, Any], /) -> str:
     """The page of a comparison."""
-    jinja2 = load("jinja2", extra="report")
-    environment = jinja2.Environment(
-        autoescape=True,
-        loader=jinja2.FunctionLoader(asset),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    jinja2, environment = load("jinja2", extra="report"), environment_of_pages()
     environment.filters |= {
         "number": lambda value: number(value, 2),
-        "p": lambda value: pvalue(value) if value else "–",
+        "p": lambda value: "–" if value is None else pvalue(value),
+        "short": short,
     }
     style = asset("style.css") + asset("change.css")
     page: str = environment.get_template("change.html").render(
-        document=document, style=jinja2.utils.markupsafe.Markup(style), policy=policy_of(None, style)
+        document=document,
+        shown=_FIRST_SHOWN,
+        style=jinja2.utils.markupsafe.Markup(style),
+        policy=policy_of(None, style),
     )
     return page
 

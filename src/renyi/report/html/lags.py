@@ -7,8 +7,7 @@ from typing import Any
 
 from renyi.errors import load
 from renyi.report import lags
-from renyi.report.files import written_whole
-from renyi.report.html.page import asset, check_report, json_of, policy_of
+from renyi.report.html.page import asset, environment_of_pages, policy_of, write_document
 from renyi.report.summary import number, pvalue
 from renyi.series.result import Lags
 
@@ -19,26 +18,12 @@ _NAME = "text-align:left;padding:2px 10px"
 
 def write_lags(found: Lags, path: str | PathLike[str], q: float, title: str, /) -> Path:
     """Write what was found, as JSON where the name of the file ends so, else as a page; and say where it is."""
-    target = Path(path)
-    check_report(target)
-    document = lags.document_of(found, q, title)
-    text = json_of(document) + "\n" if target.suffix.lower() == ".json" else page_of_lags(document)
-    with written_whole(target) as part:
-        part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
-    return target
+    return write_document(path, lambda: lags.document_of(found, q, title), page_of_lags)
 
 
 def page_of_lags(document: dict[str, Any], /) -> str:
     """The page of lags."""
-    jinja2 = load("jinja2", extra="report")
-    environment = jinja2.Environment(
-        autoescape=True,
-        loader=jinja2.FunctionLoader(asset),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    jinja2, environment = load("jinja2", extra="report"), environment_of_pages()
     environment.filters |= {
         "number": lambda value: number(value, 2),
         "p": lambda value: pvalue(value) if value is not None else "–",

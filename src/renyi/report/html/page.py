@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Callable
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
@@ -23,11 +24,17 @@ _UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
 def write_report(result: Result, path: str | PathLike[str], options: ReportOptions, /) -> Path:
     """Write a report, as JSON where the name of the file ends so, else as a page; and say where it is."""
+    return write_document(path, lambda: document_of(result, options), page_of)
+
+
+def write_document(
+    path: str | PathLike[str], made: Callable[[], dict[str, Any]], page: Callable[[dict[str, Any]], str], /
+) -> Path:
+    """Write a document, which is made once the path has been checked, as JSON or as its page; and say where it is."""
     target = Path(path)
     check_report(target)
-    is_json = target.suffix.lower() == ".json"
-    document = document_of(result, options)
-    text = json_of(document) + "\n" if is_json else page_of(document)
+    document = made()
+    text = json_of(document) + "\n" if target.suffix.lower() == ".json" else page(document)
     with written_whole(target) as part:
         # Half of a character, which a name may have, is spelled out.
         part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
@@ -44,10 +51,10 @@ def check_report(path: Path, /) -> None:
     check_writable(path)
 
 
-def page_of(document: dict[str, Any], /) -> str:
-    """The page of a document."""
+def environment_of_pages() -> Any:
+    """How all pages are made of their templates."""
     jinja2 = load("jinja2", extra="report")
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         autoescape=True,
         loader=jinja2.FunctionLoader(asset),
         undefined=jinja2.StrictUndefined,
@@ -55,6 +62,11 @@ def page_of(document: dict[str, Any], /) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+
+
+def page_of(document: dict[str, Any], /) -> str:
+    """The page of a document."""
+    jinja2, environment = load("jinja2", extra="report"), environment_of_pages()
     script, style = "\n".join(["(() => {", '"use strict";', *map(asset, _SCRIPTS), "})();"]), asset("style.css")
     page: str = environment.get_template("report.html").render(
         document=document,

@@ -50,6 +50,7 @@ class PairFound:
         ]
         if not self.given:
             said += [("Pearson", number(self.pearson)), ("Spearman", number(self.spearman))]
+        said += [("note", note) for note in result.notes]
         return [(label, text) for label, text in said if text]
 
     def _described(self, column: Column) -> str:
@@ -96,6 +97,7 @@ class PairFound:
             "interval": list(result.confidence_interval()),
             "no_interval": result.no_interval,
             "remark": result.remark,
+            "n_effective": result.n_effective,
             "p": result.pvalue,
             "log10_p": result.log_pvalue / np.log(10),
             "statistic": result.statistic,
@@ -142,8 +144,8 @@ def text_of_dependence(found: Dependence, /) -> str:
         ("p", pvalue(found.pvalue, 1)),
         ("q", pvalue(found.qvalue, 1)),
         ("kind", kind_of(x, y, strength=found.strength, linear=linear) if has_words else ""),
-        ("Pearson", number(found.pearson)),
-        ("Spearman", number(found.spearman)),
+        ("Pearson", "" if np.isnan(found.pearson) else number(found.pearson)),
+        ("Spearman", "" if np.isnan(found.spearman) else number(found.spearman)),
     ]
     return _lined_up([(label, text) for label, text in said if text])
 
@@ -175,6 +177,8 @@ def _without(rows: tuple[int, ...]) -> str:
 
 
 def _calibration(result: TestResult) -> str:
+    if result.n_effective is not None:
+        return f"by shifts, rows are worth {count(round(result.n_effective), 'independent row')}"
     if result.n_resamples is None:
         return "by theory"
     return f"by {count(result.n_resamples, 'permutation')}, {pvalue(result.floor or np.nan, 1)} at the least"

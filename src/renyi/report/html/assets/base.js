@@ -37,7 +37,7 @@ const shortened = (text, most) => {
 
 // Numbers.
 const fixed = (value, digits = 3) =>
-  value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−");
+  value === null || value === undefined ? "–" : value.toFixed(digits).replace(/^-(?=[0.]+$)/, "").replace("-", "−");
 // What chance alone may have made has no number.
 const shownStrength = (k, digits = 3) => (pairs.found[k] ? fixed(strength[k], digits) : "·");
 const grouped = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, ",");
@@ -56,8 +56,9 @@ const compact = (value) => {
 };
 
 // The pair that speaks for a pair: itself, unless it is one of columns that are nearly the same.
-const speakerOf = (k) => (pairs.line ? pairs.line[k] : k);
-const signOf = (k) => (pairs.sign ? pairs.sign[k] : "");
+const speakers = new Map(report.folded), signs = new Map(report.signs);
+const speakerOf = (k) => speakers.get(k) ?? k;
+const signOf = (k) => signs.get(k) ?? "";
 
 // Colours come from the style sheet, so that a theme has one place.
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

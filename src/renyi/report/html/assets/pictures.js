@@ -24,16 +24,19 @@ function miniature(k) {
   const detail = detailOf.get(k) ?? {}, ends = [pairs.x[k], pairs.y[k]];
   if (!ends.every((column) => columns[column].levels || columns[column].limits)) return smallCloud(k, detail);
   const both = ends.map((column) => (columns[column].sample ? withLevels(columns[column]) : columns[column]));
-  const isTurned = both[1].levels && !both[0].levels, [x, y] = isTurned ? [...both].reverse() : both;
+  const isTurned = both[1].levels ? !both[0].levels : isAlong(detail.words ?? "", ...both), [x, y] = isTurned ? [...both].reverse() : both;
   const drawn = smallFrame(isTurned ? [...ends].reverse() : ends, [x, y].map(({ label, levels, limits, type }) => ({ label, levels, limits, type })));
   const known = x.sample && y.sample ? x.sample.map((_, row) => row).filter((row) => x.sample[row] !== null && y.sample[row] !== null) : [];
   const hasLevels = (column) => Boolean(columns[column].levels);
   if (x.levels && y.levels) drawCounts(drawn, known.length || !ends.every(hasLevels) ? counted(known, x, y) : detail.data);
   else if (x.levels) drawBoxes(drawn, ends.some(hasLevels) && detail.boxes ? detail.boxes : boxesOf(known, x, y));
-  else if (detail.data) drawCounts(drawn, detail.data);
+  else if (detail.data) drawCounts(drawn, isTurned ? transposed(detail.data) : detail.data);
   else drawPoints(drawn, known.slice(0, MOST_SMALL_POINTS).map((row) => [x.sample[row], y.sample[row]]));
   return drawn.svg;
 }
+const transposed = ({ shape: [nX, nY], counts }) => ({ shape: [nY, nX], counts: Array.from({ length: nX * nY }, (_, at) => counts[(at % nX) * nY + Math.floor(at / nX)]) });
+// Where words tell what x does along y, y is drawn along the bottom.
+const isAlong = (words, x, y) => !x.levels && words.startsWith(`${x.label} `) && !words.startsWith(`${x.label} and `) && !words.startsWith(`${y.label} `);
 const withLevels = (column) => {
   const values = column.levels || column.type === "date" ? [] : [...new Set(column.sample)].filter((value) => value !== null).sort((a, b) => a - b);
   if (!values.length || values.length > MOST_SMALL_LEVELS) return column;

@@ -36,7 +36,7 @@ function withBar(k) {
 }
 
 // The second name, after the sign for what it is to the first; and a button for the pairs that are told with this one.
-const isFolded = () => pairs.line && !byId("unfold").checked;
+const isFolded = () => speakers.size > 0 && !byId("unfold").checked;
 function partner(k) {
   const folded = isFolded(), sign = folded && signOf(k), told = (folded && table.told.get(k)) || [];
   const link = make("a", { href: linkTo(k), tabindex: -1, title: columns[pairs.y[k]].name }, nameOf(pairs.y[k]));
