@@ -65,7 +65,7 @@ docs: $(VENV)/.docs
 pictures: $(VENV)/.test
 	@cd $(ROOT) && $(BIN)/python docs/make_pictures.py && $(BIN)/python docs/make_reference.py
 	@cd $(ROOT) && $(BIN)/python docs/make_features.py && $(BIN)/python docs/make_theory.py && $(BIN)/python docs/notebooks.py
-	@cd $(ROOT) && $(BIN)/python benchmarks null_pvalues
+	@cd $(ROOT) && $(BIN)/python benchmarks null_pvalues && $(BIN)/python benchmarks power_picture
 	@cd $(ROOT) && $(BIN)/python benchmarks measure_tables && $(BIN)/python benchmarks comparison_tables
 	@cd $(ROOT) && $(BIN)/python benchmarks selection_tables && $(BIN)/python benchmarks time_tables && $(BIN)/python benchmarks scale_tables
 

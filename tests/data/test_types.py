@@ -151,3 +151,58 @@ def test_what_is_left_out_has_a_cause():
         "not wanted": Cause.ASKED,
     }
     assert found.causes.keys() == found.skipped.keys()
+
+
+ORDER = {"size": ["low", "medium", "high"]}
+
+
+@pytest.fixture
+def sized(rng):
+    x = rng.standard_normal(300)
+    size = np.array(["low", "medium", "high"])[np.digitize(x, [-0.5, 0.5])]
+    return pd.DataFrame(
+        {"size": size, "x": x, "flag": x > 1, "day": pd.date_range("2024", periods=300), "n": rng.random(300)}
+    )
+
+
+def test_labels_in_an_order_are_ranks(sized):
+    found = renyi.matrix(sized, types=ORDER)
+    assert found.types["size"] == "ordered"
+    assert found.spearman[0, 1] > 0.9
+    cells = pd.Categorical(sized["size"], ORDER["size"], ordered=True)
+    expected = renyi.matrix(sized.assign(size=cells))
+    for name in ("coefficient", "pvalues", "spearman"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    in_batches = renyi.matrix([sized[:100], sized[100:]], types=ORDER, memory="1MB")
+    assert in_batches.types["size"] == "ordered"
+    assert in_batches.coefficient == pytest.approx(expected.coefficient, abs=1e-6, nan_ok=True)
+    numbers = sized.assign(size=sized["size"].map({"low": 3, "medium": 1, "high": 2}))
+    turned = renyi.matrix(numbers, types={"size": [3, 1, 2]})
+    np.testing.assert_array_equal(turned.coefficient, expected.coefficient)
+
+
+@pytest.mark.parametrize(
+    ("types", "message"),
+    [
+        ({"size": ["low", "high"]}, "row [0-9]+ holds 'medium': add it to the list"),
+        ({"size": ["low"]}, "must be at least 2 different labels, the lowest first, got"),
+        ({"size": ["low", "low", "high"]}, "must be at least 2 different labels"),
+        ({"day": ["low", "high"]}, "types orders labels of 'day', which holds date"),
+        ({"x": "boolean"}, "types says that 'x' is a boolean, and it holds numbers: leave it out of types"),
+        ({"size": "ordered"}, "is an ordered category, and it holds text"),
+    ],
+)
+def test_an_order_that_does_not_fit_is_refused(types, message, sized):
+    with pytest.raises(InputError, match=message):
+        renyi.matrix(sized, types=types)
+
+
+def test_types_of_a_result_can_be_passed_back(sized):
+    vectors = {"both": ["x", "n"]}
+    found = renyi.matrix(sized.assign(m=sized["x"] ** 2), vectors=vectors)
+    assert {*found.types.values()} == {"category", "boolean", "date", "vector", "number"}
+    again = renyi.matrix(sized.assign(m=sized["x"] ** 2), vectors=vectors, types=found.types)
+    assert again.types == found.types
+    np.testing.assert_array_equal(again.pvalues, found.pvalues)
+    batches = renyi.matrix([sized[:100], sized[100:]], types=renyi.matrix(sized).types)
+    assert batches.types == renyi.matrix(sized).types

@@ -13,7 +13,7 @@ from renyi.change.result import Comparison
 from renyi.change.sums import changed_pairs
 from renyi.data.column import Column
 from renyi.data.notes import Notes, Source
-from renyi.data.table import as_table, parts_of
+from renyi.data.table import as_table, checked_types, parts_of
 from renyi.data.types import Override, SkipError, convert, read
 from renyi.errors import InputError, cut
 from renyi.inference.change import FEWEST_ROWS
@@ -22,7 +22,7 @@ from renyi.inference.false_discovery import Correction
 LABELS = "reference", "new"
 
 
-def reference_of(data: Any, /, *, types: Mapping[Any, Override] | None, max_levels: int) -> Reference:
+def reference_of(data: Any, /, *, types: Mapping[Any, Any] | None, max_levels: int) -> Reference:
     """A table in memory without its rows."""
     table = as_table(data, "the reference", types=types, max_levels=max_levels)
     skipped = dict(table.skipped)
@@ -45,7 +45,7 @@ def checked(
     data: Any,
     /,
     *,
-    types: Mapping[Any, Override] | None,
+    types: Mapping[Any, Any] | None,
     correction: Correction,
     sampled: str = "",
 ) -> Comparison:
@@ -63,7 +63,7 @@ def checked(
         if own.name not in parts:
             continue
         try:
-            columns[own.name] = _like(own, parts[own.name], dict(types or {}).get(own.name), notes, retyped)
+            columns[own.name] = _like(own, parts[own.name], checked_types(types).get(own.name), notes, retyped)
         except SkipError as error:
             skipped[own.name] = f"in the new table: {error}"
         else:

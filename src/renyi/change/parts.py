@@ -12,7 +12,7 @@ from renyi.change.result import Comparison
 from renyi.compute.arrays import Index
 from renyi.data.column import Column
 from renyi.data.notes import Notes
-from renyi.data.table import check_known, parts_of
+from renyi.data.table import check_known, checked_types, parts_of
 from renyi.data.types import Override, SkipError, convert, read, shown
 from renyi.errors import InputError, count, cut
 from renyi.inference.false_discovery import Correction, adjust
@@ -92,7 +92,7 @@ def compared_parts(
     against: str,
     /,
     *,
-    types: Mapping[Any, Override] | None,
+    types: Mapping[Any, Any] | None,
     max_levels: int,
     correction: Correction,
     progress: bool,
@@ -101,7 +101,7 @@ def compared_parts(
     parts, new_frame = parts_of(table)
     by = str(by)
     check_known(by, parts, "the table", "by")
-    overrides = dict(types or {})
+    overrides = checked_types(types)
     notes = Notes()
     label = _typed(by, parts[by], overrides.get(by), notes)
     labels, codes = _parts_of(label)

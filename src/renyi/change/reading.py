@@ -49,7 +49,7 @@ class Together:
 
 
 def together(
-    before: Any, after: Any, labels: tuple[str, str], types: Mapping[Any, Override] | None, max_levels: int, /
+    before: Any, after: Any, labels: tuple[str, str], types: Mapping[Any, Any] | None, max_levels: int, /
 ) -> Together:
     """The common columns of two tables in memory."""
     notes = Notes(

@@ -67,7 +67,7 @@ def pair(
         terminal.say(f"{label:>12}  {text}", console, style="")
 
 
-def _pick(frame: Any, kinds: dict[str, str], x: str, y: str, given: list[str]) -> "Table":
+def _pick(frame: Any, kinds: dict[str, Any], x: str, y: str, given: list[str]) -> "Table":
     """The columns that a pair needs, typed as in a scan."""
     from renyi.data.table import as_table, check_known
     from renyi.errors import InputError
@@ -80,7 +80,7 @@ def _pick(frame: Any, kinds: dict[str, str], x: str, y: str, given: list[str]) -
     for name in kinds:
         check_known(name, frame.columns, "the table", "--type")
     wanted = {name: kind for name, kind in kinds.items() if name in named.values()}
-    table = as_table(frame.select(list(named.values())), types=wanted)  # type: ignore[arg-type]
+    table = as_table(frame.select(list(named.values())), types=wanted)
     for name, reason in table.skipped.items():
         raise InputError(f"{name!r} cannot be measured: {reason}")
     return table

@@ -29,7 +29,11 @@ Encoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of th
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line of a CSV is a row and no names.")]
 Types = Annotated[
     list[str] | None,
-    typer.Option("--type", metavar="COL=KIND", help="KIND: number, category, date or skip. Repeatable."),
+    typer.Option(
+        "--type",
+        metavar="COL=KIND",
+        help="KIND: number, category, date, skip, or labels in order: low<high. Repeatable.",
+    ),
 ]
 Given = Annotated[list[str] | None, typer.Option("--given", metavar="COL", help="Column to hold fixed. Repeatable.")]
 Time = Annotated[
@@ -83,19 +87,24 @@ def stop_on(n_found: int, said: str) -> None:
         raise typer.Exit(FOUND)
 
 
-def kinds_of(types: list[str] | None) -> dict[str, str]:
+def kinds_of(types: list[str] | None) -> dict[str, str | list[str]]:
     """The types that were asked for."""
     from typing import get_args
 
-    from renyi.data.types import Override
+    from renyi.data.types import Stated
     from renyi.errors import InputError
 
-    kinds = {}
+    kinds: dict[str, str | list[str]] = {}
     for override in types or []:
         name, _, kind = override.rpartition("=")
-        if not name or kind not in get_args(Override):
-            known = ", ".join(f"NAME={kind}" for kind in get_args(Override))
-            raise InputError(f"--type {override} is no type of a column: pass one of {known}")
+        if name and "<" in kind:
+            kinds[name] = kind.split("<")
+            continue
+        if not name or kind not in get_args(Stated):
+            known = ", ".join(f"NAME={kind}" for kind in get_args(Stated)[:4])
+            raise InputError(
+                f"--type {override} is no type of a column: pass one of {known}, or labels in order, as NAME='low<high'"
+            )
         kinds[name] = kind
     return kinds
 

@@ -261,7 +261,7 @@ def _without_order(array: NDArray[Any], label: str) -> InputError:
 
 def _text(label: str) -> InputError:
     return InputError(
-        f"{label} holds text, and text has no order to rank: declare it with renyi.categorical, or convert it to "
+        f"{label} holds text, and text has no order to rank: pass renyi.categorical(...) of it, or convert it to "
         "numbers"
     )
 

@@ -2,10 +2,10 @@
 
 import difflib
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from renyi.data.types import (
     Cause,
     Override,
     SkipError,
+    Stated,
     as_vector,
     check_max_levels,
     check_varies,
@@ -76,7 +77,7 @@ def as_table(
     argument: str = "the table",
     /,
     *,
-    types: Mapping[Any, Override] | None = None,
+    types: Mapping[Any, Any] | None = None,
     vectors: Mapping[Any, Sequence[Any]] | None = None,
     max_levels: int = MAX_LEVELS,
 ) -> Table:
@@ -350,9 +351,19 @@ def checked_types(types: Any, /) -> dict[str, Override]:
     if types is not None and not isinstance(types, Mapping):
         raise InputError(f"types={brief(types)} is no mapping: pass a dict, such as {{'zip': 'category'}}")
     overrides = {str(name): override for name, override in (types or {}).items()}
-    for name, override in overrides.items():
-        check_choice(override, Override, f"types[{name!r}]")
-    return overrides
+    return {name: _checked_type(name, override) for name, override in overrides.items()}
+
+
+def _checked_type(name: str, override: Any) -> Override:
+    """What a column is said to be: a type, or its labels in order."""
+    if isinstance(override, (list, tuple)):
+        if not all(isinstance(label, Hashable) for label in override) or len(set(override)) < max(2, len(override)):
+            raise InputError(
+                f"types[{name!r}] must be at least 2 different labels, the lowest first, got {brief(override)}"
+            )
+        return tuple(override)
+    check_choice(override, Stated, f"types[{name!r}]")
+    return cast(Stated, override)
 
 
 def checked_vectors(vectors: Any, parts: Collection[str], argument: str, /) -> dict[str, list[str]]:
@@ -383,10 +394,12 @@ def checked_overrides(
     types: Any, vectors: Any, names: Collection[str], argument: str = "the tables", /
 ) -> tuple[dict[str, Override], dict[str, list[str]]]:
     """What is asked of columns of these names, their names as text."""
-    overrides = checked_types(types)
+    overrides, groups = checked_types(types), checked_vectors(vectors, names, argument)
+    # The types of a result have its vectors as well.
+    overrides = {name: kind for name, kind in overrides.items() if not (kind == "vector" and name in groups)}
     for name in overrides:
         check_known(name, names, argument, "types")
-    return overrides, checked_vectors(vectors, names, argument)
+    return overrides, groups
 
 
 def check_known(name: str, parts: Collection[str], argument: str, where: str, /) -> None:

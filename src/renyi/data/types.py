@@ -32,7 +32,12 @@ from renyi.data.spelled import (
 from renyi.errors import InputError, RenyiError, count, is_integer
 
 Type = Literal["number", "category", "boolean", "ordered", "date", "time", "duration", "vector"]
-Override = Literal["number", "category", "date", "skip"]
+# What a column may be said to be; what tables say in `.types` can be passed back.
+Stated = Literal["number", "category", "date", "skip", "boolean", "ordered", "time", "duration", "vector"]
+# Or its labels in their order, the lowest first.
+Override: TypeAlias = Stated | tuple[Hashable, ...]
+# Types that a column has or has not: nothing is made into them.
+_AS_THEY_ARE = ("boolean", "ordered", "time", "duration", "vector")
 Typed: TypeAlias = tuple[Column, Type]
 # Text is a category until all of its cells have shown what they spell.
 Raw: TypeAlias = tuple[Column, Type | Literal["text"]]
@@ -49,6 +54,8 @@ _LARGEST_DISTINCT = 0.5
 _FIRST_ROWS = 64
 _OTHER = "(other)"
 _KINDS: dict[str, Type] = {"M": "date", "m": "duration", "b": "boolean"}
+_NAMED = {"boolean": "a boolean", "ordered": "an ordered category", "vector": "a vector"}
+_HELD = {"category": "labels", "boolean": "booleans", "ordered": "ordered labels", "text": "text"}
 _NUMBERS = (int, float, np.bool_, np.integer, np.floating, Decimal)
 
 
@@ -206,6 +213,13 @@ def convert(
 ) -> Typed:
     """The column as the user wants it, or as it is; notes take what had to be decided about text."""
     notes = Notes() if notes is None else notes
+    if isinstance(override, tuple):
+        return _in_order(column, kind, override), "ordered"
+    if override in _AS_THEY_ARE and kind != override:
+        raise InputError(
+            f"types says that {column.name!r} is {_NAMED.get(str(override), override)}, and it holds "
+            f"{_HELD.get(kind, f'{kind}s')}: leave it out of types, or convert the column"
+        )
     if kind == "text":
         return _from_text(column, override, notes)
     if override is None or kind == override:
@@ -219,6 +233,24 @@ def convert(
     if override == "date":
         return _as_dates(column, kind, notes), "date"
     return _parsed(column) if kind in ("category", "boolean", "ordered") else column, "number"
+
+
+def _in_order(column: Column, kind: Type | Literal["text"], order: tuple[Hashable, ...]) -> Column:
+    """Labels as ranks in an order that the user gives, the lowest first."""
+    if kind in ("date", "time", "duration", "vector"):
+        raise InputError(f"types orders labels of {column.name!r}, which holds {_HELD.get(kind, kind)}: leave it out")
+    labels = column if column.is_category or kind == "text" else _as_category(column, kind)
+    place = {label: code for code, label in enumerate(order)}
+    moved = np.array([place.get(level, -1) for level in labels.levels], dtype=np.intp)
+    codes = moved[labels.values] if len(moved) else labels.values
+    unknown = (codes < 0) & ~labels.gaps
+    if unknown.any():
+        row = int(unknown.argmax())
+        raise InputError(
+            f"types orders {column.name!r} by {len(order):,} labels, and row {row:,} holds "
+            f"{labels.levels[labels.values[row]]!r}: add it to the list, or make such cells missing"
+        )
+    return replace(labels, kind="number", values=np.maximum(codes, 0), levels=order)
 
 
 def _as_category(column: Column, kind: Type) -> Column:

@@ -11,7 +11,7 @@ from renyi.change.api import SAMPLE
 from renyi.change.checking import checked, reference_of
 from renyi.change.result import Comparison, check_correction
 from renyi.change.sampling import in_memory
-from renyi.data.types import MAX_LEVELS, Override, check_max_levels
+from renyi.data.types import MAX_LEVELS, check_max_levels
 from renyi.inference.false_discovery import Correction
 from renyi.selection.inputs import is_frame
 from renyi.sklearn.arguments import as_array
@@ -67,7 +67,7 @@ class ChangeDetector(BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        types: Mapping[Any, Override] | None = None,
+        types: Mapping[Any, Any] | None = None,
         max_levels: int = MAX_LEVELS,
         correction: Correction = "bh",
         memory: str | int = DEFAULT_MEMORY,

@@ -23,7 +23,7 @@ from renyi.compute.threads import ahead, available_cores, in_threads, stream
 from renyi.data.align import Missing
 from renyi.data.notes import Notes
 from renyi.data.table import Table, too_few_rows
-from renyi.data.types import MAX_LEVELS, Override, check_max_levels
+from renyi.data.types import MAX_LEVELS, check_max_levels
 from renyi.errors import InputError, check_choice, count, must_be
 from renyi.inference.false_discovery import Correction
 from renyi.tables.budget import DEFAULT_MEMORY, bytes_of, capacity
@@ -112,7 +112,7 @@ class Accumulator:
         others: Sequence[str] | None = None,
         measure: str | Measure[Any] = "rdc",
         missing: Missing = "pairwise",
-        types: Mapping[Any, Override] | None = None,
+        types: Mapping[Any, Any] | None = None,
         vectors: Mapping[Any, Sequence[Any]] | None = None,
         max_levels: int = MAX_LEVELS,
         correction: Correction = "bh",

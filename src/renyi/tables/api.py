@@ -78,9 +78,10 @@ def matrix(
     missing : {"pairwise", "listwise", "raise"}, default "pairwise"
         "pairwise" ranks every column over its own observed rows and compares two on the rows both have; "listwise"
         drops rows with any missing cell first; "raise" refuses them.
-    types : mapping of str to {"number", "category", "date", "skip"}, optional
-        What columns are, where the decision shown in `.types` is not the one wanted. "number" reads text as numbers,
-        and cells that are none as missing; "date" reads text, or whole numbers such as 20240229.
+    types : mapping of str to {"number", "category", "date", "skip"} or list of labels, optional
+        What columns are, where the decision shown in `.types` is not the one wanted; `.types` of an earlier result is
+        taken, too. "number" reads text as numbers, and cells that are none as missing; "date" reads text, or whole
+        numbers such as 20240229. Labels in their order make ranks: {"size": ["low", "medium", "high"]}.
     vectors : mapping of str to sequence of str, optional
         Columns that are one variable together: {"location": ["lat", "lon"]}. They leave the table.
     max_levels : int, default 2000

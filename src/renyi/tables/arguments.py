@@ -18,7 +18,7 @@ from renyi.tables.accumulator import measure_of
 from renyi.tables.dependent_rows import Design
 from renyi.tables.roles import check_partners, within_vector
 
-Types: TypeAlias = Mapping[Any, Override] | None
+Types: TypeAlias = Mapping[Any, Override | str | Sequence[Any]] | None
 Vectors: TypeAlias = Mapping[str, Sequence[str]] | None
 
 
