@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from renyi.compute.arrays import Array, Mask
 
@@ -120,7 +120,7 @@ def has_trend(series: Sequence[Array], /) -> bool:
         return total > 0.0
     n, correlation = sum(map(len, series)), np.clip(products / left, -0.99, 0.99)
     explained = n * (total - left) / left * (1.0 - correlation) / (1.0 + correlation)
-    return bool(explained > chi2.isf(_LEAST_TREND, len(series)))
+    return bool(explained > chdtri(len(series), _LEAST_TREND))
 
 
 def in_order(codes: NDArray[Any], /, *, is_category: bool) -> bool:
