@@ -173,6 +173,7 @@ def test_commands_print_what_their_page_shows(tmp_path, monkeypatch):
         "benchmarks null_pvalues",
         "benchmarks scale_tables",
         "benchmarks selection_tables",
+        "benchmarks lag_tables",
         "benchmarks time_tables",
     ],
 )

@@ -2,6 +2,7 @@
 
 `python benchmarks lag_sizes [ROWS ...]` takes about half an hour on one core and writes results/lag_sizes.json. It goes
 round all cells, 250 pairs at a time, writes after each, and goes on from what is there: delete the file to begin anew.
+`python benchmarks lag_sizes given` does the same for conditional tests, which take rows as independent.
 """
 
 import os
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import renyi
 from harness import RESULTS, record
 from renyi.data.align import as_pair
 from renyi.data.seasons import Adjustment
@@ -68,10 +70,20 @@ def some_pairs(name: str, n: int, first: int) -> dict[str, int]:
     return counts | {"pairs": AT_ONCE, "noted": int(noted.sum()), "0.05 and not noted": unnoted}
 
 
-def main(lengths: list[int]) -> None:
+def given() -> dict[str, Any]:
+    """How often two series are called dependent given a third one, all three without relation."""
+    rng, process = np.random.default_rng(9), PROCESSES["AR 0.9"]
+    pvalues = [renyi.conditional_test(*(process(500, rng) for _ in range(3))).pvalue for _ in range(AT_ONCE)]
+    return {"process": "AR 0.9", "n": 500, "pairs": AT_ONCE, "0.05": int(np.sum(np.array(pvalues) < 0.05))}
+
+
+def main(lengths: list[int], *, is_given: bool) -> None:
     target = RESULTS / "lag_sizes.json"
-    rows = json.loads(target.read_text())["results"]["rows"] if target.exists() else []
-    cells = {(row["process"], row["n"]): row for row in rows}
+    found: dict[str, Any] = json.loads(target.read_text())["results"] if target.exists() else {"rows": []}
+    if is_given:
+        record("lag_sizes", found | {"given": given()})
+        return
+    cells = {(row["process"], row["n"]): row for row in found["rows"]}
     for first in range(0, N_PAIRS, AT_ONCE):
         for n in lengths or LENGTHS:
             for name in CASES:
@@ -81,8 +93,10 @@ def main(lengths: list[int]) -> None:
                 for key, number in some_pairs(name, n, first).items():
                     row[key] = row.get(key, 0) + number
                 print(row, flush=True)
-                record("lag_sizes", {"levels": LEVELS, "max_lag": MAX_LAG, "rows": list(cells.values())})
+                whole = {"levels": LEVELS, "max_lag": MAX_LAG, "rows": list(cells.values())}
+                record("lag_sizes", found | whole)
 
 
 if __name__ == "__main__":
-    main([int(argument) for argument in sys.argv[1:]])
+    asked = sys.argv[1:]
+    main([int(argument) for argument in asked if argument != "given"], is_given="given" in asked)

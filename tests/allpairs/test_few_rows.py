@@ -21,8 +21,10 @@ def short(n, rng, n_columns=9):
     return pd.DataFrame(np.where(missing, np.nan, x), columns=[f"x{k}" for k in range(n_columns)])
 
 
+@pytest.mark.parametrize("is_large", [False, True])
 @pytest.mark.parametrize("n", [12, 40, FEW_ROWS + 30, 200])
-def test_every_pair_has_the_answer_that_it_has_by_itself(n, rng):
+def test_every_pair_has_the_answer_that_it_has_by_itself(n, is_large, rng, monkeypatch):
+    monkeypatch.setattr(few_rows, "are_many", lambda _: is_large)
     table = short(n, rng)
     found = renyi.matrix(table)
     for i, x in enumerate(table):

@@ -148,3 +148,13 @@ def test_batches_are_looked_at_within_themselves(rng, frame):
     assert note_of_batches(frame.drop(columns="kind").sort_values("a"), 2) == []
     with pytest.raises(renyi.InputError, match="order must be 'check'"):
         renyi.Accumulator(order="yes")
+
+
+def test_tensors_are_looked_at(frame):
+    torch = pytest.importorskip("torch")
+    tensors = {name: torch.tensor(frame[name].to_numpy()) for name in "abcd"}
+    found = renyi.matrix(tensors)
+    assert found.notes[-1].startswith("4 of 4 columns ('a', 'b', 'c' and 1 more) resemble their own previous row")
+    assert renyi.screen(tensors, "a").notes[-1].startswith("4 of 4 columns")
+    mixed = {name: values[torch.randperm(300, generator=torch.manual_seed(0))] for name, values in tensors.items()}
+    assert renyi.matrix(mixed).notes == renyi.matrix(tensors, order=None).notes == ()

@@ -8,7 +8,7 @@ orthonormal there, by the rules of a single pair.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -84,8 +84,7 @@ class _Known(NamedTuple):
     ties: Array
     log_arrangements: Array
 
-    @property
-    def log_pvalue(self) -> Array:
+    def log_pvalue(self, *, tabulated: bool) -> Array:
         """By the null distribution, NaN where none holds, or where there is no coefficient."""
         found = np.full(len(self.n), np.nan)
         is_there = ~np.isnan(self.coefficient) & (self.dimensions_of_test > 0).all(axis=1)
@@ -101,7 +100,7 @@ class _Known(NamedTuple):
                     few_ties=have_few_ties(*self.ties[some].T),
                     log_arrangements=self.log_arrangements[some],
                     share=share_of_levels(has_levels),
-                    tabulated=are_many(len(self.n)),
+                    tabulated=tabulated,
                 )
         return found
 
@@ -145,12 +144,21 @@ class FewRows:
         return x.scales.is_number and y.scales.is_number and not (x.is_complete and y.is_complete)
 
     def batches(self, tiles: Iterable[tuple[ColumnGroup, ColumnGroup]], /) -> Iterator[tuple[Index, Index]]:
-        """The pairs of all tiles that are compared here, some at a time, by their positions."""
+        """The pairs of all tiles that are compared here, some at a time, by their positions.
+
+        Those on as many rows come together, so that few null distributions are looked up at a time.
+        """
         pairs = [pairs_of(x, y) for x, y in tiles if self.has(x, y)]
         if pairs:
             i, j = (np.concatenate(side) for side in zip(*pairs, strict=True))
-            for start in range(0, len(i), _PAIRS_AT_ONCE):
-                yield i[start : start + _PAIRS_AT_ONCE], j[start : start + _PAIRS_AT_ONCE]
+            for some in in_parts(np.argsort(self._common_rows[i, j], kind="stable"), _PAIRS_AT_ONCE):
+                yield i[some], j[some]
+
+    @cached_property
+    def _common_rows(self) -> Index:
+        """How many rows the columns of both sides have in common, by their positions."""
+        of_x, of_y = (self._observed[places].astype(np.float64) for places in (self._places[0], self._places[-1]))
+        return np.asarray((of_x @ of_y.T).astype(np.intp))
 
     def compare(self, i: Index, j: Index, /) -> FoundPairs:
         """Pairs of columns by their positions; those without a null distribution have no p-value yet."""
@@ -163,7 +171,7 @@ class FewRows:
             n=known.n,
             dimensions=known.dimensions,
             coefficient=known.coefficient,
-            log_pvalue=known.log_pvalue,
+            log_pvalue=known.log_pvalue(tabulated=are_many(self._common_rows.size)),
             pearson=None,
             spearman=trends[a] * trends[b] * known.first,
             is_permuted=np.zeros(len(i), dtype=bool),

@@ -101,7 +101,7 @@ class Basis:
     @property
     def is_of_number(self) -> bool:
         """Whether these are functions of the ranks of one number."""
-        return self.cell_counts is not None and self.feature_map is not None
+        return (self.counts is not None or self.codes is not None) and self.feature_map is not None
 
     @property
     def cell_counts(self) -> Index | None:

@@ -29,7 +29,11 @@ Encoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of th
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line of a CSV is a row and no names.")]
 Types = Annotated[
     list[str] | None,
-    typer.Option("--type", metavar="COL=KIND", help="KIND: number, category, date or skip. Repeatable."),
+    typer.Option(
+        "--type",
+        metavar="COL=KIND",
+        help="KIND: number, category, date, skip, or labels in order: low<high. Repeatable.",
+    ),
 ]
 Given = Annotated[list[str] | None, typer.Option("--given", metavar="COL", help="Column to hold fixed. Repeatable.")]
 Time = Annotated[

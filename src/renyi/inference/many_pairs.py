@@ -93,6 +93,8 @@ def log_pvalues_by_dimension(
         # Of blocks that end at the same functions the first one counts.
         is_first = may_be[pairs] & (np.argmax(keys[pairs] == key, axis=1) == which)
         pairs, which = pairs[is_first], which[is_first]
+        if len(pairs) == 0:
+            continue
         block = key >> 16, key & (2**16 - 1)
         products = of_x[block[0] - 1, pairs] * of_y[block[1] - 1, pairs]
         tail = _within_reach(roots[pairs, which], products / share**2, block, n[pairs], tabulated)
@@ -177,7 +179,8 @@ def _within_reach(roots: Array, bounds: Array, block: Block, n: Counts | int, ta
         return log_p, is_trusted
     near = flat_places(~is_far)
     is_trusted = namespace(roots).zeros_like(roots, dtype=bool)
-    log_p[near], is_trusted[near] = _tail_and_trust(roots[near], _some(bounds, near), block, n[near], tabulated)
+    if len(near):
+        log_p[near], is_trusted[near] = _tail_and_trust(roots[near], _some(bounds, near), block, n[near], tabulated)
     return log_p, is_trusted
 
 

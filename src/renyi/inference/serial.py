@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from renyi.compute.arrays import Array, Mask
 
@@ -54,21 +54,33 @@ def memory(first: Array, known: Mask | None = None, /) -> Memory:
 _FAR = 10
 
 
-def neighbour_sums(values: Array, known: Mask, /) -> Array:
+def neighbour_sums(values: Any, known: Any, /) -> Array:
     """Sums over consecutive rows, which add up over batches; values have mean 0 and variance 1 over all rows.
 
-    Steps up, steps down, pairs of neighbours, their products, pairs of rows far apart, and theirs.
+    Steps up, steps down, pairs of neighbours, their products, pairs of rows far apart, and theirs; of tensors, too.
     """
-    steps = np.diff(values)[known[1:] & known[:-1]]
-    near, far = (
-        values[lag:] * values[: max(len(values) - lag, 0)] * (known[lag:] & known[: max(len(values) - lag, 0)])
-        for lag in (1, _FAR)
+    both = known[1:] & known[:-1]
+    found = [((values[1:] > values[:-1]) & both).sum(), ((values[1:] < values[:-1]) & both).sum()]
+    for lag in (1, _FAR):
+        before = max(len(values) - lag, 0)
+        are_known = known[lag:] & known[:before]
+        found += [are_known.sum(), (values[lag:] * values[:before] * are_known).sum()]
+    return np.array([float(one) for one in found])
+
+
+def of_cells(counts: NDArray[Any], /, *, is_category: bool) -> Array:
+    """What neighbours are compared by, for cells of so many rows, and last for missing ones.
+
+    That are ranks, or whether a level is the commonest, with mean 0 and variance 1 over all rows.
+    """
+    n = max(int(counts.sum()), 1)
+    values = (
+        (np.arange(len(counts)) == counts.argmax()) - counts.max() / n
+        if is_category
+        else (np.cumsum(counts) - counts / 2) / n - 0.5
     )
-    n_far = np.count_nonzero(known[_FAR:] & known[: max(len(known) - _FAR, 0)])
-    return np.array(
-        [np.count_nonzero(steps > 0), np.count_nonzero(steps < 0), len(steps), near.sum(), n_far, far.sum()],
-        dtype=np.float64,
-    )
+    size = np.sqrt(np.sum(counts * values**2) / n)
+    return np.append(values / size if size > 0.0 else values, 0.0)
 
 
 def is_sorted(sums: Array, /) -> bool:
@@ -108,7 +120,7 @@ def has_trend(series: Sequence[Array], /) -> bool:
         return total > 0.0
     n, correlation = sum(map(len, series)), np.clip(products / left, -0.99, 0.99)
     explained = n * (total - left) / left * (1.0 - correlation) / (1.0 + correlation)
-    return bool(explained > chi2.isf(_LEAST_TREND, len(series)))
+    return bool(explained > chdtri(len(series), _LEAST_TREND))
 
 
 def in_order(codes: NDArray[Any], /, *, is_category: bool) -> bool:

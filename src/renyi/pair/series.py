@@ -14,7 +14,16 @@ from renyi.data.column import Column, as_floats
 from renyi.data.seasons import Adjustment
 from renyi.data.time import Timeline
 from renyi.errors import count, some
-from renyi.inference.serial import FEWEST_ROWS, Memory, has_trend, in_order, may_be_random_walk, memory
+from renyi.inference.serial import (
+    FEWEST_ROWS,
+    Memory,
+    has_trend,
+    in_order,
+    is_sorted,
+    may_be_random_walk,
+    memory,
+    memory_of_sums,
+)
 from renyi.inference.shifts import MOST_FUNCTIONS, Shifts, Spectra
 from renyi.pair.prepare import Prepared, prepare, together
 from renyi.pair.result import TestResult
@@ -141,6 +150,20 @@ def note_on_order(columns: Sequence[Column], scales: Sequence[Scales | None], /)
         left = [k for k in left if _memory(columns[k], scales[k], q).is_serial]
     dates = [columns[k].name for k in keys if k not in explaining]
     return said_of_order([columns[k].name for k in left], len(columns), dates[0] if len(dates) == 1 else "")
+
+
+def note_of_sums(columns: Sequence[tuple[str, bool, Array]], n_columns: int, /) -> str:
+    """The same from sums over neighbours of columns: their names, whether they are dates, and the sums.
+
+    Where rows are sorted by a column, unless that is a date, others resemble rows far before them, too.
+    """
+    keys = {name: is_date for name, is_date, sums in columns if memory_of_sums(sums).is_serial and is_sorted(sums)}
+    dates = [name for name, is_date in keys.items() if is_date]
+    beyond_far = len(dates) < len(keys)
+    left = [
+        name for name, _, sums in columns if name not in keys and memory_of_sums(sums, beyond_far=beyond_far).is_serial
+    ]
+    return said_of_order(left, n_columns, dates[0] if len(dates) == 1 else "")
 
 
 def said_of_order(names: Sequence[str], n_columns: int, /, date: str = "") -> str:

@@ -5,13 +5,14 @@ from typing import Any
 
 from renyi.data.seasons import Adjustment, Detrend
 from renyi.data.types import MAX_LEVELS, check_max_levels
-from renyi.errors import check_choice
+from renyi.errors import check_choice, must_be
 from renyi.inference.false_discovery import Correction
 from renyi.series.in_memory import lagged
 from renyi.series.reading import Asked, read
 from renyi.series.result import Lags
 from renyi.tables.arguments import Types, Vectors
 from renyi.tables.budget import DEFAULT_MEMORY
+from renyi.tables.dependent_rows import Design
 
 
 def lags(
@@ -86,6 +87,8 @@ def lags(
     """
     check_choice(correction, Correction, "correction")
     check_max_levels(max_levels)
-    adjustment = Adjustment.of(detrend, period)
-    asked = Asked(max_lag, time, groups, adjustment, types, vectors, max_levels, memory)
+    if time is None:
+        raise must_be("time", "True for rows in order, the name of a column, or a stamp for each row", time)
+    design = Design(time=time, groups=groups, adjustment=Adjustment.of(detrend, period))
+    asked = Asked(max_lag, design, types, vectors, max_levels, memory)
     return lagged(read(table, target, asked), int(max_lag), correction, progress=progress)

@@ -1,18 +1,17 @@
 """What is passed to `lags`: a table or two columns, stamps, groups; to columns in order of time."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from renyi.data.column import Column
-from renyi.data.notes import Notes
 from renyi.data.reader import as_column
-from renyi.data.seasons import Adjustment
-from renyi.data.table import Table, as_table, check_known, parts_of, too_few_columns
+from renyi.data.table import Table, as_table, too_few_columns
 from renyi.data.time import Timeline, timeline
 from renyi.errors import InputError, check_integer
 from renyi.tables.arguments import column_named, with_target
 from renyi.tables.batches import is_out_of_core, loaded_if_small
+from renyi.tables.dependent_rows import Design
 
 # Beyond a quarter of the rows too few are left at either end, and a circle of shifts has too few windows.
 _SHARE = 4
@@ -23,9 +22,7 @@ class Asked:
     """What is asked of a table in time."""
 
     max_lag: int
-    time: Any
-    groups: Any
-    adjustment: Adjustment
+    design: Design
     types: Any
     vectors: Any
     max_levels: int
@@ -60,22 +57,17 @@ def read(table: Any, target: Any, asked: Asked, /) -> Series:
             "rows in time are read as a whole, and this table is larger than memory= allows, or lies on a cluster: "
             "pass a larger memory=, or take means over longer steps of time first"
         )
-    notes = Notes()
-    parts, new_frame = parts_of(table, "the table", notes)
-    stamps, groups = _named(parts, asked.time, "time"), _named(parts, asked.groups, "groups")
-    rest = {name: cells for name, cells in parts.items() if name not in (_name(asked.time), _name(asked.groups))}
-    if not rest:
-        raise InputError("the table has no column beside time and groups: pass what is to be compared, too")
-    whole, goal = _typed(rest, target, asked)
-    line = timeline(stamps, groups, whole.n_rows)
+    design, types, roles = asked.design.columns_of(table, asked.types)
+    whole, goal = _typed(table, target, replace(asked, types=types))
+    line = timeline(design.time, design.groups, whole.n_rows)
     _check_reach(asked.max_lag, line)
-    adjusted = asked.adjustment(whole.columns, line)
-    skipped = {**whole.skipped, **adjusted.left_out}
+    adjusted = design.adjustment(whole.columns, line)
+    skipped = {name: why for name, why in {**whole.skipped, **adjusted.left_out}.items() if name not in roles}
     columns = adjusted.columns
     if goal in adjusted.left_out:
         raise InputError(f"target {goal!r} {adjusted.left_out[goal]}: pass another detrend and period")
     if len(columns) < 2:
-        raise too_few_columns(_without(whole, adjusted.columns, skipped), 2)
+        raise too_few_columns(replace(whole, columns=columns, skipped=skipped), 2)
     return Series(
         columns=columns,
         line=adjusted.line,
@@ -83,9 +75,9 @@ def read(table: Any, target: Any, asked: Asked, /) -> Series:
         target=goal,
         types={name: kind for name, kind in whole.types.items() if name not in skipped},
         skipped=skipped,
-        notes=(*notes.sentences(), *whole.notes.sentences(), *adjusted.notes),
+        notes=(*whole.notes.sentences(), *adjusted.notes),
         n_rows=whole.n_rows,
-        new_frame=new_frame,
+        new_frame=whole.new_frame,
     )
 
 
@@ -114,33 +106,16 @@ def _two_columns(x: Any, y: Any) -> dict[str, Any]:
     return dict(zip(names, columns, strict=True))
 
 
-def _name(argument: Any) -> str | None:
-    return argument if isinstance(argument, str) else None
-
-
-def _named(parts: Mapping[str, Any], argument: Any, role: str) -> Any:
-    """A column of the table, if an argument names one; else the argument."""
-    name = _name(argument)
-    if name is None:
-        return argument
-    check_known(name, list(parts), "the table", role)
-    return parts[name]
-
-
-def _typed(parts: dict[str, Any], target: Any, asked: Asked) -> tuple[Table, str | None]:
+def _typed(table: Any, target: Any, asked: Asked) -> tuple[Table, str | None]:
     settings = {"max_levels": asked.max_levels}
     if target is None:
-        table = as_table(parts, types=asked.types, vectors=asked.vectors, **settings)
-        if len(table.columns) < 2:
-            raise too_few_columns(table, 2)
-        return table, None
-    table, goal = with_target(parts, target, (), asked.types, asked.vectors, **settings)
-    column_named(table, goal, "target")
-    return table, goal
-
-
-def _without(table: Table, columns: Sequence[Column], skipped: Mapping[str, str]) -> Table:
-    return Table(tuple(columns), {}, dict(skipped), {}, table.n_rows, table.new_frame, Notes(), table.max_levels)
+        whole = as_table(table, types=asked.types, vectors=asked.vectors, **settings)
+        if len(whole.columns) < 2:
+            raise too_few_columns(whole, 2)
+        return whole, None
+    whole, goal = with_target(table, target, (), asked.types, asked.vectors, **settings)
+    column_named(whole, goal, "target")
+    return whole, goal
 
 
 def _check_reach(max_lag: int, line: Timeline) -> None:

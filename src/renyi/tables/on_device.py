@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from renyi.allpairs.device.compare import compared, compared_in_tiles
-from renyi.allpairs.device.ranking import Ranked, ranked
+from renyi.allpairs.device.ranking import Ranked, note_on_order, ranked
 from renyi.allpairs.device.reading import OnDevice, has_tensors, read_table, uploaded
 from renyi.allpairs.edges import Edges
 from renyi.data.table import Table, names_of, observed
@@ -37,6 +37,7 @@ class TableOnDevice:
         progress = self._asked.progress
         if other is None:
             x = self._ranked(self._whole(table), at_least=2)
+            self._look_at_order(x)
             return x.table, None, compared(x, progress=progress)
         asked, names = self._asked, names_in(other)
         if names is not None:
@@ -45,11 +46,13 @@ class TableOnDevice:
             read = partial(self._read, missing="pairwise" if asked.missing == "listwise" else asked.missing)
             sides = side_by_side(table, other, asked.types, asked.vectors, asked.missing, read=read)
         x, y = (self._ranked(side, at_least=1) for side in sides)
+        self._look_at_order(x, y)
         return x.table, y.table, compared(x, y, progress=progress)
 
     def tiles(self, table: Any, /, *, at_most: float) -> tuple[Table, Iterator[Edges]]:
         """All pairs of a table, some at a time, those with a p-value above `at_most` as well."""
         x = self._ranked(self._whole(table), at_least=2)
+        self._look_at_order(x)
         return x.table, compared_in_tiles(x, progress=self._asked.progress)
 
     def screen(self, table: Any, target: Any, given: Any, /) -> tuple[str, tuple[str, ...], Table, Edges]:
@@ -63,9 +66,15 @@ class TableOnDevice:
         if not y.variables:
             raise InputError(f"target {goal!r} cannot be measured, it was left out: {y.table.skipped[goal]}")
         x = self._ranked(x_side, at_least=1)
+        self._look_at_order(x, y)
         types, pooled = {**x.table.types, **y.table.types}, {**x.table.pooled, **y.table.pooled}
         told = replace(x.table, types=types, pooled=pooled)
         return goal, (), told, compared(x, y, progress=self._asked.progress)
+
+    def _look_at_order(self, *sides: Ranked) -> None:
+        """Say where columns resemble their own previous row; vectors are not looked at."""
+        if self._asked.looks_at_order and (note := note_on_order(*sides)):
+            sides[0].table.notes.caution(note)
 
     def _with_target(self, table: Any, target: Any) -> tuple[OnDevice, str]:
         """A table with its target, which is a column of it, several as a vector, or values; and what that is called."""

@@ -13,7 +13,7 @@ import renyi
 from hostile import HOSTILE
 from renyi.errors import InputError, MissingExtraError
 from renyi.report.document import ReportOptions, document_of
-from renyi.report.html.page import page_of
+from renyi.report.html.page import asset, page_of
 from renyi.tables.api import matrix
 from sample_tables import VECTORS
 
@@ -126,3 +126,22 @@ def test_other_endings_are_refused(name, tmp_path, rng):
     with pytest.raises(renyi.InputError, match=r"does not name a kind of report: end it in \.html"):
         renyi.matrix(rng.standard_normal((60, 2))).report(tmp_path / name)
     assert not (tmp_path / name).exists()
+
+
+def test_colours_stand_out_in_either_theme():
+    # Also those of pictures and canvases, which checkers in a browser leave out (WCAG 2.2, 1.4.3 and 1.4.11).
+    def luminance(colour):
+        share = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+        return np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+    def contrast(a, b):
+        low, high = sorted((luminance(a), luminance(b)))
+        return (high + 0.05) / (low + 0.05)
+
+    themes = re.findall(r"\{([^{}]*--paper: [^{}]*)\}", asset("style.css"))
+    assert len(themes) == 4
+    for theme in themes:
+        colours = dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6})", theme))
+        for ground in (colours["paper"], colours["panel"]):
+            assert all(contrast(colours[name], ground) >= 4.5 for name in ("ink", "soft", "accent", "mark"))
+            assert contrast(colours["point"], ground) >= 3

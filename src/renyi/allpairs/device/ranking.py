@@ -32,8 +32,10 @@ from renyi.data.column import Column
 from renyi.data.sentinels import may_be_sentinel, tell_sentinels
 from renyi.data.table import Table
 from renyi.errors import InputError
+from renyi.inference.serial import neighbour_sums, of_cells
 from renyi.pair.bases import check_basis
 from renyi.pair.prepare import Prepared, prepare
+from renyi.pair.series import note_of_sums
 from renyi.pair.settings import Settings
 
 Tensor: TypeAlias = Any
@@ -98,6 +100,24 @@ def ranked(table: OnDevice, settings: Settings, /, *, sample: int = 0) -> Ranked
     what = f"sorting a column of {n_rows:,} rows"
     there = within_room(ranking, max(1, min(n_columns, most)), table.device, what)
     return _with_others(table, there, settings, sample)
+
+
+def note_on_order(*sides: Ranked) -> str:
+    """What is said where columns resemble their own previous row; empty where they do not."""
+    import torch
+
+    columns = []
+    for side in sides:
+        for variable, codes in zip(side.variables, side.codes, strict=True):
+            counts = variable.scales.basis.cell_counts
+            if counts is None or variable.column.is_vector:
+                continue
+            values = torch.as_tensor(of_cells(in_memory(counts), is_category=variable.column.is_category))
+            cells = codes.long()
+            sums = neighbour_sums(values.to(codes.device)[cells], cells < len(counts))
+            is_date = side.table.types.get(variable.column.name) == "date"
+            columns.append((variable.column.name, is_date, sums))
+    return note_of_sums(columns, sum(len(side.variables) for side in sides))
 
 
 def _with_others(table: OnDevice, there: Ranked, settings: Settings, sample: int) -> Ranked:

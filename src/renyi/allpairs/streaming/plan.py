@@ -23,9 +23,8 @@ from renyi.allpairs.tiles import tiles_of
 from renyi.compute.arrays import Array
 from renyi.compute.threads import stream
 from renyi.errors import InputError
-from renyi.inference.serial import is_sorted, memory_of_sums
 from renyi.pair.independence import Permutations
-from renyi.pair.series import said_of_order
+from renyi.pair.series import note_of_sums
 from renyi.pair.settings import Settings
 
 # Tables are made anew in every process, which takes less than to send them, and kept for the plans used last.
@@ -184,21 +183,14 @@ class Plan:
         return BatchSums(n_rows, sums, counts, heaviest, self._drawn(parts, n_rows), neighbours)
 
     def note_on_order(self, neighbours: Mapping[str, Array], /) -> str:
-        """What is said where columns resemble their own previous row within batches; empty where they do not.
-
-        Where rows are sorted by a column, unless that is a date, others resemble rows far before them, too.
-        """
-        variables = {v.key: v for v in (*self.x, *self.y) if isinstance(v, CellVariable)}
-        keys = [key for key, sums in neighbours.items() if memory_of_sums(sums).is_serial and is_sorted(sums)]
-        dates = [variables[key].column.name for key in keys if variables[key].counted.type == "date"]
-        beyond_far = len(dates) < len(keys)
-        left = [
-            variables[key].column.name
-            for key in variables
-            if key not in keys and memory_of_sums(neighbours[key], beyond_far=beyond_far).is_serial
+        """What is said where columns resemble their own previous row within batches; empty where they do not."""
+        variables = {v.key: v for v in (*self.x, *self.y)}
+        columns = [
+            (v.column.name, v.counted.type == "date", neighbours[key])
+            for key, v in variables.items()
+            if isinstance(v, CellVariable)
         ]
-        n_columns = len({v.key for v in (*self.x, *self.y)})
-        return said_of_order(left, n_columns, dates[0] if len(dates) == 1 else "")
+        return note_of_sums(columns, len(variables))
 
     @property
     def has_sample(self) -> bool:

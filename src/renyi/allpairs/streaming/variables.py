@@ -18,7 +18,7 @@ from renyi.basis.random_features import FIXED_DRAW
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.column import Column
 from renyi.data.exact import FineCoder, beyond
-from renyi.inference.serial import neighbour_sums
+from renyi.inference.serial import neighbour_sums, of_cells
 from renyi.pair.bases import check_basis
 from renyi.pair.prepare import Prepared
 from renyi.pair.settings import Settings
@@ -119,16 +119,8 @@ class CellVariable(BatchVariable):
 
     @cached_property
     def _neighbours(self) -> Array:
-        """What neighbours are compared by, for cells and missing rows: ranks, or whether a level is the commonest."""
-        counts = self.counted.counts
-        n = max(int(counts.sum()), 1)
-        values = (
-            (np.cumsum(counts) - counts / 2) / n - 0.5
-            if self.counted.kind == "number"
-            else (np.arange(len(counts)) == counts.argmax()) - counts.max() / n
-        )
-        size = np.sqrt(np.sum(counts * values**2) / n)
-        return np.append(values / size if size > 0 else values, 0.0)
+        """What neighbours are compared by, for every cell and for missing rows."""
+        return of_cells(self.counted.counts, is_category=self.counted.kind == "category")
 
     def neighbours(self, codes: NDArray[Any], /) -> Array:
         """Sums over the consecutive rows of a batch."""
