@@ -7,7 +7,7 @@ from renyi.change.functions import Shape, functions_of
 from renyi.change.marginals import Marginal
 from renyi.change.sums import RowsOfTables, changed_pairs, own_sums
 from renyi.data.column import Column
-from renyi.inference.change import COMPARED, Sums, _Influences
+from renyi.inference.change import COMPARED, Own, Sums, _Influences
 
 
 def _pair(n, rng, slope=1.0):
@@ -42,10 +42,14 @@ def test_covariance_is_that_of_the_influences_of_single_rows():
     rng = np.random.default_rng(0)
     shapes, rows = _spanned(_pair(3000, rng), _pair(3000, rng))
     functions, both_columns = functions_of(shapes), slice(0, 2)
-    sums = rows.between(both_columns, both_columns)
+    sums = rows.between(both_columns, both_columns).spanned
     own = np.stack([own_sums([shape.is_smooth for shape in shapes], one) for one in sums])
-    both = Sums(np.stack([one[:1, 1] for one in sums]), own[:, :1], own[:, 1:])
-    x, y = functions.take(np.array([0])), functions.take(np.array([1]))
+    known = Own.empty(2)
+    known.put(both_columns, functions.pooled, own, own[:, :, 0, 0])
+    first, second = np.array([0]), np.array([1])
+    products = sums[:, :1, 1]
+    both = Sums(products, known.take(first), known.take(second), products, np.ones(2))
+    x, y = functions.take(first), functions.take(second)
     pooled = _Influences.of(x, y, both.both.sum(axis=0) / 6000, both)
     ones = np.ones(1)
     found = pooled.covariance([(ones / 2, ones, ones), (ones / 2, ones, ones)])[0]
