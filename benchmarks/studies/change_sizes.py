@@ -2,8 +2,9 @@
 
 `python benchmarks change_sizes` takes about ten minutes on one core and writes results/change_sizes.json. Tables of two
 columns are drawn in pairs from one distribution; in some the columns of the second table are mapped by increasing
-functions, or miss cells. `python benchmarks change_sizes large` adds some of 50,000 rows, where covariances are taken
-from fewer rows, to what is there, in two minutes; after each kind what is known so far is written.
+functions, or miss cells. `python benchmarks change_sizes large` adds some where covariances are taken from fewer rows
+than there are, in a few minutes: a tenth of all rows first, where covariances are less certain than they ever are, and
+50,000 last. What is known is written after each, so that one may stop it.
 """
 
 import json
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import RESULTS, record
+from renyi.change import sums
 from renyi.change.functions import Shape
 from renyi.change.marginals import Marginal
 from renyi.change.sums import RowsOfTables, changed_pairs
@@ -30,9 +32,9 @@ Pair: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
 ROWS = ((100, 100), (200, 200), (500, 500), (2_000, 2_000), (10_000, 10_000))
 UNEQUAL = ((100, 400), (100, 2_000), (200, 2_000), (500, 2_500), (500, 10_000))
 DRAWS = {10_000: 400, 2_500: 1_000, 2_000: 1_000}
-LARGE = ((50_000, 50_000), (12_000, 50_000))
-KINDS_OF_LARGE = ("normal, ρ = 0.5", "normal, ρ = 0.9", "circle", "parabola")
-DRAWS_OF_LARGE = 250
+# Rows, rows of either table for covariances, and draws.
+LARGE = (((5_000, 5_000), 1_000, 400), ((1_200, 5_000), 1_000, 400), ((50_000, 50_000), 10_000, 200))
+KINDS_OF_LARGE = ("normal, ρ = 0.5", "normal, ρ = 0.9", "circle", "parabola", "function without noise")
 LEVELS = (0.05, 0.01)
 
 
@@ -144,9 +146,10 @@ def size(kind: str, sizes: tuple[int, int], draws: int) -> dict[str, Any]:
 def large() -> None:
     """Some of many rows, beside what is known of few."""
     found = json.loads((RESULTS / "change_sizes.json").read_text())["results"]
-    for sizes in LARGE:
+    for sizes, rows_of_covariance, draws in LARGE:
         for kind in KINDS_OF_LARGE:
-            row = size(kind, sizes, DRAWS_OF_LARGE)
+            sums.ROWS_OF_COVARIANCE = rows_of_covariance
+            row = size(kind, sizes, draws) | {"rows of covariance": rows_of_covariance}
             kept = [old for old in found.get("large", []) if (old["kind"], old["rows"]) != (kind, list(sizes))]
             found["large"] = [*kept, row]
             record("change_sizes", found)

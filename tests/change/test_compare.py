@@ -147,7 +147,7 @@ def test_series_are_told_and_sorted_rows_are_not():
     rng = np.random.default_rng(6)
     walk, free = np.cumsum(rng.standard_normal(600)), rng.standard_normal(600)
     found = renyi.compare({"walk": walk[:300], "free": free[:300]}, {"walk": walk[300:], "free": free[300:]})
-    assert "1 column (walk) resemble" in repr(found).replace("'", "")
+    assert "walk resembles its own previous row" in repr(found).replace("'", "")
     order = np.argsort(free[:300])
     found = renyi.compare({"a": free[order], "b": free[order] + free[300:]}, {"a": free[300:], "b": free[:300]})
     assert "resemble" not in repr(found)
