@@ -187,7 +187,8 @@ def compare(
     Of pairs without gaps whose p-value is above `at_most` nothing more may be said: it is 1 then, the coefficient 0.
     """
     are_complete = x.is_complete and y.is_complete
-    if (x.scales.has_many_levels and y.scales.has_many_levels) or (not are_complete and (_is_wide(x) or _is_wide(y))):
+    are_wide = has_wide_categories(x) or has_wide_categories(y)
+    if (x.scales.has_many_levels and y.scales.has_many_levels) or (are_wide and not are_complete):
         return _one_by_one(x, y, rows, permutations)
     sums = rows.sums(x, y)
     i, j = pair_index((len(x.positions), len(y.positions)), sums.coefficient, above=y is x)
@@ -226,7 +227,8 @@ def pairs_of(x: ColumnGroup, y: ColumnGroup, /) -> tuple[Index, Index]:
     return x.positions[i], y.positions[j]
 
 
-def _is_wide(group: ColumnGroup) -> bool:
+def has_wide_categories(group: ColumnGroup, /) -> bool:
+    """Whether these are categories of so many levels that pairs with gaps are compared one by one."""
     return group.scales.kind == "category" and group.scales.basis.dimension > _MOST_LEVELS
 
 

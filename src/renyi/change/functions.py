@@ -88,7 +88,8 @@ class Spanned:
             for level in range(SPANNED - 1):
                 out[level + 1] = places == level
             return
-        cosine = np.cos(np.pi * (np.nan_to_num(places, nan=0.5) if self.has_gaps else places)).astype(out.dtype)
+        known = np.nan_to_num(places, nan=0.5) if self.has_gaps else places
+        cosine = np.cos((np.pi * known).astype(out.dtype))
         out[0] = np.sqrt(2.0)
         np.multiply(cosine, out[0], out=out[1])
         # Twice the cosine times one wave is the next one and the one before.

@@ -198,6 +198,17 @@ class Reference:
                     own[left] = own_sums([column.level_of is None for column in remembered[left]], found)
         return cls(tuple(remembered), n_rows, sums, own, *strengths, dict(skipped), notes)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Both halves of the sums are the same, turned.
+        return self.__dict__ | {"sums": self.sums[np.triu_indices(len(self.columns), 1)]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        d = len(state["columns"])
+        i, j = np.triu_indices(d, 1)
+        sums = np.zeros((d, d, SPANNED, SPANNED), dtype=np.float32)
+        sums[i, j], sums[j, i] = state["sums"], state["sums"].transpose(0, 2, 1)
+        self.__dict__.update(state | {"sums": sums})
+
     def kept(self, which: Sequence[int], /) -> "Reference":
         """Some of the columns."""
         at = np.ix_(which, which)

@@ -104,8 +104,9 @@ def changes(x: Functions, y: Functions, sums: Sums, /) -> tuple[Array, Array]:
     known = np.flatnonzero((n.min(axis=0) >= FEWEST_ROWS) & (x.sizes > 0) & (y.sizes > 0))
     if len(known) == 0:
         return found, moved
-    x, y = x.take(known), y.take(known)
-    sums = Sums(sums.both[:, known], sums.of_x[:, known], sums.of_y[:, known])
+    if len(known) < n.shape[1]:
+        x, y = x.take(known), y.take(known)
+        sums = Sums(sums.both[:, known], sums.of_x[:, known], sums.of_y[:, known])
     difference, covariance = _difference(x, y, sums)
     is_small = _is_small(n[:, known])
     keys = ((x.sizes * 8 + y.sizes) * 2 + x.is_ordered) * 2 + y.is_ordered

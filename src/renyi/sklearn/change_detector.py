@@ -112,7 +112,7 @@ class ChangeDetector(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Comparison
-            As from `renyi.compare`; pictures of its report have the new rows alone.
+            As from `renyi.compare`; its report has no pictures, since the rows of the reference are gone.
         """
         check_is_fitted(self)
         table, sampled = self._in_memory(X, "the new table", is_first=False)

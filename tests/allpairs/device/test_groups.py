@@ -99,3 +99,13 @@ def test_many_rows_are_multiplied_in_single_precision_but_for_few_values(rng):
     }
     assert kinds["n0"] == torch.float32
     assert {kinds[name] for name in ("rounded", "two", "eight", "sixty")} == {torch.float64}
+
+
+def test_categories_of_many_levels_have_no_products_of_functions(rng):
+    """Their pairs with gaps are compared one by one."""
+    made = {
+        there.variables[0].column.name: there.gaps
+        for there, _ in both_ways(frame_with_gaps(1000, rng)[["eight", "sixty", "lat", "lon", "whole"]])
+    }
+    assert made["sixty"] is None
+    assert made["eight"] is not None

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from renyi.allpairs.column_group import ColumnGroup
+from renyi.allpairs.compare import has_wide_categories
 from renyi.allpairs.device.ranking import DeviceVariable, Ranked, rows_at
 from renyi.allpairs.device.stack import DeviceStack
 from renyi.allpairs.device.values import DeviceValues
@@ -109,7 +110,8 @@ class _Group:
             (),
             DeviceValues.of(rows_at(self._ranks.numbers, self._places), self._ranks.device, has_gaps=not is_complete),
         )
-        if not has_gaps:
+        # Products of every two of many functions would be a table as large as the square of the levels.
+        if not has_gaps or has_wide_categories(group):
             return group
         moments = group.moments
         recipes = None if moments is None else self._recipes(moments)
