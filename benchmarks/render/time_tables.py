@@ -15,9 +15,9 @@ def sizes() -> str:
     lengths = sorted({row["n"] for row in rows})
     cells = {(row["process"], row["n"]): f"{row['sizes']['0.05']:.3f} {row['sizes']['0.01']:.3f}" for row in rows}
     processes = dict.fromkeys(row["process"] for row in rows)
-    lines = [[name, *(cells[name, n] for n in lengths)] for name in processes]
-    pairs = {row["n"]: row["pairs"] for row in rows}
-    header = [f"n = {n:,} ({pairs[n]:,} pairs)" for n in lengths]
+    pairs = {row["process"]: row["pairs"] for row in rows}
+    lines = [[name, f"{pairs[name]:,}", *(cells.get((name, n), "") for n in lengths)] for name in processes]
+    header = ["pairs", *(f"n = {n:,}" for n in lengths)]
     found = [f"{row['power']:.2f} at n = {row['n']:,}" for row in rows if row["process"] == "AR 0.9" and "power" in row]
     parabola = f"\nPower at 5 % against y = x² + another such series, of AR 0.9: {', '.join(found)}.\n"
     return table(["independent pairs of", *header], lines) + parabola

@@ -127,8 +127,8 @@ def pvalue(kind: str, sizes: tuple[int, int], rng: Rng) -> float:
         shapes.append(Shape.of(column))
         sides = cells[: sizes[0]], cells[sizes[0] :]
         rows.append([shapes[-1].rows(*side) for side in zip(sides, column.middles, strict=True)])
-    before, after = zip(*rows, strict=True)
-    return float(np.exp(changed_pairs(shapes, RowsOfTables((before, after))).log_pvalues[0]))
+    tables = [row[0] for row in rows], [row[1] for row in rows]
+    return float(np.exp(changed_pairs(shapes, RowsOfTables(tables)).log_pvalues[0]))
 
 
 def size(kind: str, sizes: tuple[int, int], draws: int) -> dict[str, Any]:

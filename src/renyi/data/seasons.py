@@ -158,7 +158,8 @@ class Adjustment:
             parts = [*parts, f"ranks among rows at the same place in a period of {length} rows"]
         said = [f"numbers were replaced by {', and these by '.join(parts)}"]
         if self.periods and (n_left_out := sum(map(self._n_dropped, line.lengths))):
-            rows = f"the first {count(n_left_out, 'row')}" if len(line.lengths) == 1 else f"{n_left_out:,} rows"
+            first = "the first row" if n_left_out == 1 else f"the first {n_left_out:,} rows"
+            rows = first if len(line.lengths) == 1 else count(n_left_out, "row")
             said.append(
                 f"{rows} {'was' if n_left_out == 1 else 'were'} left out, so that every series has whole periods"
             )

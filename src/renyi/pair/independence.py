@@ -99,7 +99,7 @@ def independence_test(
         values. Categories stay as they are.
     period : int or sequence of int, optional
         With `time`: take out a season of so many rows, or several. Every row is ranked among those at its place in the
-        period (docs/time-series.md).
+        period (docs/how-to/time-series.md).
     order : {"check", None}, default "check"
         Whether to look if x and y resemble their own previous rows, which `notes` of the result then say. None where
         the order of rows means nothing.

@@ -333,10 +333,10 @@ class TestResult:
             most = most_of_categories(
                 np.array([self.coefficient]), debiased, np.array([self.dimensions], dtype=np.int32)
             )
-        n = self.n_samples if self.n_effective is None else self.n_effective
         if self.n_effective is not None:
+            # Of series, whose rows are worth fewer, a p-value stands for a correlation of this size at least.
             most = self.coefficient
-        return float(strengths(debiased, log_pvalue, np.array([n]), most=most)[0])
+        return float(strengths(debiased, log_pvalue, np.array([self.n_samples]), most=most)[0])
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
         """Interval for the coefficient of the population, in [0, 1]; two NaN where `no_interval` says why.

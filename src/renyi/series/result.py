@@ -28,7 +28,7 @@ class LaggedPairs:
     """Pairs of columns x and y, by their places among `names`, and what they show at the lags −max … max.
 
     `lag` is the strongest, `log_pvalue` that of the strongest of all. `n_effective` is how many independent rows a pair
-    is worth, `band` the strength below which chance keeps all lags in 95 % of samples.
+    is worth, `band` the strength below which chance keeps nearly all lags.
     """
 
     i: Index
@@ -195,7 +195,7 @@ class Lags:
         Returns
         -------
         matplotlib.figure.Figure
-            Of one pair: strengths at all lags, with the band in which chance keeps all of them in 95 % of samples. Of
+            Of one pair: strengths at all lags, with the band in which chance keeps nearly all of them. Of
             several: strengths by lag for each column with the target, or which of two columns leads and by how much.
         """
         return cast("Figure", showing.report().plot_lags(self, self._asked(x, y)))

@@ -196,9 +196,8 @@ class SeriesEdges(Edges):
     @cached_property
     def strength(self) -> Array:
         """How strong the dependence is: never below 0, and above it for whatever the test finds."""
-        n = np.where(np.isnan(self.n_effective), self.found.n, self.n_effective)
         most = np.where(np.isnan(self.found.coefficient), 0.0, self.found.coefficient)
-        return strengths(self.debiased, self.log_pvalues, n, most=most)
+        return strengths(self.debiased, self.log_pvalues, self.found.n, most=most)
 
     @property
     def lower(self) -> Array:

@@ -52,7 +52,7 @@ def draw_pair(ax: "Axes", found: Lags, pair: int, /) -> None:
         f"{told}: {number(float(strength[at]), 2)}, p = {pvalue(float(found.pvalues[pair]))}", loc="left", pad=16
     )
     ax.annotate(
-        "grey: where chance keeps all lags in 95 % of samples",
+        "grey: where chance keeps nearly all lags",
         (0, 1),
         (0, 4),
         "axes fraction",
