@@ -4,6 +4,7 @@ import json
 import sys
 from typing import Any
 
+from change_sizes import KINDS_OF_LARGE, LARGE
 from harness import RESULTS
 from tables import DOCS, renew, table
 
@@ -29,7 +30,10 @@ def sizes() -> str:
         ]
         for row in rows
     ]
-    return table(["dependence", "rows", "for covariances", "draws", "at 5 %", "at 1 %"], lines)
+    planned = len(LARGE) * len(KINDS_OF_LARGE)
+    header = ["dependence", "rows", "for covariances", "draws", "at 5 %", "at 1 %"]
+    left = "" if len(rows) == planned else f"\nThe study was stopped after {len(rows)} of {planned} lines.\n"
+    return table(header, lines) + left
 
 
 def power() -> str:

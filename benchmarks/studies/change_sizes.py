@@ -163,7 +163,8 @@ def main(*only: str) -> None:
     every = [(kind, sizes) for kind in KINDS for sizes in (*ROWS, *UNEQUAL)]
     found = [size(kind, sizes, max(20, int(share * DRAWS.get(max(sizes), 1_500)))) for kind, sizes in every]
     if not only:
-        record("change_sizes", {"seed": 11, "sizes": found})
+        known = json.loads((RESULTS / "change_sizes.json").read_text())["results"]
+        record("change_sizes", known | {"seed": 11, "sizes": found})
 
 
 if __name__ == "__main__":
