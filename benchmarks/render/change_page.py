@@ -77,7 +77,8 @@ def speed() -> str:
     return (
         f"{found['columns']} columns × {found['rows']:,} rows twice, all pairs: {found['compare by matrix']:.1f} times "
         f"the processor time of one `renyi.matrix` of that size ({seconds['compare']:.1f} s and "
-        f"{seconds['matrix']:.1f} s on one core, the best of {found.get('rounds', 3)} rounds in turns, beside other work). Of it {seconds['changes alone']:.1f} s "
+        f"{seconds['matrix']:.1f} s on one core, the best of {found.get('rounds', 3)} rounds in turns, beside other "
+        f"work). Of it {seconds['changes alone']:.1f} s "
         "are for changes of columns and pairs, and nearly all else for the matrices of either table, whose strengths "
         "are shown.\n"
     )
