@@ -131,18 +131,18 @@ def _note_on_trends(names: Sequence[str]) -> str:
 
 def note_on_order(columns: Sequence[Column], scales: Sequence[Scales | None], /) -> str:
     """What is said where columns resemble their own previous row beyond chance; empty where they do not."""
-    found, date = serial_columns(columns, scales)
-    return said_of_order([columns[k].name for k in found], len(columns), date)
+    places, dates = serial_columns(columns, scales)
+    return said_of_order([columns[k].name for k in places], len(columns), dates[0] if len(dates) == 1 else "")
 
 
-def serial_columns(columns: Sequence[Column], scales: Sequence[Scales | None], /) -> tuple[list[int], str]:
-    """Places of columns that resemble their own previous row beyond chance, and the date by which rows are sorted.
+def serial_columns(columns: Sequence[Column], scales: Sequence[Scales | None], /) -> tuple[list[int], list[str]]:
+    """Places of columns that resemble their own previous row beyond chance, and dates by which rows are sorted.
 
     A column by which rows are sorted does not count, and what it explains of others is taken out of them first, unless
     it is a date. Columns without `scales` are looked at by their values rather than their ranks.
     """
     if not columns or len(columns[0]) < FEWEST_ROWS:
-        return [], ""
+        return [], []
     serial = [k for k in range(len(columns)) if _memory(columns[k], scales[k]).is_serial]
     keys = [k for k in serial if _is_key(columns[k], scales[k])]
     left = [k for k in serial if k not in keys]
@@ -154,8 +154,7 @@ def serial_columns(columns: Sequence[Column], scales: Sequence[Scales | None], /
         ]
         q = np.linalg.qr(np.concatenate(known, axis=1))[0]
         left = [k for k in left if _memory(columns[k], scales[k], q).is_serial]
-    dates = [columns[k].name for k in keys if k not in explaining]
-    return left, dates[0] if len(dates) == 1 else ""
+    return left, [columns[k].name for k in keys if k not in explaining]
 
 
 def note_of_sums(columns: Sequence[tuple[str, bool, Array]], n_columns: int, /) -> str:
