@@ -101,7 +101,7 @@ def _serial(both: Together) -> list[str]:
         first = np.arange(min(n, _ROWS_OF_SERIES))
         leading = [column.take(first) for column in columns.values()]
         known = [column for column in leading if len(column.known)]
-        found |= dict.fromkeys(serial_columns(known, [None] * len(known))[0])
+        found |= dict.fromkeys(known[k].name for k in serial_columns(known, [None] * len(known))[0])
     return list(found)
 
 
