@@ -174,6 +174,7 @@ def test_commands_print_what_their_page_shows(tmp_path, monkeypatch):
         "benchmarks scale_tables",
         "benchmarks selection_tables",
         "benchmarks lag_tables",
+        "benchmarks change_page",
         "benchmarks time_tables",
     ],
 )

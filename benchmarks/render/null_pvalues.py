@@ -119,6 +119,13 @@ def of_series(*, walks: bool) -> Callable[[], Cells]:
     return cells
 
 
+def of_lags() -> Cells:
+    for row in results("lag_sizes")["rows"]:
+        if row["process"] != "random walk":
+            what = f"{row['process']}, {row['n']:,} rows"
+            yield from (Cell(what, level, row[f"{level:g}"] / row["pairs"], row["pairs"]) for level in LEVELS)
+
+
 def of_change() -> Cells:
     for row in results("change_sizes")["sizes"]:
         what = f"{row['kind']}, {' and '.join(f'{n:,}' for n in row['rows'])} rows"
@@ -166,6 +173,7 @@ FAMILIES: dict[str, Callable[[], Cells]] = {
     "other measures, by theory": of_measures,
     "what changed between tables": of_change,
     "series in time": of_series(walks=False),
+    "strongest of 49 lags": of_lags,
     "random walks": of_series(walks=True),
     "given smooth effects of z": of_conditional(rough=False),
     "given rough effects of z": of_conditional(rough=True),

@@ -2,9 +2,12 @@
 
 `python benchmarks change_sizes` takes about ten minutes on one core and writes results/change_sizes.json. Tables of two
 columns are drawn in pairs from one distribution; in some the columns of the second table are mapped by increasing
-functions, or miss cells.
+functions, or miss cells. `python benchmarks change_sizes large` adds some where covariances are taken from fewer rows
+than there are, in a few minutes: a tenth of all rows first, where covariances are less certain than they ever are, and
+50,000 last. What is known is written after each, so that one may stop it.
 """
 
+import json
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -16,7 +19,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import record
+from harness import RESULTS, record
+from renyi.change import sums
 from renyi.change.functions import Shape
 from renyi.change.marginals import Marginal
 from renyi.change.sums import RowsOfTables, changed_pairs
@@ -28,6 +32,9 @@ Pair: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
 ROWS = ((100, 100), (200, 200), (500, 500), (2_000, 2_000), (10_000, 10_000))
 UNEQUAL = ((100, 400), (100, 2_000), (200, 2_000), (500, 2_500), (500, 10_000))
 DRAWS = {10_000: 400, 2_500: 1_000, 2_000: 1_000}
+# Rows, rows of either table for covariances, and draws.
+LARGE = (((5_000, 5_000), 1_000, 400), ((1_200, 5_000), 1_000, 400), ((50_000, 50_000), 10_000, 200))
+KINDS_OF_LARGE = ("normal, ρ = 0.5", "normal, ρ = 0.9", "circle", "parabola", "function without noise")
 LEVELS = (0.05, 0.01)
 
 
@@ -120,28 +127,44 @@ def pvalue(kind: str, sizes: tuple[int, int], rng: Rng) -> float:
         shapes.append(Shape.of(column))
         sides = cells[: sizes[0]], cells[sizes[0] :]
         rows.append([shapes[-1].rows(*side) for side in zip(sides, column.middles, strict=True)])
-    before, after = zip(*rows, strict=True)
-    return float(np.exp(changed_pairs(shapes, RowsOfTables((before, after))).log_pvalues[0]))
+    tables = [row[0] for row in rows], [row[1] for row in rows]
+    return float(np.exp(changed_pairs(shapes, RowsOfTables(tables)).log_pvalues[0]))
+
+
+def size(kind: str, sizes: tuple[int, int], draws: int) -> dict[str, Any]:
+    rng = np.random.default_rng([11, *sizes, *kind.encode()])
+    p = np.array([pvalue(kind, sizes, rng) for _ in range(draws)])
+    p = p[np.isfinite(p)]
+    row: dict[str, Any] = {"kind": kind, "rows": list(sizes), "draws": len(p)}
+    for level in LEVELS:
+        row[f"size at {level}"] = round(float(np.mean(p <= level)) if len(p) else float("nan"), 4)
+        row[f"error at {level}"] = round(float(np.sqrt(level * (1 - level) / max(len(p), 1))), 4)
+    print(kind, sizes, *(row[f"size at {level}"] for level in LEVELS), len(p), flush=True)
+    return row
+
+
+def large() -> None:
+    """Some of many rows, beside what is known of few."""
+    found = json.loads((RESULTS / "change_sizes.json").read_text())["results"]
+    for sizes, rows_of_covariance, draws in LARGE:
+        for kind in KINDS_OF_LARGE:
+            sums.ROWS_OF_COVARIANCE = rows_of_covariance
+            row = size(kind, sizes, draws) | {"rows of covariance": rows_of_covariance}
+            kept = [old for old in found.get("large", []) if (old["kind"], old["rows"]) != (kind, list(sizes))]
+            found["large"] = [*kept, row]
+            record("change_sizes", found)
 
 
 def main(*only: str) -> None:
+    if only == ("large",):
+        large()
+        return
     share = float(only[0]) if only else 1.0
-    found = []
-    for kind in KINDS:
-        for sizes in (*ROWS, *UNEQUAL):
-            rng = np.random.default_rng([11, *sizes, *kind.encode()])
-            draws = max(20, int(share * DRAWS.get(max(sizes), 1_500)))
-            p = np.array([pvalue(kind, sizes, rng) for _ in range(draws)])
-            p = p[np.isfinite(p)]
-            row: dict[str, Any] = {"kind": kind, "rows": list(sizes), "draws": len(p)}
-            for level in LEVELS:
-                size = float(np.mean(p <= level)) if len(p) else float("nan")
-                row[f"size at {level}"] = round(size, 4)
-                row[f"error at {level}"] = round(float(np.sqrt(level * (1 - level) / max(len(p), 1))), 4)
-            found.append(row)
-            print(kind, sizes, *(row[f"size at {level}"] for level in LEVELS), len(p), flush=True)
+    every = [(kind, sizes) for kind in KINDS for sizes in (*ROWS, *UNEQUAL)]
+    found = [size(kind, sizes, max(20, int(share * DRAWS.get(max(sizes), 1_500)))) for kind, sizes in every]
     if not only:
-        record("change_sizes", {"seed": 11, "sizes": found})
+        known = json.loads((RESULTS / "change_sizes.json").read_text())["results"]
+        record("change_sizes", known | {"seed": 11, "sizes": found})
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@ def false_shares(name: str, rng: Rng) -> dict[str, tuple[int, int]]:
     """False discoveries and all discoveries, of columns and of pairs."""
     vanished, mapped = CHANGES[name]
     found = renyi.compare(table(ROWS[0], rng, (), ()), table(ROWS[1], rng, vanished, mapped))
+    assert isinstance(found, renyi.Comparison)
     changed = {f"x{k}" for k in vanished}
     moved = {f"x{k}" for k in mapped}
     columns = [found.of_columns[k].column for k in found.ranked_columns(LEVEL)]

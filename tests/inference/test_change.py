@@ -7,7 +7,7 @@ from renyi.change.functions import Shape, functions_of
 from renyi.change.marginals import Marginal
 from renyi.change.sums import RowsOfTables, changed_pairs, own_sums
 from renyi.data.column import Column
-from renyi.inference.change import COMPARED, Sums, _Influences
+from renyi.inference.change import COMPARED, Own, Sums, _forms, _Influences
 
 
 def _pair(n, rng, slope=1.0):
@@ -42,10 +42,14 @@ def test_covariance_is_that_of_the_influences_of_single_rows():
     rng = np.random.default_rng(0)
     shapes, rows = _spanned(_pair(3000, rng), _pair(3000, rng))
     functions, both_columns = functions_of(shapes), slice(0, 2)
-    sums = rows.between(both_columns, both_columns)
+    sums = rows.between(both_columns, both_columns).spanned
     own = np.stack([own_sums([shape.is_smooth for shape in shapes], one) for one in sums])
-    both = Sums(np.stack([one[:1, 1] for one in sums]), own[:, :1], own[:, 1:])
-    x, y = functions.take(np.array([0])), functions.take(np.array([1]))
+    known = Own.empty(2)
+    known.put(both_columns, functions.pooled, own, own[:, :, 0, 0])
+    first, second = np.array([0]), np.array([1])
+    products = sums[:, :1, 1]
+    both = Sums(products, known.take(first), known.take(second), products, np.ones(2))
+    x, y = functions.take(first), functions.take(second)
     pooled = _Influences.of(x, y, both.both.sum(axis=0) / 6000, both)
     ones = np.ones(1)
     found = pooled.covariance([(ones / 2, ones, ones), (ones / 2, ones, ones)])[0]
@@ -68,3 +72,36 @@ def test_the_mirror_image_of_a_parabola_is_found_and_a_few_rows_are_refused():
     assert found.log_pvalues[0] < -20
     assert found.moved[0] > 0.9
     assert np.isnan(changed_pairs(*_spanned(_pair(40, rng), _pair(200, rng))).log_pvalues[0])
+
+
+def test_covariances_from_fewer_rows_leave_evidence_the_same_on_average_and_what_is_compared_always(monkeypatch):
+    rng = np.random.default_rng(3)
+    shapes, rows = _spanned(_pair(6000, rng), _pair(9000, rng, slope=0.8))
+    whole, both = changed_pairs(shapes, rows), slice(0, 2)
+    all_rows = rows.between(both, both)
+    monkeypatch.setattr("renyi.change.sums.ROWS_OF_COVARIANCE", 2000)
+    fewer = RowsOfTables(rows.rows)
+    tile = fewer.between(both, both)
+    assert tile.times.tolist() == [3.0, 4.5]
+    leading = slice(0, COMPARED + 1)
+    # Sums of up to 9,000 products that are at most 2; on so many rows they are rounded to 7 digits.
+    np.testing.assert_allclose(tile.compared, all_rows.compared[..., leading, leading], atol=0.01)
+    log_p = []
+    for seed in (0, *range(8)):
+        monkeypatch.setattr("renyi.change.sums._SEED", seed)
+        log_p.append(changed_pairs(shapes, RowsOfTables(rows.rows)).log_pvalues[0])
+    assert log_p[0] == log_p[1] != whole.log_pvalues[0]
+    error = np.std(log_p[1:], ddof=1) / np.sqrt(8)
+    assert abs(np.mean(log_p[1:]) - whole.log_pvalues[0]) < 3 * error < 0.2 * abs(whole.log_pvalues[0])
+
+
+def test_forms_leave_out_what_rounding_alone_decides():
+    rng = np.random.default_rng(4)
+    roots, vectors = rng.standard_normal((5, 3, 3)), rng.standard_normal((5, 3, 1))
+    matrices = roots @ roots.transpose(0, 2, 1)
+    direct = [v[:, 0] @ np.linalg.inv(m) @ v[:, 0] for m, v in zip(matrices, vectors, strict=True)]
+    # The last of them has twice the same entry.
+    matrices[4, 2], vectors[4, 2] = matrices[4, 1], vectors[4, 1]
+    matrices[4, :, 2] = matrices[4, :, 1]
+    direct[4] = vectors[4, :2, 0] @ np.linalg.inv(matrices[4, :2, :2]) @ vectors[4, :2, 0]
+    np.testing.assert_allclose(_forms(matrices, vectors), direct, rtol=1e-6)

@@ -22,7 +22,7 @@ def found(table):
 
 def test_a_console_and_a_notebook_tell_who_leads(found, table):
     assert "1 of 3 pairs depends at some lag" in repr(found)
-    assert "x leads by 3" in repr(found)
+    assert "rain leads by 3" in repr(found)
     assert "rain leads river by 3" in found._repr_html_()
     assert "column  strongest" in repr(renyi.lags(table, "river", max_lag=12))
     nothing = renyi.lags({"a": table["rain"], "b": table["<free>"]}, max_lag=12)

@@ -43,7 +43,7 @@ SIZES = [(70, 1e-9), (900, 1e-9), (5000, 1e-4)]
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "tolerance"), SIZES)
-@pytest.mark.parametrize("settings", [{}, {"n_features_to_select": 7}, {"pairs": False}])
+@pytest.mark.parametrize("settings", [{}, {"n_features_to_select": 7}, {"interactions": False}])
 def test_a_selection_from_tensors_is_that_from_arrays(n, tolerance, settings, rng):
     X, y = features(n, rng)
     X[:, 9] = 3.0
@@ -59,7 +59,7 @@ def test_classes_and_several_outputs_are_selected_for_on_a_device(n, tolerance, 
     X, y = features(n, rng)
     classes = np.digitize(y, [0.0, 2.0])
     outputs = np.column_stack((y, X[:, 8] ** 2))
-    for target, settings in ((classes, {"target": "category"}), (outputs, {})):
+    for target, settings in ((classes, {"target_type": "category"}), (outputs, {})):
         found = RDCSelector(**settings).fit(torch.tensor(X), torch.tensor(target))
         assert_same_search(found, RDCSelector(**settings).fit(X, target), tolerance)
         assert found.path_

@@ -244,6 +244,36 @@ def test_a_feature_that_is_the_target_is_found_and_explains_it(wanted, rng):
     assert len(selector.path_) == (1 if wanted == "auto" else wanted)
 
 
+def autoregressions(rng, n=400, n_columns=5):
+    rows = rng.standard_normal((n, n_columns))
+    for i in range(1, n):
+        rows[i] += 0.9 * rows[i - 1]
+    return rows[:, :-1], rows[:, -1]
+
+
+def test_series_are_noted_with_a_warning(rng):
+    x, y = autoregressions(rng)
+    with pytest.warns(renyi.CalibrationWarning, match=r"5 of 5 columns .* renyi.screen .* order=None") as seen:
+        selector = RDCSelector().fit(x, y)
+    assert len(seen) == 1
+    assert seen[0].filename == __file__
+    assert selector.notes_ == (str(seen[0].message),)
+
+
+def test_rows_without_an_order_are_not_noted(rng, data):
+    x, y = autoregressions(rng)
+    order = rng.permutation(len(y))
+    # Warnings are errors here.
+    assert RDCSelector(order=None).fit(x, y).notes_ == ()
+    assert RDCSelector().fit(x[order], y[order]).notes_ == ()
+    # The rows of one side alone are dependent: p-values hold.
+    assert RDCSelector().fit(x, y[order]).notes_ == ()
+    assert RDCSelector().fit(x[order], y).notes_ == ()
+    assert RDCSelector(measure="rdc", n_features_to_select=1).fit(x, y).notes_ == ()
+    with pytest.raises(InputError, match="order must be 'check'"):
+        RDCSelector(order="time").fit(*data)
+
+
 def test_no_pvalue_is_below_one_over_the_number_of_orders_of_the_rows(rng):
     x = rng.random((12, 3))
     (step,) = RDCSelector().fit(x, x[:, 1]).path_

@@ -8,7 +8,7 @@ import numpy as np
 
 from renyi.allpairs.compare import PERMUTATIONS, by_themselves
 from renyi.change.marginals import Marginal, gaps_against_table
-from renyi.change.words import more_missing, new_levels, words_of
+from renyi.change.words import RECODED, more_missing, new_levels, words_of
 from renyi.compute.arrays import Array, Index
 from renyi.inference.debias import plain_rows
 from renyi.pair.result import TestResult
@@ -50,7 +50,10 @@ def column_changes(marginals: Sequence[Marginal], /) -> list[ColumnChange]:
     ]
     tested = zip(asked, by_themselves(ways, PERMUTATIONS), strict=True)
     found = [_change(marginal, what, result) for (marginal, what), result in tested if result is not None]
-    return [*found, *(change for marginal in marginals if (change := _unseen(marginal)) is not None)]
+    # New names of old levels are told once.
+    recoded = {change.column for change in found if change.words.startswith(RECODED)}
+    unseen = (_unseen(marginal) for marginal in marginals if marginal.name not in recoded)
+    return [*found, *(change for change in unseen if change is not None)]
 
 
 def _change(marginal: Marginal, what: str, result: TestResult) -> ColumnChange:

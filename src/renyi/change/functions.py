@@ -80,6 +80,16 @@ class Spanned:
         is_gap = self.places < 0 if self.places.dtype.kind == "i" else np.isnan(self.places)
         return bool(is_gap.any())
 
+    @property
+    def is_smooth(self) -> bool:
+        """Whether functions are cosines of ranks."""
+        return self.places.dtype.kind == "f"
+
+    @property
+    def share_of_gaps(self) -> float:
+        """The share of rows that are missing."""
+        return float(np.isnan(self.places).mean()) if self.has_gaps and self.is_smooth else 0.0
+
     def fill(self, some: slice, out: Array, /) -> None:
         """The spanned functions at some rows, one in each row of `out` (spanned, rows)."""
         places = self.places[some]

@@ -15,10 +15,10 @@ from renyi.change.sums import ChangedPairs, RowsOfTables, changed_pairs
 from renyi.compute.arrays import Array
 from renyi.compute.threads import stream
 from renyi.data.column import Column
-from renyi.errors import InputError, count, some
+from renyi.errors import InputError, some
 from renyi.inference.change import FEWEST_ROWS
 from renyi.inference.false_discovery import Correction
-from renyi.inference.serial import memory
+from renyi.pair.series import serial_columns
 from renyi.tables.api import matrix
 from renyi.tables.dependence_matrix import DependenceMatrix
 
@@ -41,11 +41,11 @@ def compared(
 ) -> Comparison:
     """What changed between two tables in memory."""
     both = together(before, after, labels, types, max_levels)
-    of_columns, changed, serial = changes_of(both)
-    if serial:
+    of_columns, changed = changes_of(both)
+    if serial := _serial(both):
+        who = f"{some(serial)} resembles its" if len(serial) == 1 else f"{some(serial)} resemble their"
         both.notes.say(
-            f"{count(len(serial), 'column')} ({some(serial)}) resemble their own previous row, as series do: p-values "
-            "take rows as independent, and are too small here"
+            f"{who} own previous row, as series do: p-values take rows as independent, and are too small here"
         )
     matrices = matrix_of(both.part(0), progress), matrix_of(both.part(1), progress)
     for name, what in both.retyped.items():
@@ -78,8 +78,8 @@ def compared(
     )
 
 
-def changes_of(both: Together, /) -> tuple[list[ColumnChange], ChangedPairs, list[str]]:
-    """What changed in all common columns, and in all pairs of these; and columns that resemble their previous row."""
+def changes_of(both: Together, /) -> tuple[list[ColumnChange], ChangedPairs]:
+    """What changed in all common columns, and in all pairs of these."""
 
     def spanned(column: Column) -> tuple[Marginal, Shape, tuple[Spanned, Spanned]]:
         n = both.n_rows[0]
@@ -90,24 +90,19 @@ def changes_of(both: Together, /) -> tuple[list[ColumnChange], ChangedPairs, lis
 
     marginals, shapes, rows = zip(*stream(spanned, both.columns), strict=True)
     before, after = zip(*rows, strict=True)
-    serial = {shapes[k].name: None for table in (before, after) for k in _serial(table)}
-    return column_changes(marginals), changed_pairs(shapes, RowsOfTables((before, after))), list(serial)
+    return column_changes(marginals), changed_pairs(shapes, RowsOfTables((before, after)))
 
 
-def _serial(columns: Sequence[Spanned]) -> list[int]:
-    """Numbers that resemble their own previous row in one table; none where rows are sorted, since that explains it."""
-    found = []
-    for k, column in enumerate(columns):
-        if column.places.dtype.kind == "i":
-            continue
-        places = column.places[:_ROWS_OF_SERIES]
-        known = ~np.isnan(places)
-        steps = np.diff(places[known])
-        if len(steps) and ((steps >= 0).all() or (steps <= 0).all()):
-            return []
-        if memory(np.cos(np.pi * np.where(known, places, 0.5)), known).is_serial:
-            found.append(k)
-    return found
+def _serial(both: Together) -> list[str]:
+    """Columns of either table that resemble their own previous row, by their first rows."""
+    found: dict[str, None] = {}
+    for columns in (both.part(0), both.part(1)):
+        n = min((len(column) for column in columns.values()), default=0)
+        first = np.arange(min(n, _ROWS_OF_SERIES))
+        leading = [column.take(first) for column in columns.values()]
+        known = [column for column in leading if len(column.known)]
+        found |= dict.fromkeys(known[k].name for k in serial_columns(known, [None] * len(known))[0])
+    return list(found)
 
 
 def matrix_of(columns: Mapping[str, Column], progress: bool, /) -> DependenceMatrix | None:

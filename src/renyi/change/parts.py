@@ -160,7 +160,7 @@ def _began(labels: tuple[str, ...], rows: Callable[[Sequence[int]], dict[str, Co
     every, found = list(range(len(labels))), []
     for split in every[1:]:
         both = together(rows(every[:split]), rows(every[split:]), ("earlier", "later"), None, max_levels)
-        of_columns, of_pairs, _ = changes_of(both)
+        of_columns, of_pairs = changes_of(both)
         families = np.array([change.p for change in of_columns]), np.exp(of_pairs.log_pvalues)
         simes = [float(np.nanmin(adjust(p, "bh"))) for p in families if np.isfinite(p).any()]
         found.append(min(1.0, len(simes) * min(simes)) if simes else 1.0)

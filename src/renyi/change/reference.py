@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from renyi.basis.ranks import cells_of_groups, quantise
 from renyi.change.functions import FEWEST_OF_LEVEL, MOST_ATOM, Shape, Spanned, levels_of
 from renyi.change.marginals import Marginal
-from renyi.change.sums import own_sums, sums_between
+from renyi.change.sums import Tile, own_sums, sums_between
 from renyi.compute.arrays import Array, Index
 from renyi.data.column import Column, Kind
 from renyi.inference.change import SMOOTHEST, SPANNED
@@ -243,14 +243,15 @@ class ReferenceAndRows:
         ]
         return cls(reference, mixing, moved), merged
 
-    def between(self, left: slice, right: slice, /) -> Array:
+    def between(self, left: slice, right: slice, /) -> Tile:
         """Between some columns and others."""
         old = self.reference.sums[left, right].astype(np.float64)
         if left == right:
             k = np.arange(left.stop - left.start)
             old[k, k] = self.reference.own[left]
         mixed = self.mixing[left][:, np.newaxis] @ old @ self.mixing[right][np.newaxis].swapaxes(-1, -2)
-        return np.stack((mixed, sums_between(self.rows[left], None if left == right else self.rows[right])))
+        of_rows = sums_between(self.rows[left], None if left == right else self.rows[right])
+        return Tile.of_all_rows(np.stack((mixed, of_rows)))
 
 
 def _level_map(old: Shape, new: Shape) -> Index:

@@ -20,6 +20,7 @@ _STUCK, _NOT_STUCK = 0.05, 0.2
 # this, and these have at least half of the rows.
 _MOST_RECODED, _SAME_SHARE, _NEW_SHARE = 20, 0.05, 0.5
 _MOST_NAMED = 3
+RECODED = "recoded?"
 _QUANTILES = np.array([0.1, 0.25, 0.5, 0.75, 0.9])
 
 
@@ -193,7 +194,7 @@ def _recoded(column: Marginal) -> str:
         pairs = [(int(a), int(b)) for a, b in zip(*there, strict=True) if a != b] if is_same else []
     told = [f"{column.called(a)} → {column.called(b)}" for a, b in pairs]
     more = f" and {len(told) - _MOST_NAMED:,} more" if len(told) > _MOST_NAMED else ""
-    return f"recoded? {', '.join(told[:_MOST_NAMED])}{more}" if told else ""
+    return f"{RECODED} {', '.join(told[:_MOST_NAMED])}{more}" if told else ""
 
 
 def _near(column: Marginal) -> float:

@@ -9,7 +9,7 @@ products of these functions, and the test needs no row; docs/how-to/change.md, "
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.special import betainc
@@ -81,16 +81,52 @@ class Functions:
 
 
 @dataclass(frozen=True, eq=False)
+class Own:
+    """What is known of columns by themselves, for a batch of them.
+
+    Rows of either table in `n` (tables, columns), central `moments` of the spanned functions over both tables together,
+    and the inverse root of the covariance of the compared ones in `whitening`.
+    """
+
+    n: Array
+    moments: Array
+    whitening: Array
+
+    @classmethod
+    def empty(cls, columns: int, /) -> "Own":
+        """Room for so many columns."""
+        shape = (columns, COMPARED, COMPARED)
+        return cls(np.zeros((2, columns)), np.zeros((columns, SPANNED, SPANNED)), np.zeros(shape))
+
+    def put(self, columns: slice, pooled: Array, sums: Array, n: Array, /) -> None:
+        """Some columns: weights of compared functions, sums (tables, columns, spanned, spanned), and rows."""
+        self.n[:, columns], self.moments[columns] = n, _central(sums.sum(axis=0))
+        self.whitening[columns] = _whitening(pooled, self.moments[columns])
+
+    def take(self, columns: Index, /) -> "Own":
+        """Those of some columns."""
+        return Own(self.n[:, columns], self.moments[columns], self.whitening[columns])
+
+
+@dataclass(frozen=True, eq=False)
 class Sums:
     """Sums over rows of two tables for a batch of pairs.
 
-    Products of the spanned functions of x and y (tables, pairs, spanned, spanned) on their common rows, and of those of
-    either column with itself on its own rows.
+    Products of the spanned functions of x and y (tables, pairs, spanned, spanned) on their common rows, and either
+    column by itself. Where `both` is over fewer rows, and `times` as large as it came, products of the leading
+    functions over all rows are in `compared`.
     """
 
     both: Array
-    of_x: Array
-    of_y: Array
+    of_x: Own
+    of_y: Own
+    compared: Array
+    times: Array
+
+    def take(self, pairs: Index, /) -> "Sums":
+        """Those of some pairs."""
+        sides = self.of_x.take(pairs), self.of_y.take(pairs)
+        return Sums(self.both[:, pairs], *sides, self.compared[:, pairs], self.times)
 
 
 def changes(x: Functions, y: Functions, sums: Sums, /) -> tuple[Array, Array]:
@@ -99,38 +135,38 @@ def changes(x: Functions, y: Functions, sums: Sums, /) -> tuple[Array, Array]:
     The largest difference is debiased, never below 0, and 1 where it is more. NaN where too few rows are common in a
     table.
     """
-    n = sums.both[:, :, 0, 0]
+    n = sums.compared[:, :, 0, 0]
     found, moved = np.full((2, n.shape[1]), np.nan)
     known = np.flatnonzero((n.min(axis=0) >= FEWEST_ROWS) & (x.sizes > 0) & (y.sizes > 0))
     if len(known) == 0:
         return found, moved
     if len(known) < n.shape[1]:
         x, y = x.take(known), y.take(known)
-        sums = Sums(sums.both[:, known], sums.of_x[:, known], sums.of_y[:, known])
+        sums, n = sums.take(known), n[:, known]
     difference, covariance = _difference(x, y, sums)
-    is_small = _is_small(n[:, known])
+    is_small, freedom = _is_small(n), _freedom(n, sums.times)
     keys = ((x.sizes * 8 + y.sizes) * 2 + x.is_ordered) * 2 + y.is_ordered
     for key in np.unique(keys * 2 + is_small).tolist():
         some = np.flatnonzero(keys * 2 + is_small == key)
         blocks = _family(x, y, int(some[0]), bool(is_small[some[0]]))
-        found[known[some]] = _combined(difference[some], covariance[some], n[:, known[some]].sum(axis=0), blocks)
-    moved[known] = _largest_difference(x, y, sums, difference, covariance)
+        found[known[some]] = _combined(difference[some], covariance[some], freedom[some], blocks)
+    moved[known] = _largest_difference(sums, difference, covariance)
     return found, moved
 
 
-def _largest_difference(x: Functions, y: Functions, sums: Sums, difference: Array, covariance: Array) -> Array:
+def _largest_difference(sums: Sums, difference: Array, covariance: Array) -> Array:
     """By how much the correlation of some function of x and some function of y differs, less what chance shows."""
     pairs = len(difference)
-    left, right = (_whitening(side.pooled, own.sum(axis=0)) for side, own in ((x, sums.of_x), (y, sums.of_y)))
+    left, right = sums.of_x.whitening, sums.of_y.whitening
     largest = np.linalg.norm(left @ difference.reshape(pairs, COMPARED, COMPARED) @ right, ord=2, axis=(1, 2))
     squares = [side @ side for side in (left, right)]
     noise = np.einsum("pabcd,pac,pbd->p", covariance.reshape(pairs, *(COMPARED,) * 4), *squares, optimize=True)
     return np.asarray(np.clip(np.sqrt(np.maximum(largest**2 - _LARGEST_OF_NOISE * noise, 0.0)), 0.0, 1.0))
 
 
-def _whitening(weights: Array, sums: Array) -> Array:
+def _whitening(weights: Array, moments: Array) -> Array:
     """The inverse root of the covariance of compared functions, 0 where there are none."""
-    values, directions = np.linalg.eigh(weights @ _central(sums) @ weights.transpose(0, 2, 1))
+    values, directions = np.linalg.eigh(weights @ moments @ weights.transpose(0, 2, 1))
     kept = values > 1e-6 * np.maximum(values[:, -1:], 1e-12)
     roots = np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)
     return np.asarray((directions * roots[:, np.newaxis, :]) @ directions.transpose(0, 2, 1))
@@ -139,6 +175,11 @@ def _whitening(weights: Array, sums: Array) -> Array:
 def _is_small(n: Array) -> Mask:
     smaller = n.min(axis=0)
     return np.asarray((smaller < _SMALL) & (n.max(axis=0) > _LARGER * smaller))
+
+
+def _freedom(n: Array, times: Array) -> Array:
+    """How many rows the covariance is worth, less the two means."""
+    return np.asarray(n.sum(axis=0) ** 2 / (n * times[:, np.newaxis]).sum(axis=0) - 2.0)
 
 
 def _family(x: Functions, y: Functions, pair: int, is_small: bool) -> tuple[Block, ...]:
@@ -160,17 +201,18 @@ def _family(x: Functions, y: Functions, pair: int, is_small: bool) -> tuple[Bloc
 
 def _difference(x: Functions, y: Functions, sums: Sums) -> tuple[Array, Array]:
     """The difference of the products C of two tables (pairs, compared²), and its covariance if they are equal."""
-    n = sums.both[:, :, 0, 0]
-    means = sums.both / n[..., np.newaxis, np.newaxis]
-    of_tables = [_products(x.weights[t], y.weights[t], means[t]) for t in range(2)]
+    n, k = sums.compared[:, :, 0, 0], sums.compared.shape[-1]
+    means = sums.compared / n[..., np.newaxis, np.newaxis]
+    of_tables = [_products(x.weights[t, :, :, :k], y.weights[t, :, :, :k], means[t]) for t in range(2)]
     total = n.sum(axis=0)
-    pooled = _Influences.of(x, y, sums.both.sum(axis=0) / total[:, np.newaxis, np.newaxis], sums)
+    both = sums.both.sum(axis=0)
+    pooled = _Influences.of(x, y, both / both[:, :1, :1], sums)
     bend = pooled.bias() * (1.0 / n[0] - 1.0 / n[1])[:, np.newaxis]
     found = (of_tables[0] - of_tables[1]).reshape(len(total), -1) - bend
     # Gaps: ranks have more rows than the pair has.
-    shares = n / sums.of_x[:, :, 0, 0], n / sums.of_y[:, :, 0, 0]
+    shares = n / sums.of_x.n, n / sums.of_y.n
     covariance = pooled.covariance([(1.0 / n[t], shares[0][t], shares[1][t]) for t in range(2)])
-    freedom = (total / (total - 2.0))[:, np.newaxis, np.newaxis]
+    freedom = (1.0 + 2.0 / _freedom(n, sums.times))[:, np.newaxis, np.newaxis]
     return found, covariance * freedom + _BEND * bend[:, :, np.newaxis] * bend[:, np.newaxis, :]
 
 
@@ -191,9 +233,9 @@ class _Influences:
 
     @classmethod
     def of(cls, x: Functions, y: Functions, means: Array, sums: Sums) -> "_Influences":
-        return cls(x, y, means, (_central(sums.of_x.sum(axis=0)), _central(sums.of_y.sum(axis=0))))
+        return cls(x, y, means, (sums.of_x.moments, sums.of_y.moments))
 
-    @property
+    @cached_property
     def centred(self) -> Array:
         return self.means - self.means[:, :, :1] * self.means[:, :1, :]
 
@@ -282,13 +324,14 @@ class _Influences:
     def bias(self) -> Array:
         """What ranks bend the products by, times n: E[½(u(1 − u)f′)′g], the same for y, and what both do together."""
         centred = self.centred
-        of_x = self.x.bending @ centred @ self.y.pooled.transpose(0, 2, 1)
-        of_y = self.x.pooled @ centred @ self.y.bending.transpose(0, 2, 1)
+        on_x = self.x.bending @ centred @ self.y.pooled.transpose(0, 2, 1)
+        on_y = self.x.pooled @ centred @ self.y.bending.transpose(0, 2, 1)
         # E[f′g′·(H − uv)] with H the joint distribution, a double sum over waves k, l of C_kl·sines.
-        of_rows = (self.x.crossing @ self.means[:, np.newaxis])[:, :, np.newaxis]
-        seen = of_rows @ self.y.crossing.transpose(0, 1, 3, 2)[:, np.newaxis]
-        crossed = np.einsum("pabkl,pkl->pab", seen, centred)
-        return np.asarray((of_x + of_y + crossed).reshape(len(centred), -1))
+        pairs = len(centred)
+        of_x_rows = (self.x.crossing.reshape(pairs, -1, SPANNED) @ self.means).reshape(pairs, COMPARED, -1)
+        of_y_rows = (centred[:, np.newaxis] @ self.y.crossing).reshape(pairs, COMPARED, -1)
+        crossed = of_x_rows @ of_y_rows.transpose(0, 2, 1)
+        return np.asarray((on_x + on_y + crossed).reshape(pairs, -1))
 
 
 def _central(sums: Array) -> Array:
@@ -301,26 +344,42 @@ def _twice(products: Array) -> Array:
     return products + products.transpose(0, 2, 1)
 
 
-def _combined(difference: Array, covariance: Array, n: Array, blocks: Sequence[Block]) -> Array:
+def _combined(difference: Array, covariance: Array, freedom: Array, blocks: Sequence[Block]) -> Array:
     """Logarithms of p-values: Wald's form of every block as Hotelling has it, by their weighted harmonic mean."""
     log_p = []
     for a, b in blocks:
         which = (np.arange(a)[:, np.newaxis] * COMPARED + np.arange(b)).ravel()
         entries = difference[:, which, np.newaxis]
-        forms = (entries.transpose(0, 2, 1) @ _solved(covariance[:, which[:, np.newaxis], which], entries))[:, 0, 0]
-        log_p.append(_log_sf(np.maximum(forms, 0.0), a * b, n - 2.0))
+        forms = _forms(covariance[:, which[:, np.newaxis], which], entries)
+        log_p.append(_log_sf(forms, a * b, freedom))
     evidence = log_weights(blocks) - np.stack(log_p, axis=-1)
     return log_pvalue_of_many_rows(log_harmonic_mean(evidence), blocks)
 
 
-def _solved(matrices: Array, vectors: Array) -> Array:
-    """Solutions, scaled so that small variances count as large ones do; what rounding alone decides is left out."""
+def _forms(matrices: Array, vectors: Array) -> Array:
+    """Wald's forms v′S⁻¹v, scaled so that small variances count as large ones do."""
     scales = np.sqrt(np.maximum(np.diagonal(matrices, axis1=1, axis2=2), 1e-300))[:, :, np.newaxis]
-    values, directions = np.linalg.eigh(matrices / (scales * scales.transpose(0, 2, 1)))
-    kept = values > 1e-9
-    inverse = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)[:, :, np.newaxis]
-    turned = directions.transpose(0, 2, 1) @ (vectors / scales)
-    return np.asarray((directions @ (inverse * turned)) / scales)
+    return _scaled_forms(matrices / (scales * scales.transpose(0, 2, 1)), vectors / scales)
+
+
+def _scaled_forms(matrices: Array, vectors: Array) -> Array:
+    """Forms of correlation matrices; what rounding alone decides in them is left out."""
+    least = 1e-9
+    try:
+        # It is a tenth of the work of eigenvalues, and fails where one is below `least`.
+        np.linalg.cholesky(matrices - least * np.eye(matrices.shape[1]))
+    except np.linalg.LinAlgError:
+        half = len(matrices) // 2
+        if half:
+            return np.concatenate(
+                [_scaled_forms(matrices[part], vectors[part]) for part in (np.s_[:half], np.s_[half:])]
+            )
+        values, directions = np.linalg.eigh(matrices)
+        turned = (directions.transpose(0, 2, 1) @ vectors)[..., 0]
+        return np.asarray(
+            (np.where(values > least, 1.0, 0.0) / np.where(values > least, values, 1.0) * turned**2).sum(axis=1)
+        )
+    return np.asarray(np.maximum((vectors * np.linalg.solve(matrices, vectors)).sum(axis=(1, 2)), 0.0))
 
 
 def _log_sf(forms: Array, dimension: int, freedom: Array) -> Array:

@@ -109,7 +109,7 @@ def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing
     check_choice(method, Method, "method")
     check_choice(missing, Missing, "missing")
     pair, given, rows = as_conditional(x, y, z, missing=missing)
-    columns, names = showing.kept(pair), tuple(column.label for column in given)
+    columns, names = showing.kept(pair), tuple(column.name for column in given)
     left_out: list[int] = []
     while True:
         try:

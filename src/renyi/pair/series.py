@@ -130,13 +130,19 @@ def _note_on_trends(names: Sequence[str]) -> str:
 
 
 def note_on_order(columns: Sequence[Column], scales: Sequence[Scales | None], /) -> str:
-    """What is said where columns resemble their own previous row beyond chance; empty where they do not.
+    """What is said where columns resemble their own previous row beyond chance; empty where they do not."""
+    places, dates = serial_columns(columns, scales)
+    return said_of_order([columns[k].name for k in places], len(columns), dates[0] if len(dates) == 1 else "")
+
+
+def serial_columns(columns: Sequence[Column], scales: Sequence[Scales | None], /) -> tuple[list[int], list[str]]:
+    """Places of columns that resemble their own previous row beyond chance, and dates by which rows are sorted.
 
     A column by which rows are sorted does not count, and what it explains of others is taken out of them first, unless
     it is a date. Columns without `scales` are looked at by their values rather than their ranks.
     """
     if not columns or len(columns[0]) < FEWEST_ROWS:
-        return ""
+        return [], []
     serial = [k for k in range(len(columns)) if _memory(columns[k], scales[k]).is_serial]
     keys = [k for k in serial if _is_key(columns[k], scales[k])]
     left = [k for k in serial if k not in keys]
@@ -148,8 +154,7 @@ def note_on_order(columns: Sequence[Column], scales: Sequence[Scales | None], /)
         ]
         q = np.linalg.qr(np.concatenate(known, axis=1))[0]
         left = [k for k in left if _memory(columns[k], scales[k], q).is_serial]
-    dates = [columns[k].name for k in keys if k not in explaining]
-    return said_of_order([columns[k].name for k in left], len(columns), dates[0] if len(dates) == 1 else "")
+    return left, [columns[k].name for k in keys if k not in explaining]
 
 
 def note_of_sums(columns: Sequence[tuple[str, bool, Array]], n_columns: int, /) -> str:
@@ -166,18 +171,18 @@ def note_of_sums(columns: Sequence[tuple[str, bool, Array]], n_columns: int, /) 
     return said_of_order(left, n_columns, dates[0] if len(dates) == 1 else "")
 
 
-def said_of_order(names: Sequence[str], n_columns: int, /, date: str = "") -> str:
+def said_of_order(names: Sequence[str], n_columns: int, /, date: str = "", remedy: str = "") -> str:
     """The remark on so many columns of a table that resemble their own previous row; empty where there are none.
 
-    The table may be in the order of a `date`.
+    The table may be in the order of a `date`. Without another `remedy` it is to pass `time` or `groups`.
     """
     if not names:
         return ""
     who = f"{len(names):,} of {n_columns:,} columns ({some(names)})" if n_columns > 2 else some(names)
     verb, whose = ("resemble", "their") if len(names) > 1 else ("resembles", "its")
-    time = f"time={date!r}" if date else "time="
+    remedy = remedy or f"pass {f'time={date!r}' if date else 'time='} or groups="
     return (
-        f"{who} {verb} {whose} own previous row, and p-values take rows as independent: pass {time} or groups=, or "
+        f"{who} {verb} {whose} own previous row, and p-values take rows as independent: {remedy}, or "
         "order=None if the order of rows means nothing"
     )
 

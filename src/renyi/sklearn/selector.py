@@ -1,8 +1,10 @@
 """`RDCSelector`, which selects the features that a target depends on, and `rdc_score` for other selectors."""
 
+import warnings
+from collections.abc import Sequence
 from contextlib import nullcontext
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,7 +16,8 @@ from renyi.coefficients.registry import measure as named
 from renyi.compute.arrays import Array, Index, Mask, namespace
 from renyi.compute.devices import as_torch, device_of, relieved
 from renyi.data.column import Column
-from renyi.errors import InputError, count, is_integer, is_number, must_be
+from renyi.errors import CalibrationWarning, InputError, count, is_integer, is_number, must_be
+from renyi.pair import series
 from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, Criterion, Step, forward
 from renyi.selection.gain import Gains
@@ -25,6 +28,9 @@ from renyi.tables.api import matrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+# What to do where rows are not independent; the test of what a feature adds has no null distribution for them.
+_REMEDY = "pass X and y to renyi.screen with time=, which tests features one by one"
 
 
 class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -54,6 +60,10 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     categorical_features : "from_dtype", None, or sequence of str, int or bool, default "from_dtype"
         Which features are categories: those of such a type in a frame, none, or these, by name, place or mask. Of a
         category its 100 most frequent levels are told apart, the others are one.
+    order : {"check", None}, default "check"
+        Whether to look if the target and features resemble their own previous rows, as series do. The p-values take
+        rows as independent, and features are then chosen on which the target does not depend: a warning says so. None
+        where the order of rows means nothing. Features that are on a device are not looked at.
     device : str or torch.device, optional
         Where functions are multiplied: `"cuda"` (torch, `renyi[gpu]`) for a GPU. It takes every kind of feature and
         target, but no `measure`. None is where the data are: on the device of tensors, else on the processor by NumPy.
@@ -77,6 +87,8 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         added, adjusted for having been the best of many (NaN with a `measure` and a fixed number).
     skipped_ : dict
         Why features could not be measured, by name.
+    notes_ : tuple of str
+        What p-values do not account for: a target and features that resemble their own previous rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, for frames alone
 
@@ -89,6 +101,11 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
 
     A feature that goes with chosen ones, and with the target only through them, may still be chosen where the target
     depends on the chosen in a way that the span does not follow: no conditional test escapes that.
+
+    Warns
+    -----
+    CalibrationWarning
+        Where target and features resemble their own previous rows, and there are p-values.
 
     References
     ----------
@@ -109,6 +126,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     ranking_: Index
     path_: tuple[Step, ...]
     skipped_: dict[str, str]
+    notes_: tuple[str, ...]
 
     def __init__(
         self,
@@ -119,6 +137,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         interactions: bool = True,
         target_type: TargetKind = "auto",
         categorical_features: Categorical = "from_dtype",
+        order: Literal["check"] | None = "check",
         device: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -130,6 +149,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         self.interactions = interactions
         self.target_type = target_type
         self.categorical_features = categorical_features
+        self.order = order
         self.device = device
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -159,9 +179,16 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         X, y = checked(self, X, as_array(y, "y"), device)  # noqa: N806
         if not isinstance(self.alpha, Real) or not 0.0 < self.alpha < 1.0:
             raise must_be("alpha", "a number between 0 and 1", self.alpha)
+        if self.order not in ("check", None):
+            raise must_be("order", "'check', or None for rows that have no order", self.order)
         names, columns, self.skipped_ = read_features(X, self.categorical_features)
         target = read_target(y, self.target_type)
         places, most = list(columns), self._most(len(names), len(columns))
+        # The paper's search for a fixed number of features has no p-values.
+        is_tested = self.measure is None or most is None
+        self.notes_ = self._notes_on_order(list(columns.values()), target) if is_tested else ()
+        for note in self.notes_:
+            warnings.warn(note, CalibrationWarning, stacklevel=3)
         criterion = self._criterion(list(columns.values()), target, device)
         del X, columns  # on a device their room is wanted
         steps, left = forward(
@@ -215,6 +242,19 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         from renyi.report.figures.selection_path import plot_path
 
         return plot_path(self.path_)
+
+    def _notes_on_order(self, features: Sequence[Column], target: Column) -> tuple[str, ...]:
+        """What is said where rows of the target and of features resemble the rows before them.
+
+        Where those of one side do not, p-values hold whatever the other side remembers.
+        """
+        if self.order is None:
+            return ()
+        columns = [*(column for column in features if namespace(column.values) is np), target]
+        found, _ = series.serial_columns(columns, [None] * len(columns))
+        if len(found) < 2 or found[-1] != len(columns) - 1:
+            return ()
+        return (series.said_of_order([columns[k].name for k in found], len(columns), remedy=_REMEDY),)
 
     def _most(self, n_features: int, n_columns: int) -> int | None:
         """How many features to choose; None where that is for the data to say."""

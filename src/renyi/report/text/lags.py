@@ -39,16 +39,15 @@ def rows_of(found: Lags, n: int, q: float, /) -> list[list[str]]:
             pvalue(one["p"]),
             pvalue(one["q"]),
         ]
-        rows.append([*names, words(one["lag"], found.target is not None), *numbers])
+        rows.append([*names, words(one["lag"], "" if found.target is not None else names[0]), *numbers])
     return rows
 
 
-def words(lag: int, by_target: bool, /) -> str:
-    """A lag in words, of the first column of a row."""
+def words(lag: int, name: str, /) -> str:
+    """A lag in words, of the first column of a row, which is named where another one is in the row."""
     if lag == 0:
         return "same time"
-    who = "" if by_target else "x "
-    return f"{who}{'leads' if lag > 0 else 'follows'} by {abs(lag):,}"
+    return f"{name} {'leads' if lag > 0 else 'follows'} by {abs(lag):,}".lstrip()
 
 
 def print_lags(found: Lags, console: "Console", /, *, q: float, top: int) -> None:
