@@ -49,6 +49,26 @@ def test_whether_null_distributions_are_tabulated_follows_from_the_table_and_not
     assert of_part.log_pvalue == tabulated.log_pvalue[1]
 
 
+@pytest.mark.parametrize(("n_rows", "kind"), [(20, "plain"), (40, "ties"), (200, "ties"), (200, "levels")])
+def test_p_values_above_those_of_interest_alone_are_left_out(n_rows, kind, rng):
+    values = rng.standard_normal((40, n_rows))
+    values[1::4] += values[::4] ** 2
+    values[1::2] = values[1::2] if kind == "plain" else np.round(values[1::2])
+    if kind == "levels":
+        values[1::2] = np.clip(values[1::2], -1.0, 1.0) + 1.0
+    makes = category if kind == "levels" else number
+    sides = groups([makes(column) for column in values[1::2]]), groups([number(column) for column in values[::2]])
+    for x, y in ((x, y) for x in sides[0] for y in sides[1]):
+        i, j = every_pair(x, y)
+        every = complete_pairs(x, y, i, j)
+        some = CompletePairs(x, y, i, j, Sums.of(x, y), at_most=0.05)
+        is_kept = ~(every.log_pvalue > np.log(0.05))  # those without a null distribution as well
+        np.testing.assert_allclose(some.log_pvalue[is_kept], every.log_pvalue[is_kept], rtol=1e-8)
+        np.testing.assert_allclose(some.coefficient[is_kept], every.coefficient[is_kept], rtol=1e-8)
+        assert (some.log_pvalue[~is_kept] > np.log(0.05)).all()
+        assert (some.log_pvalue[~is_kept] == 0.0).mean() > 0.8 or is_kept.all()
+
+
 def test_sums_that_are_there_are_not_added_up_again(rng):
     (group,) = groups([number(rng.standard_normal(100)) for _ in range(3)])
     i, j = np.triu_indices(3, 1)

@@ -1,6 +1,6 @@
 """Coefficients and p-values of all pairs of two groups of columns without missing cells."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.sums import Sums
 from renyi.basis.nested import Scales, have_few_ties
-from renyi.compute.arrays import Array, Index, Mask, as_floats, at_least, flat_places, gathered, like, namespace
+from renyi.compute.arrays import Array, Index, Mask, as_floats, at_least, gathered, like, namespace
 from renyi.compute.eigenvalues import largest_root, most_of_root
 from renyi.inference import multiscale
-from renyi.inference.many_pairs import log_pvalues
+from renyi.inference.many_pairs import log_pvalues, may_reach
 from renyi.inference.multiscale import Block, NestedProducts
 from renyi.inference.roy import are_many
 
@@ -40,19 +40,20 @@ class CompletePairs:
         nested = NestedProducts(*(gathered(part, i, j) / self._n for part in sums.nested))
         self.first = as_floats(nested.corner[:, 0, 0])
         self.pearson = sums.pearson(i, j, self._n)
-        every = slice(None)
+        family = multiscale.family(x.scales, y.scales)
         if at_most == 1.0:
             self.coefficient = self._coefficients(gathered(sums.coefficient, i, j))
-            self.log_pvalue = self._log_pvalues(nested, every, largest_root)
+            self.log_pvalue = self._log_pvalues(nested.roots(family), family, slice(None))
             return
-        self.log_pvalue = self._log_pvalues(nested, every, most_of_root)
-        xp = namespace(self.log_pvalue)
+        log_most, bounds = float(np.log(at_most)), nested.roots(family, root=most_of_root)
+        self.log_pvalue, likely = self._told_by_bounds(bounds, family, log_most)
         # NaN is of pairs without a null distribution.
-        kept = flat_places(~(self.log_pvalue > np.log(at_most) + _MARGIN))
-        self.log_pvalue = xp.where(xp.isnan(self.log_pvalue), np.nan, 0.0 * self.first)
-        self.coefficient = 0.0 * self.first
+        is_above = self._log_pvalues(bounds[likely], family, likely) > log_most + _MARGIN
+        kept = np.sort(np.concatenate((likely[~is_above], np.flatnonzero(np.isnan(self.log_pvalue)))))
+        self.coefficient = np.zeros_like(self.first)
         self.coefficient[kept] = self._coefficients(gathered(sums.coefficient, i[kept], j[kept]))
-        self.log_pvalue[kept] = self._log_pvalues(nested.take(kept), kept, largest_root)
+        self.log_pvalue[likely] = 0.0
+        self.log_pvalue[kept] = self._log_pvalues(nested.take(kept).roots(family), family, kept)
 
     def _coefficients(self, sums: Array) -> Array:
         """From sums of products of some pairs."""
@@ -62,26 +63,48 @@ class CompletePairs:
             found[:] = np.nan
         return found
 
-    def _log_pvalues(self, nested: NestedProducts, which: Any, root: Callable[[Array], Array]) -> Array:
+    def _told_by_bounds(self, bounds: Array, family: Sequence[Block], log_most: float) -> tuple[Array, Index]:
+        """0 for pairs that may have no p-value as small as this, NaN without null distributions; places of others."""
+        (x, y), every = self._sides, slice(None)
+        may, has_null = may_reach(
+            bounds,
+            family,
+            log_most,
+            n=self._n,
+            leverages=_of_pairs((x.leverages, y.leverages), self._index, bounds),
+            are_numbers=x.scales.kind == y.scales.kind == "number",
+            share=multiscale.share_of(x.scales, y.scales),
+            largest=multiscale.largest_leverages(x.scales, y.scales, self._n),
+            tabulated=are_many(x.n_alike * y.n_alike),
+        )
+        has_null &= self._have_few_ties(every)
+        return np.where(has_null, 0.0, np.nan), np.flatnonzero(may & has_null)
+
+    def _have_few_ties(self, which: Any) -> Any:
+        """Whether some pairs have as few ties as they must on few rows."""
+        if self._n >= multiscale.FEW_ROWS:
+            return True
+        ties = [np.array([_ties(variable.scales) for variable in side.variables]) for side in self._sides]
+        return have_few_ties(
+            *(like(own, self.first)[columns[which]] for own, columns in zip(ties, self._index, strict=True))
+        )
+
+    def _log_pvalues(self, roots: Array, family: Sequence[Block], which: Any) -> Array:
         """Of some pairs."""
         (x, y), index = self._sides, (self._index[0][which], self._index[1][which])
-        family = multiscale.family(x.scales, y.scales)
-        fewest = _of_pairs((-_arrangements(x), -_arrangements(y)), index, nested.of_x)
+        fewest = _of_pairs((-_arrangements(x), -_arrangements(y)), index, roots)
         found, _ = log_pvalues_of_pairs(
             x.scales,
             y.scales,
-            nested.roots(family, root=root),
+            roots,
             family,
             n=self._n,
-            leverages=_of_pairs((x.leverages, y.leverages), index, nested.of_x),
+            leverages=_of_pairs((x.leverages, y.leverages), index, roots),
             log_arrangements=-at_least(*fewest),
             tabulated=are_many(x.n_alike * y.n_alike),
         )
         if self._n < multiscale.FEW_ROWS:
-            ties = [np.array([_ties(variable.scales) for variable in side.variables]) for side in (x, y)]
-            found[~have_few_ties(*(like(own, found)[columns] for own, columns in zip(ties, index, strict=True)))] = (
-                np.nan
-            )
+            found[~self._have_few_ties(which)] = np.nan
         return found
 
     @property

@@ -263,6 +263,8 @@ def sines_and_cosines(projection: Projection, ranks: Array, /) -> Array:
     return features
 
 
+# Tables of few rows ask for every number of common rows of each of their columns.
+@lru_cache(maxsize=4096)
 def default_projections(n_coordinates: int, n_samples: int, /) -> int:
     """The k of a column when the user names none: 10·√d, less where rows are few.
 

@@ -14,6 +14,7 @@ from renyi.inference.multiscale import (
     LEVEL,
     MOST_FITTED,
     Block,
+    largest_roots_above,
     leverages_on_few_rows,
     log_harmonic_mean,
     log_pvalue,
@@ -64,6 +65,39 @@ def log_pvalues(
                 are_numbers=are_numbers,
             )
     return found, _all_within_reach(is_trusted, blocks, n)
+
+
+def may_reach(
+    roots: Array,
+    blocks: Sequence[Block],
+    log_p: float,
+    /,
+    *,
+    n: int,
+    leverages: tuple[Array, Array],
+    are_numbers: bool,
+    share: float,
+    largest: Array | float,
+    tabulated: bool,
+) -> tuple[Mask, Mask]:
+    """Which of many pairs may have a p-value as small as this, and which have a null distribution at all.
+
+    `roots` may be too large, but not too small. What is compared is roots: null distributions are not looked up.
+    """
+    of_x, of_y = (_on_few_rows(side, n) for side in leverages)
+    is_trusted = []
+    for a, b in blocks:
+        products = of_x[a - 1] * of_y[b - 1]
+        is_light = within_critical(products / share**2, (a, b), n, tabulated=tabulated) & (products <= largest)
+        is_trusted.append(is_light & (not _is_far((a, b), n)))
+    may, has_null = np.zeros(len(roots), dtype=bool), np.zeros(len(roots), dtype=bool)
+    for rows, pattern in by_value(sum((holds * 2**i for i, holds in enumerate(is_trusted)), np.zeros(1, dtype=int))):
+        kept = [i for i in range(len(blocks)) if pattern >> i & 1]
+        if kept:
+            limits = largest_roots_above(log_p, [blocks[i] for i in kept], n, are_numbers=are_numbers)
+            may[rows] = reduce(operator.or_, (roots[rows, i] >= limit for i, limit in zip(kept, limits, strict=True)))
+            has_null[rows] = True
+    return may, has_null
 
 
 def log_pvalues_by_dimension(

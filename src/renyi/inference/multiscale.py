@@ -220,6 +220,26 @@ def least_roots(log_evidence: Array, blocks: Sequence[Block], n: int, /) -> Arra
     return np.stack([root_of_many(levels[..., i], *block, n) for i, block in enumerate(blocks)], axis=-1)
 
 
+@lru_cache(maxsize=1024)
+def _log_mean_above(log_p: float, blocks: tuple[Block, ...], n: int, are_numbers: bool) -> float:
+    """A harmonic mean from which on p-values are above this one, −∞ where none is known."""
+    means = _log_means(blocks)
+    above = log_pvalue(means, blocks, n=n, are_numbers=are_numbers, log_arrangements=np.inf) > log_p + _MARGIN
+    return float(means[np.argmax(above)]) if above.any() else -np.inf
+
+
+def largest_roots_above(log_p: float, blocks: Sequence[Block], n: int, /, *, are_numbers: bool) -> Array:
+    """Roots of the blocks: where all of a pair are below its p-value is above this one. Rather too small."""
+    log_mean = _log_mean_above(log_p, tuple(blocks), n, are_numbers)
+    # Any shares of the evidence that add up to 1 would do; by these fewest independent pairs have a root above its own.
+    log_shares = log_weights(blocks) / 2.0
+    log_shares -= np.log(np.exp(log_shares).sum())
+    levels = log_weights(blocks) + log_mean - log_shares + _MARGIN
+    if not np.isfinite(log_mean):
+        return np.zeros(len(blocks))
+    return np.array([root_of_many(levels[i], *block, n) for i, block in enumerate(blocks)])
+
+
 def log_evidence(roots: Array, blocks: Sequence[Block], n: int, /, *, log_tail: LogTail = log_sf) -> Array:
     """Logarithm of the weight of every block over its p-value; their sum is 1/H, and the largest one spoke."""
     log_p = stacked([log_tail(roots[..., i], a, b, n) for i, (a, b) in enumerate(blocks)])
