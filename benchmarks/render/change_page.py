@@ -1,4 +1,4 @@
-"""Write the tables of power and speed in docs/how-to/change.md; with --check, say if they are up to date."""
+"""Write the tables of power and speed in docs/validation/change.md; with --check, say if they are up to date."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from change_sizes import KINDS_OF_LARGE, LARGE
 from harness import RESULTS
 from tables import DOCS, renew, table
 
-PAGE = DOCS / "how-to/change.md"
+PAGE = DOCS / "validation/change.md"
 
 
 def results(name: str) -> Any:

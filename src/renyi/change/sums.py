@@ -19,7 +19,7 @@ _MANY_ROWS = 8192
 # Pairs whose small matrices are handled at once.
 _PAIRS = 1024
 # Covariances are taken from so many rows of either table where all columns are smooth and at most a share of the cells
-# of each is missing; what is compared comes from all rows. Sizes at 50,000 rows are in docs/how-to/change.md.
+# of each is missing; what is compared comes from all rows. Sizes of such tests are in docs/validation/change.md.
 ROWS_OF_COVARIANCE, _MOST_GAPS = 10_000, 0.1
 _SEED = 0
 

@@ -4,7 +4,7 @@ Each table has ranks of its own, so that only the copula counts. With f and g fu
 C = cov(f, g) is an estimate whose error is the mean of the influences of single rows: f·g less its mean, plus what a
 row moves by entering the ranks of all the others. Those influences are products of few functions: cosines of ranks,
 whose products are cosines, or indicators of levels. Hence the covariance of all entries of C follows from mean
-products of these functions, and the test needs no row; docs/how-to/change.md, "The test".
+products of these functions, and the test needs no row; docs/validation/change.md, "The test".
 """
 
 from collections.abc import Sequence
