@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri
 
-from renyi.compute.arrays import Array, Mask
+from renyi.compute.arrays import Array, Mask, in_memory
 
 # Below, a column may resemble its previous rows by chance: a standard normal in 3·10⁻⁷ of all columns is above 5, and
 # what is weaker than a correlation of 0.1 hardly moves a p-value.
@@ -57,15 +57,18 @@ _FAR = 10
 def neighbour_sums(values: Any, known: Any, /) -> Array:
     """Sums over consecutive rows, which add up over batches; values have mean 0 and variance 1 over all rows.
 
-    Steps up, steps down, pairs of neighbours, their products, pairs of rows far apart, and theirs; of tensors, too.
+    Steps up, steps down, pairs of neighbours, their products, pairs of rows far apart, and theirs. Rows are the last
+    axis, of tensors, too: many columns at once have six sums each.
     """
-    both = known[1:] & known[:-1]
-    found = [((values[1:] > values[:-1]) & both).sum(), ((values[1:] < values[:-1]) & both).sum()]
+    both = known[..., 1:] & known[..., :-1]
+    later, earlier = values[..., 1:], values[..., :-1]
+    found = [((later > earlier) & both).sum(-1), ((later < earlier) & both).sum(-1)]
     for lag in (1, _FAR):
-        before = max(len(values) - lag, 0)
-        are_known = known[lag:] & known[:before]
-        found += [are_known.sum(), (values[lag:] * values[:before] * are_known).sum()]
-    return np.array([float(one) for one in found])
+        before = max(values.shape[-1] - lag, 0)
+        are_known = known[..., lag:] & known[..., :before]
+        products = values[..., lag:] * values[..., :before] * are_known
+        found += [are_known.sum(-1), products.sum(-1)]
+    return np.stack([np.asarray(in_memory(one), dtype=np.float64) for one in found], axis=-1)
 
 
 def of_cells(counts: NDArray[Any], /, *, is_category: bool) -> Array:

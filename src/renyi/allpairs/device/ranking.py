@@ -23,7 +23,7 @@ from renyi.basis import ranks as ranking
 from renyi.basis.basis import grid_cells
 from renyi.basis.random_features import FIXED_DRAW
 from renyi.basis.ranks import tied_cells
-from renyi.compute.arrays import Index, Mask, in_memory
+from renyi.compute.arrays import Array, Index, Mask, in_memory, in_parts
 from renyi.compute.devices import free_bytes, home_of, within_room
 from renyi.compute.fetching import Bringing
 from renyi.compute.kernels import share_cells
@@ -42,6 +42,8 @@ Tensor: TypeAlias = Any
 
 # What sorting takes for every number: sorted values, their order, and as much beside them.
 _BYTES_OF_SORTING = 48
+# Cells of which neighbours are compared at once: 4 GB with all that is made of them.
+_NUMBERS_AT_ONCE = 2**26
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,21 +105,39 @@ def ranked(table: OnDevice, settings: Settings, /, *, sample: int = 0) -> Ranked
 
 
 def note_on_order(*sides: Ranked) -> str:
-    """What is said where columns resemble their own previous row; empty where they do not."""
+    """What is said where columns resemble their own previous row; empty where they do not. Vectors are left out."""
+    columns = [
+        (side.variables[place].column.name, side.table.types.get(side.variables[place].column.name) == "date", sums)
+        for side in sides
+        for place, sums in _neighbour_sums(side)
+    ]
+    return note_of_sums(columns, sum(len(side.variables) for side in sides))
+
+
+def _neighbour_sums(side: Ranked, /) -> Iterator[tuple[int, Array]]:
+    """Columns that have cells, and their sums over consecutive rows: many columns at once, since each wait is long."""
     import torch
 
-    columns = []
-    for side in sides:
-        for variable, codes in zip(side.variables, side.codes, strict=True):
-            counts = variable.scales.basis.cell_counts
-            if counts is None or variable.column.is_vector:
-                continue
-            values = torch.as_tensor(of_cells(in_memory(counts), is_category=variable.column.is_category))
-            cells = codes.long()
-            sums = neighbour_sums(values.to(codes.device)[cells], cells < len(counts))
-            is_date = side.table.types.get(variable.column.name) == "date"
-            columns.append((variable.column.name, is_date, sums))
-    return note_of_sums(columns, sum(len(side.variables) for side in sides))
+    bases = {k: one.scales.basis for k, one in enumerate(side.variables) if not one.column.is_vector}
+    counts = {k: basis.cell_counts for k, basis in bases.items() if basis.cell_counts is not None}
+    made: dict[tuple[int, bool], Array] = {}  # most columns share their cells
+    for places in in_parts(list(counts), max(1, _NUMBERS_AT_ONCE // max(side.codes.shape[1], 1))):
+        keys = [(id(bases[k]), side.variables[k].column.is_category) for k in places]
+        made |= {
+            key: of_cells(in_memory(counts[k]), is_category=key[1])
+            for k, key in zip(places, keys, strict=True)
+            if key not in made
+        }
+        of_key = {key: row for row, key in enumerate(dict.fromkeys(keys))}
+        rows = [of_key[key] for key in keys]
+        tables = np.zeros((len(of_key), max(len(made[key]) for key in of_key)))
+        for key, row in of_key.items():
+            tables[row, : len(made[key])] = made[key]
+        cells = rows_at(side.codes, np.array(places)).to(side.device).long()
+        n_cells = torch.as_tensor([len(made[key]) - 1 for key in keys], device=side.device)[:, None]
+        first = torch.as_tensor(rows, device=side.device)[:, None] * tables.shape[1]
+        values = torch.as_tensor(tables, device=side.device).ravel()[cells + first]
+        yield from zip(places, neighbour_sums(values, cells < n_cells), strict=True)
 
 
 def _with_others(table: OnDevice, there: Ranked, settings: Settings, sample: int) -> Ranked:
