@@ -53,7 +53,7 @@ test-spark: $(VENV)/.spark
 
 test-all: $(VENV)/.test
 	@$(PIP) "nox>=2024.4"
-	@cd $(ROOT) && PATH="$$PATH$$(printf ':%s' $(wildcard $(PYENV_ROOT)/versions/3.*/bin))" $(ONE_THREAD) $(BIN)/nox
+	@cd $(ROOT) && PATH="$$PATH$$(printf ':%s' $(wildcard $(PYENV_ROOT)/versions/3.*/bin))" RENYI_CONTRACTS=all $(ONE_THREAD) $(BIN)/nox
 
 lint: $(VENV)/.lint
 	@cd $(ROOT) && $(LINT) && $(BIN)/mypy

@@ -8,6 +8,8 @@
 - `answers` has what comes out, as plain dicts, and how far two of them may lie apart.
 - `thresholds` has every size from which the package computes in another way, with a lower one; `lowering` applies it.
 - `test_same_answer`, `test_same_refusals` and `test_thresholds` compare all doors with the first, a frame of pandas.
+  Doors that differ from another in how they read alone take a third of the tables that are not about reading, and all
+  of them where RENYI_CONTRACTS is "all", as in `make test-all`.
 - `mutations` is a program: it makes deliberate mistakes, and says whether the suite notices.
 
 The door of Spark needs PySpark and Java, and has a part of the zoo. Doors on a GPU are there where torch sees one, and
