@@ -136,9 +136,9 @@ class Variable:
     @property
     def trend(self) -> float:
         """The sign that makes the first function rise with the values; NaN where they have no order."""
-        if self.column.kind == "number":
+        if self.column.is_number:
             return 1.0
-        if self.column.kind == "category" and self.scales.basis.dimension == 1:
+        if self.column.is_category and self.scales.basis.dimension == 1:
             return 1.0 if self.scales.basis.table[-1, 0] > self.scales.basis.table[0, 0] else -1.0
         return np.nan
 
@@ -204,7 +204,7 @@ class ColumnGroup:
     ) -> "ColumnGroup":
         n_rows = variables[0].n_rows
         bases, nested = [v.prepared.basis for v in variables], [v.scales.basis for v in variables]
-        edge = CORNER if variables[0].scales.kind == "number" else nested[0].dimension
+        edge = CORNER if variables[0].scales.is_number else nested[0].dimension
         corner = CellStack.of(nested, missing, n_rows, columns=slice(edge))
         has_more = nested[0].dimension > edge
         return cls(

@@ -218,7 +218,7 @@ class Side:
             basis = variable.prepared.basis
             return np.array([most_functions(basis, n) for n in lengths.tolist()], dtype=np.int64)
 
-        if self.group.scales.kind != "vector":
+        if not self.group.scales.is_vector:
             return cast(Dimensions, like(of(self.group.variables[0]), self.n)[which])
         # Vectors of one dimension may have different numbers of coordinates.
         every = like(np.array([of(variable) for variable in self.group.variables]), self.n)

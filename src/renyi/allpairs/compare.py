@@ -229,7 +229,7 @@ def pairs_of(x: ColumnGroup, y: ColumnGroup, /) -> tuple[Index, Index]:
 
 def has_wide_categories(group: ColumnGroup, /) -> bool:
     """Whether these are categories of so many levels that pairs with gaps are compared one by one."""
-    return group.scales.kind == "category" and group.scales.basis.dimension > _MOST_LEVELS
+    return group.scales.is_category and group.scales.basis.dimension > _MOST_LEVELS
 
 
 def _one_by_one(x: ColumnGroup, y: ColumnGroup, rows: Rows, permutations: Permutations) -> FoundPairs:

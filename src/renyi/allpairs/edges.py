@@ -376,7 +376,7 @@ class Edges:
         if not self.may_be_alias(np.array([edge]))[0]:
             return False
         x, y = self.x[self.found.i[edge]], self.y[self.found.j[edge]]
-        if x.column.kind == y.column.kind == "number":
+        if x.column.is_number and y.column.is_number:
             return are_same_numbers(x, y, float(self.spearman[edge]))
         if self.looked is not None:
             return (int(self.found.i[edge]), int(self.found.j[edge])) in self.looked.aliases

@@ -62,9 +62,7 @@ def _observed(columns: Sequence[Column]) -> Array:
 
 def standardised(column: Column, /) -> Array:
     """Values with mean 0 and variance 1, 0 where missing; all NaN where they have no order."""
-    if column.kind == "vector" or (
-        column.kind == "category" and np.count_nonzero(np.bincount(column.complete().values)) > 2
-    ):
+    if column.is_vector or (column.is_category and np.count_nonzero(np.bincount(column.complete().values)) > 2):
         return np.full(len(column), np.nan)
     numbers = as_floats(column.complete().values)
     # Floats of more than 64 bits may be infinite or equal as these.

@@ -127,7 +127,7 @@ class _Comparison:
     def _to_look_at(self, x: ColumnGroup, y: ColumnGroup, found: FoundPairs) -> Any:
         """Pairs of which the rows may have to say something: single ones weigh much, or levels may be the same."""
         torch = load("torch", extra=EXTRA)
-        has_levels = "category" in (x.scales.kind, y.scales.kind)
+        has_levels = x.scales.is_category or y.scales.is_category
         weights = [of[side.positions] for (of, _), side in zip(self._traits, (x, y), strict=True)]
         are_cells = self._are_cells(x, y)
         if are_cells and not has_levels and weights[0].max() * weights[1].max() <= LIGHT * x.n_rows**2:

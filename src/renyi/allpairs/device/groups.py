@@ -97,7 +97,7 @@ class _Group:
             torch.float64 if is_exact([side(v.prepared) for v in self._variables], n_rows) else torch.float32
             for side in (_basis, _nested)
         ]
-        edge = CORNER if scales.kind == "number" else scales.basis.dimension
+        edge = CORNER if scales.is_number else scales.basis.dimension
         nested = self._packed(_nested, "nested", scales.basis.dimension)
         basis = self._packed(_basis, "coefficient", self._variables[0].prepared.basis.dimension)
         is_complete = all(variable.is_complete for variable in self._variables)

@@ -232,7 +232,7 @@ def uploaded(table: Table, device: Any, /) -> OnDevice:
 
     floats: dict[int, NDArray[Any]] = {}
     for k, column in enumerate(table.columns):
-        if column.kind != "number":
+        if not column.is_number:
             continue
         try:
             values = column.values if column.values.dtype == np.float32 else as_floats_apart(column.complete())

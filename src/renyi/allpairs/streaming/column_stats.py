@@ -88,12 +88,12 @@ def part_of(data: Any, name: str, override: Override | Spelling | None, /) -> Pa
     if kind == "text" and override in (None, "date"):
         return Part(column.kind, kind, column.values, column.missing, column.levels, example=_example(column))
     column, kind = convert(column, kind, NUMBERS if kind == "text" and override == "number" else override)
-    if column.kind == "vector":
+    if column.is_vector:
         raise InputError(
             f"{name!r} has several numbers in a row, and batches have a column for each: pass these, and "
             f"vectors={{{name!r}: [...]}} with their names"
         )
-    if column.kind != "number":
+    if not column.is_number:
         return Part(
             column.kind, kind, column.values, column.missing, column.levels, n_infinite, example=_example(column)
         )
