@@ -3,12 +3,12 @@ import pytest
 
 import renyi
 from renyi.data.reader import as_column
-from renyi.pair.conditioning import explain, soften, targets_of
+from renyi.pair.conditioning import Fixed, Target, indicators, soften
 
 
 def explained(z, *targets):
     columns = [as_column(part, "z") for part in (z if isinstance(z, list) else [z])]
-    return explain(columns, [target.reshape(len(target), -1) for target in targets])
+    return Fixed(columns).explain([Target(as_column(target, "target")) for target in targets])
 
 
 def test_span_is_orthonormal_and_holds_the_constant_and_z(rng):
@@ -49,8 +49,7 @@ def test_levels_and_collinear_columns(rng):
     labels = rng.integers(0, 4, 300)
     z = rng.standard_normal(300)
     found = explained([renyi.categorical(labels), z, 2 * z + 1, np.full(300, 7.0)], z, z)
-    indicators = np.eye(4)[labels]
-    assert np.abs(found.residuals(indicators)).max() < 1e-3
+    assert np.abs(found.residuals(np.eye(4)[labels])).max() < 1e-3
     assert explained([z, np.full(300, 7.0)], z, z).freedom == explained([z], z, z).freedom
     assert explained([np.full(300, 7.0)], z, z).freedom == 1
 
@@ -68,6 +67,6 @@ def test_tails_are_softened(rng):
 
 def test_targets_of_a_category_leave_out_its_rarest_level():
     column = renyi.categorical(list("aabbbcaab"))
-    targets = targets_of(column)
+    targets = indicators(column)
     assert targets.shape == (9, 2)
     assert targets.sum(axis=0).tolist() == [4, 4]

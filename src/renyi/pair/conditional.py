@@ -17,7 +17,7 @@ from renyi.errors import InputError, check_choice
 from renyi.inference import multiscale
 from renyi.inference.multiscale import Block
 from renyi.pair import showing
-from renyi.pair.conditioning import Explained, explain, matrix_of, soften, targets_of
+from renyi.pair.conditioning import Explained, Fixed, Target
 from renyi.pair.result import TestResult
 
 Method = Literal["auto"]
@@ -109,7 +109,15 @@ def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing
     check_choice(method, Method, "method")
     check_choice(missing, Missing, "missing")
     pair, given, rows = as_conditional(x, y, z, missing=missing)
-    columns, names = showing.kept(pair), tuple(column.name for column in given)
+    found = given_fixed((Target(pair[0]), Target(pair[1])), Fixed(given))
+    left_out = tuple(sorted(int(rows[place]) for place in found.left_out))
+    names = tuple(column.name for column in given)
+    return replace(found, left_out=left_out, columns=showing.kept(pair), given=names)
+
+
+def given_fixed(pair: tuple[Target, Target], given: Fixed, /) -> TestResult:
+    """The test of two variables given what is held fixed; `left_out` has places among their rows."""
+    rows = np.arange(len(pair[0].column))
     left_out: list[int] = []
     while True:
         try:
@@ -120,33 +128,36 @@ def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing
             break
         blocks = _trusted(x_left, y_left, len(rows) - explained.freedom + 1)
         if blocks:
-            found = _test(x_left, y_left, _coordinates(given), explained, blocks)
-            return replace(found, left_out=tuple(sorted(left_out)), columns=columns, given=names)
+            return replace(_test(x_left, y_left, given.coordinates, explained, blocks), left_out=tuple(left_out))
         heaviest = _heaviest_row(x_left, y_left)
         others = np.arange(len(rows)) != heaviest
-        pair, given = (pair[0].take(others), pair[1].take(others)), [column.take(others) for column in given]
-        if len(left_out) == _MOST_LEFT_OUT or any((column.values == column.values[0]).all() for column in pair):
+        pair = Target(pair[0].column.take(others)), Target(pair[1].column.take(others))
+        given = Fixed([column.take(others) for column in given.columns])
+        is_constant = any((side.column.values == side.column.values[0]).all() for side in pair)
+        if len(left_out) == _MOST_LEFT_OUT or is_constant:
             break
         left_out.append(int(rows[heaviest]))
         rows = rows[others]
     raise InputError(
-        f"single rows weigh too heavily in what {labels_of(given)} leaves of {labels_of(pair)} on "
-        f"{len(rows) + len(left_out):,} rows: pass more rows, or fewer rare levels"
+        f"single rows weigh too heavily in what {labels_of(given.columns)} leaves of "
+        f"{labels_of([side.column for side in pair])} on {len(rows) + len(left_out):,} rows: pass more rows, or fewer "
+        "rare levels"
     )
 
 
-def _residuals(pair: Sequence[Column], given: Sequence[Column]) -> "tuple[_Left, _Left, Explained]":
+def _residuals(pair: Sequence[Target], given: Fixed) -> "tuple[_Left, _Left, Explained]":
     """What z leaves of x and of y, and what it takes."""
-    targets = [targets_of(column) for column in pair]
-    explained = explain(given, targets)
-    n = len(pair[0])
+    explained = given.explain(pair)
+    n = len(pair[0].column)
     if n - explained.freedom < _LEAST_FREEDOM:
         raise InputError(
-            f"holding {labels_of(given)} fixed takes {explained.freedom:,} degrees of freedom of {n:,} rows, which "
-            "leaves too few to test on: pass more rows, or fewer variables or levels to hold fixed"
+            f"holding {labels_of(given.columns)} fixed takes {explained.freedom:,} degrees of freedom of {n:,} rows, "
+            "which leaves too few to test on: pass more rows, or fewer variables or levels to hold fixed"
         )
-    x, y = (_left_of(column, target, given, explained) for column, target in zip(pair, targets, strict=True))
-    return x, y, explained
+    for target in pair:
+        if target not in explained.left:
+            explained.left[target] = _left_of(target, given.columns, explained)
+    return explained.left[pair[0]], explained.left[pair[1]], explained
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,11 +171,10 @@ class _Left:
         return self.levels[min(level, len(self.levels)) - 1]
 
 
-def _left_of(column: Column, target: Array, given: Sequence[Column], explained: Explained) -> _Left:
-    numbers = matrix_of(column) if not column.is_category else target
-    if not column.is_category:
-        target = explained.best_scale(numbers)
-    shares = explained.share_left(target)
+def _left_of(target: Target, given: Sequence[Column], explained: Explained) -> _Left:
+    column = target.column
+    values = target.values if column.is_category else explained.best_scale(target)
+    shares = explained.share_left(values)
     left = shares >= _NOTHING_LEFT
     if not left.any():
         raise InputError(
@@ -172,9 +182,9 @@ def _left_of(column: Column, target: Array, given: Sequence[Column], explained: 
             "left, and where nothing is left there is nothing to test"
         )
     if column.is_category:
-        functions, ends = target, np.array([target.shape[1]])
+        functions, ends = values, np.array([values.shape[1]])
     else:
-        functions, ends = _smooth_to_rough(_ranked(numbers[:, left], target[:, left], explained))
+        functions, ends = _smooth_to_rough(_ranked(target.numbers[:, left], values[:, left], explained))
     functions = explained.residuals(functions)
     functions /= np.maximum(np.sqrt(np.mean(functions**2, axis=0)), 1e-12)
     basis, weights, _ = orthonormalised(functions, cut=_CUT)
@@ -202,13 +212,6 @@ def _smooth_to_rough(u: Array) -> tuple[Array, Index]:
     second = [linear**2, *(products if u.shape[1] <= _MOST_COORDINATES_TO_MULTIPLY else [])]
     levels = [linear, np.concatenate(second, axis=1), *(np.cos(j * np.pi * u) for j in range(3, _LEVELS + 1))]
     return np.concatenate(levels, axis=1), np.cumsum([level.shape[1] for level in levels])
-
-
-def _coordinates(given: Sequence[Column]) -> Array:
-    """The coordinates of z, centred: softened numbers and indicators."""
-    parts = [targets_of(column) if column.is_category else soften(matrix_of(column)) for column in given]
-    coordinates = np.concatenate(parts, axis=1)
-    return np.asarray(coordinates - coordinates.mean(axis=0))
 
 
 def _test(x: _Left, y: _Left, z: Array, explained: Explained, blocks: list[Block]) -> TestResult:

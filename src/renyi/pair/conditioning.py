@@ -8,8 +8,9 @@ is a rough function that x and y share, and no smooth feature takes it away.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -37,10 +38,36 @@ _SEARCH_STEPS, _SEARCH_FUNCTIONS = 4, 8
 
 
 @dataclass(frozen=True, eq=False)
+class Target:
+    """A variable that is explained; what is asked of it again and again is computed once."""
+
+    column: Column
+
+    @cached_property
+    def values(self) -> Array:
+        """What is explained: numbers with softened tails, or indicators of levels."""
+        return indicators(self.column) if self.column.is_category else soften(self.numbers, _BEND_TARGET)
+
+    @cached_property
+    def numbers(self) -> Array:
+        """Numbers and coordinates as they are, from 0 to 1."""
+        return matrix_of(self.column)
+
+    @cached_property
+    def scores(self) -> Array:
+        """Normal scores of numbers."""
+        return np.column_stack([_normal_scores(column) for column in self.numbers.T])
+
+
+@dataclass(frozen=True, eq=False)
 class Explained:
-    """Orthonormal columns that span the features of z, the constant among them."""
+    """Orthonormal columns that span the features of z, the constant among them.
+
+    `left` is room for what they leave of targets, where these share them.
+    """
 
     span: Array
+    left: dict[Target, Any] = field(default_factory=dict, repr=False)
 
     @property
     def freedom(self) -> int:
@@ -63,37 +90,117 @@ class Explained:
         left = np.sum(self.residuals(values) ** 2, axis=0) / (len(values) - self.freedom)
         return np.asarray(left / np.maximum(values.var(axis=0, ddof=1), np.finfo(np.float64).tiny))
 
-    def best_scale(self, values: Array, /) -> Array:
-        """Every column as it is or as normal scores, whichever the features explain better."""
-        scores = np.column_stack([_normal_scores(column) for column in values.T])
+    def best_scale(self, target: Target, /) -> Array:
+        """Every coordinate as it is or as normal scores, whichever the features explain better."""
+        values, scores = target.numbers, target.scores
         return np.where(self.share_left(values) <= self.share_left(scores), values, scores)
 
 
-def targets_of(column: Column, /) -> Array:
-    """What is explained: numbers with softened tails, or indicators of levels, the rarest left out."""
-    if column.is_category:
-        counts = np.bincount(column.values)
-        present = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
-        return np.asarray(column.values[:, np.newaxis] == present[:-1], dtype=np.float64)
-    return soften(matrix_of(column), _BEND_TARGET)
+class Fixed:
+    """What is held fixed; features that do not depend on what they are to explain are made once."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self.columns = columns
+        self._common: dict[int, _Common] = {}
+
+    @cached_property
+    def coordinates(self) -> Array:
+        """The coordinates of z, centred: softened numbers and indicators."""
+        parts = [indicators(column) if column.is_category else soften(matrix_of(column)) for column in self.columns]
+        coordinates = np.concatenate(parts, axis=1)
+        return np.asarray(coordinates - coordinates.mean(axis=0))
+
+    def explain(self, targets: Sequence[Target], /) -> Explained:
+        """The features of z; `targets` are what they are to explain, which decides on directions to look along."""
+        n_directions = 0
+        if self._numbers.shape[1] > 1:
+            n_directions = min(sum(target.values.shape[1] for target in targets), _MOST_DIRECTIONS)
+        if n_directions not in self._common:
+            self._common[n_directions] = _Common(self._numbers, self._levels, n_directions)
+        return self._common[n_directions].explain(targets)
+
+    @cached_property
+    def _numbers(self) -> Array:
+        """Numbers that vary, as a matrix."""
+        numbers = [matrix_of(column) for column in self.columns if not column.is_category]
+        z = np.concatenate(numbers, axis=1) if numbers else np.empty((len(self.columns[0]), 0))
+        return np.asarray(z[:, np.ptp(z, axis=0) > 0.0])
+
+    @cached_property
+    def _levels(self) -> list[Array]:
+        """Indicators of categories, if there are not too many levels."""
+        categories, n = [column for column in self.columns if column.is_category], len(self.columns[0])
+        n_levels = sum(len(np.unique(column.values)) - 1 for column in categories)
+        if n_levels and n_levels > min(n - _ROWS_LEFT, _MOST_LEVELS):
+            raise InputError(
+                f"{labels_of(self.columns)} have {n_levels:,} levels on {n:,} rows to hold fixed, which leaves too "
+                f"little to test on: pass more rows, or merge levels (at most {_MOST_LEVELS:,})"
+            )
+        return [indicators(column) for column in categories]
 
 
-def explain(z: Sequence[Column], targets: Sequence[Array], /) -> Explained:
-    """The features of z; `targets` are what they are to explain, which decides on directions to look along."""
-    n = len(z[0])
-    n_levels = sum(len(np.unique(column.values)) - 1 for column in z if column.is_category)
-    if n_levels and n_levels > min(n - _ROWS_LEFT, _MOST_LEVELS):
-        raise InputError(
-            f"{labels_of(z)} have {n_levels:,} levels on {n:,} rows to hold fixed, which leaves too little to test on: "
-            f"pass more rows, or merge levels (at most {_MOST_LEVELS:,})"
-        )
-    levels = [targets_of(column) for column in z if column.is_category]
-    numbers = [matrix_of(column) for column in z if not column.is_category]
-    features = [np.ones((n, 1)), *levels]
-    if numbers:
-        budget = min(n // _ROWS_PER_FEATURE, _MOST_FEATURES) - sum(part.shape[1] for part in features)
-        features += _features_of_numbers(np.concatenate(numbers, axis=1), _by_turns(targets), budget)
-    return Explained(_orthonormal(np.concatenate(features, axis=1)))
+class _Common:
+    """Features that all targets share, given along how many directions features follow the targets.
+
+    Linear effects exactly, however z is distributed; then smooth ones, products, random cosines, as rows allow.
+    """
+
+    def __init__(self, z: Array, levels: list[Array], n_directions: int) -> None:
+        n, d = z.shape
+        budget = min(n // _ROWS_PER_FEATURE, _MOST_FEATURES) - 1 - sum(part.shape[1] for part in levels)
+        coordinates, self._wide = soften(z, _BEND_COORDINATE), soften(z, _BEND_DIRECTION)
+        features = [*levels, z]
+        # Two values have one function, which is linear.
+        curved = [values for values in coordinates.T if len(np.unique(values)) > 2]
+        share = _SMOOTH_SHARE * (budget - d) / max(1, len(curved) + 2 * n_directions)
+        n_functions = min(_MOST_FUNCTIONS, int(share))
+        self._n_directions, self._n_functions = 0, min(2 * n_functions, _MOST_FUNCTIONS)
+        room = budget - d
+        if d and n_functions >= 3:
+            features += [_smooth_functions(values, n_functions)[0] for values in curved]
+            self._n_directions = n_directions
+            room -= n_functions * len(curved) + self._n_functions * n_directions
+        first, second = np.triu_indices(d, 1)
+        if 0 < len(first) <= room:
+            features.append(self._wide[:, first] * self._wide[:, second])
+            room -= len(first)
+        if d > 1 and room > 0:
+            rng = np.random.default_rng([n, d])
+            weights = rng.standard_normal((d, room)) * np.resize(_FREQUENCIES, room)
+            features.append(np.cos(coordinates @ weights + rng.uniform(0.0, 2.0 * np.pi, room)))
+        self._features = _standardised(np.concatenate(features, axis=1))
+        self._gram = self._features.T @ self._features / n
+        self._along: dict[tuple[Target, int], tuple[Array, Array]] = {}
+
+    @cached_property
+    def _explained(self) -> Explained:
+        return Explained(_orthonormal([self._features], [[self._gram]]))
+
+    def explain(self, targets: Sequence[Target]) -> Explained:
+        """Orthonormal columns that span the shared features and those along the directions of targets."""
+        if not self._n_directions:
+            return self._explained
+        along = [self._features_along(*each) for each in _by_turns(targets)[: self._n_directions]]
+        parts = [self._features, *(features for features, _ in along)]
+        grams = [[self._gram, *(gram for _, gram in along)]]
+        for i, part in enumerate(parts[1:], 1):
+            grams.append([grams[j][i].T for j in range(i)] + [part.T @ other / len(part) for other in parts[i:]])
+        return Explained(_orthonormal(parts, grams))
+
+    def _features_along(self, target: Target, j: int) -> tuple[Array, Array]:
+        """Smooth functions along the best direction for a coordinate of a target; their products with the others."""
+        if (target, j) not in self._along:
+            direction = _best_direction(self._wide, target.values[:, j])
+            features = _standardised(_smooth_functions(self._wide @ direction, self._n_functions)[0])
+            self._along[target, j] = features, self._features.T @ features / len(features)
+        return self._along[target, j]
+
+
+def indicators(column: Column, /) -> Array:
+    """Indicators of levels, of the most frequent one first, the rarest left out."""
+    counts = np.bincount(column.values)
+    present = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    return np.asarray(column.values[:, np.newaxis] == present[:-1], dtype=np.float64)
 
 
 def matrix_of(column: Column, /) -> Array:
@@ -111,37 +218,10 @@ def matrix_of(column: Column, /) -> Array:
     return np.asarray(numbers / np.where(size > 0.0, size, 1.0))
 
 
-def _by_turns(targets: Sequence[Array]) -> list[Array]:
-    """Columns of the targets by turns, so that the first few hold some of each."""
-    longest = max(target.shape[1] for target in targets)
-    return [target[:, i] for i in range(longest) for target in targets if i < target.shape[1]]
-
-
-def _features_of_numbers(z: Array, targets: list[Array], budget: int) -> list[Array]:
-    """Linear effects exactly, however z is distributed; then smooth ones, products, random cosines, as rows allow."""
-    z = z[:, np.ptp(z, axis=0) > 0.0]
-    n, d = z.shape
-    coordinates, wide = soften(z, _BEND_COORDINATE), soften(z, _BEND_DIRECTION)
-    features = [z]
-    # Two values have one function, which is linear.
-    curved = [values for values in coordinates.T if len(np.unique(values)) > 2]
-    n_directions = min(len(targets), _MOST_DIRECTIONS) if d > 1 else 0
-    n_functions = min(_MOST_FUNCTIONS, int(_SMOOTH_SHARE * (budget - d) / max(1, len(curved) + 2 * n_directions)))
-    if n_functions >= 3:
-        features += [_smooth_functions(values, n_functions)[0] for values in curved]
-        for target in targets[:n_directions]:
-            along = wide @ _best_direction(wide, target)
-            features.append(_smooth_functions(along, min(2 * n_functions, _MOST_FUNCTIONS))[0])
-    room = budget - sum(part.shape[1] for part in features)
-    first, second = np.triu_indices(d, 1)
-    if 0 < len(first) <= room:
-        features.append(wide[:, first] * wide[:, second])
-        room -= len(first)
-    if d > 1 and room > 0:
-        rng = np.random.default_rng([n, d])
-        weights = rng.standard_normal((d, room)) * np.resize(_FREQUENCIES, room)
-        features.append(np.cos(coordinates @ weights + rng.uniform(0.0, 2.0 * np.pi, room)))
-    return features
+def _by_turns(targets: Sequence[Target]) -> list[tuple[Target, int]]:
+    """Coordinates of the targets by turns, so that the first few hold some of each."""
+    sizes = [target.values.shape[1] for target in targets]
+    return [(target, j) for j in range(max(sizes)) for target, size in zip(targets, sizes, strict=True) if j < size]
 
 
 def soften(values: Array, bend: float = _BEND_COORDINATE, /) -> Array:
@@ -208,13 +288,23 @@ def _search(z: Array, target: Array, start: Array) -> tuple[float, Array]:
     return best
 
 
-def _orthonormal(features: Array) -> Array:
-    """Orthonormal columns that span the standardised features, but for directions that say nothing new."""
-    centred = features[:, 1:] - features[:, 1:].mean(axis=0)
+def _standardised(features: Array) -> Array:
+    """Features with mean 0 and mean square 1, without those that do not vary."""
+    centred = features - features.mean(axis=0)
     size = np.sqrt(np.mean(centred**2, axis=0))
-    varies = size > 1e-12 * np.abs(features[:, 1:]).max(axis=0)
-    centred = centred[:, varies] / size[varies]
-    variances, directions = np.linalg.eigh(centred.T @ centred / len(centred))
+    varies = size > 1e-12 * np.abs(features).max(axis=0, initial=0.0)
+    return np.asarray(centred[:, varies] / size[varies])
+
+
+def _orthonormal(parts: Sequence[Array], grams: Sequence[Sequence[Array]]) -> Array:
+    """Orthonormal columns that span standardised features, given their mean products; first comes the constant.
+
+    Directions that say nothing new are left out.
+    """
+    n = len(parts[0])
+    variances, directions = np.linalg.eigh(np.block([list(row) for row in grams]))
     kept = variances > _CUT
-    columns = centred @ (directions[:, kept] / np.sqrt(len(centred) * variances[kept]))
-    return np.concatenate((np.full((len(centred), 1), len(centred) ** -0.5), columns), axis=1)
+    mixing = directions[:, kept] / np.sqrt(n * variances[kept])
+    ends = np.cumsum([part.shape[1] for part in parts])
+    columns = sum(part @ weights for part, weights in zip(parts, np.split(mixing, ends[:-1]), strict=True))
+    return np.concatenate((np.full((n, 1), n**-0.5), np.asarray(columns)), axis=1)
