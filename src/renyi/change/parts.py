@@ -30,7 +30,7 @@ class Began:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparisons:
+class Comparisons(showing.Record):
     """The parts of one table, compared, from `renyi.compare(table, by=...)`.
 
     Attributes
@@ -48,15 +48,14 @@ class Comparisons:
         p-value for the maximum over splits; None where there are two parts. Labels are in alphabetical order.
     """
 
+    _internal = ("new_frame",)
+
     by: str
     parts: tuple[str, ...]
     against: str
     comparisons: Mapping[str, Comparison]
     when: Began | None
     new_frame: Callable[[dict[str, Any]], Any]
-
-    def __dir__(self) -> list[str]:
-        return showing.public_names(self, "new_frame")
 
     def __repr__(self) -> str:
         return str(showing.report().text_of_comparisons(self))

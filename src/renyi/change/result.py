@@ -1,9 +1,8 @@
 """What changed between two tables: columns, pairs, and one p-value for all of it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 # A dependence that is no stronger is none in words, and one that moves by no more has another form at most.
 _NO_STRENGTH, _SAME_STRENGTH, _TREND = 0.1, 0.05, 0.1
-_MAPPINGS = ("types", "skipped", "retyped")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +61,7 @@ class PairChanges:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(showing.Record):
     """What changed between two tables, from `renyi.compare`.
 
     Attributes
@@ -92,6 +90,17 @@ class Comparison:
         What reading decided.
     """
 
+    _internal = (
+        "column_qvalues",
+        "matrices",
+        "new_frame",
+        "of_columns",
+        "of_pairs",
+        "pair_qvalues",
+        "ranked_columns",
+        "ranked_pairs",
+    )
+
     names: tuple[str, ...]
     labels: tuple[str, str]
     n_rows: tuple[int, int]
@@ -108,26 +117,6 @@ class Comparison:
     new_frame: Callable[[dict[str, Any]], Any] = field(repr=False)
     sampled: str = ""
     are_equal: bool = False
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = {own.name: getattr(self, own.name) for own in fields(self)}
-        return {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in state.items()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state | {name: MappingProxyType(state[name]) for name in _MAPPINGS})
-
-    def __dir__(self) -> list[str]:
-        return showing.public_names(
-            self,
-            "column_qvalues",
-            "matrices",
-            "new_frame",
-            "of_columns",
-            "of_pairs",
-            "pair_qvalues",
-            "ranked_columns",
-            "ranked_pairs",
-        )
 
     def __repr__(self) -> str:
         return str(showing.report().text_of_comparison(self))

@@ -147,9 +147,8 @@ def show(found: "Result", *, top: int, q: float, fold: bool) -> None:
     """The headline, the ranked table, and what a reader should know beside it."""
     from renyi.report.summary import called, headline, lines_of, ranking, remarks
     from renyi.report.text.terminal import legend, table_of_lines
-    from renyi.tables.screening import Screening
 
-    console, by_target = terminal.console_of(), isinstance(found, Screening)
+    console, by_target = terminal.console_of(), found.target is not None
     lines = lines_of(found, top + 1, q=q, fold=fold)
     more = [f"the {top:,} strongest are shown: --top and --csv have more"] if len(lines) > top else []
     more += [ranking(found)] if len(lines) > 1 and ranking(found) else []

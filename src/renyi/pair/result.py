@@ -125,7 +125,7 @@ def _family(column: Column) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Transformations:
+class Transformations(showing.Record):
     """The functions f of x and g of y whose correlation is the coefficient, from `renyi.transformations`.
 
     Attributes
@@ -145,6 +145,8 @@ class Transformations:
     x, y : Column
         The data, on the rows used.
     """
+
+    _internal = ("bases",)
 
     f: RankTransformation | CategoryTransformation
     g: RankTransformation | CategoryTransformation
@@ -173,9 +175,6 @@ class Transformations:
         """The coefficient, less what independent data would show."""
         return debias(self.correlation, null_level(*self.bases))
 
-    def __dir__(self) -> list[str]:
-        return showing.public_names(self, "bases")
-
     def __repr__(self) -> str:
         return (
             f"Transformations(correlation={self.correlation:.4f}, dimensions={self.dimensions}, "
@@ -201,7 +200,7 @@ class Interval(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TestResult:
+class TestResult(showing.Record):
     """What a test of independence found; unpacks as `statistic, pvalue`.
 
     Attributes
@@ -257,6 +256,8 @@ class TestResult:
         Where one or two rows carry the coefficient what it is without them, as in "without row 17: 0.35"; else empty.
         Rows are counted from 0.
     """
+
+    _internal = "bases", "by_theory", "by_permutation", "chance", "columns"
 
     __test__ = False  # pytest collects classes by their names
 
@@ -385,9 +386,6 @@ class TestResult:
     def by_permutation(self, pvalue: float, /, *, n_drawn: int, floor: float) -> "TestResult":
         """The result with a p-value from so many permutations, which could not have been below a floor."""
         return replace(self, pvalue=pvalue, log_pvalue=float(np.log(pvalue)), n_resamples=n_drawn, floor=floor)
-
-    def __dir__(self) -> list[str]:
-        return showing.public_names(self, "bases", "by_theory", "by_permutation", "chance", "columns")
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))

@@ -21,7 +21,6 @@ from renyi.report.summary import LONGEST_NOTE, Result, called, short
 from renyi.report.variables import label_of, labels_of, plain, variable_record
 from renyi.report.views import Axis, view_of
 from renyi.tables.dependence_matrix import DependenceMatrix
-from renyi.tables.screening import Screening
 
 SCHEMA = 2
 # What a page still opens quickly with: all pairs of 500 columns.
@@ -89,8 +88,8 @@ class _Summary:
             "value": called(result),
             "has_tests": edges.has_null,
             "rows": result.n_rows,
-            "target": label_of(result.target) if isinstance(result, Screening) else None,
-            "given": [label_of(name) for name in result.given] if isinstance(result, Screening) else [],
+            "target": None if result.target is None else label_of(result.target),
+            "given": [label_of(name) for name in result.given],
             "correction": result.correction,
             "fdr": options.q,
             "tests": result.n_tests,
@@ -117,7 +116,7 @@ class _Summary:
 
     @property
     def _kind(self) -> str:
-        return "screening" if isinstance(self.result, Screening) else "matrix" if self.is_square else "two tables"
+        return "screening" if self.result.target is not None else "matrix" if self.is_square else "two tables"
 
     def _asked(self) -> list[int]:
         """Positions of the pairs asked for, by the names of their columns."""
@@ -186,7 +185,7 @@ class _Summary:
     def pictures(self) -> dict[str, list[int]]:
         """What the page opens with."""
         ends = list(zip(self.x.tolist(), self.y.tolist(), strict=True))
-        if isinstance(self.result, Screening):  # the target is in all of them
+        if self.result.target is not None:  # the target is in all of them
             ends = [(x, x) for x, _ in ends]
         return pictures_of(ends, self.lines, self.is_found, self.is_missed)
 
@@ -238,7 +237,7 @@ class _Summary:
         return between
 
     def _network(self) -> dict[str, Any] | None:
-        if isinstance(self.result, Screening):
+        if self.result.target is not None:
             return None
         strength = self.edges.strength[self.kept]
         are_two = self.lines.speaks & np.array([sign != "=" for sign in self.lines.signs], dtype=bool)

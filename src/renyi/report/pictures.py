@@ -8,7 +8,6 @@ import numpy as np
 
 from renyi.compute.arrays import Index, Mask
 from renyi.report.summary import Result
-from renyi.tables.folding import Folding
 
 _MOST, _MOST_OF_A_KIND, _FEWEST_MISSED = 12, 6, 2
 
@@ -29,10 +28,8 @@ class Lines(NamedTuple):
 
 
 def lines_of_pairs(result: Result, kept: Index, is_found: Mask, /) -> Lines:
-    """The lines of pairs that are ranked, findings first; against one target there is nothing to fold."""
+    """The lines of pairs that are ranked, findings first."""
     lines = Lines(np.arange(len(kept)), [""] * len(kept))
-    if not isinstance(result, Folding) or result.other_names is not None:
-        return lines
     place_of = {edge: place for place, edge in enumerate(kept.tolist())}
     for fold in result.folded(kept):
         places = [place_of[edge] for edge in fold.edges]

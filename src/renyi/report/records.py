@@ -5,7 +5,6 @@ import math
 from typing import Any
 
 from renyi.report.summary import Result
-from renyi.tables.screening import Screening
 
 
 def record_of(result: Result, /, *, q: float, top: int | None = None) -> dict[str, Any]:
@@ -27,7 +26,6 @@ def record_of(result: Result, /, *, q: float, top: int | None = None) -> dict[st
         "n": found.n.tolist(),
         "remark": [edges.remark(edge) for edge in range(len(edges))],
     }
-    target, given = (result.target, list(result.given)) if isinstance(result, Screening) else (None, [])
     return {
         "measure": edges.measure,
         "rows": result.n_rows,
@@ -35,8 +33,8 @@ def record_of(result: Result, /, *, q: float, top: int | None = None) -> dict[st
         "skipped": dict(result.skipped),
         "pooled": dict(result.pooled),
         "notes": list(result.notes),
-        "target": target,
-        "given": given,
+        "target": result.target,
+        "given": list(result.given),
         "tests": result.n_tests,
         "fdr": q if edges.has_null else None,
         "found": result.n_found(q),

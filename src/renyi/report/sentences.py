@@ -6,8 +6,6 @@ import numpy as np
 
 from renyi.errors import count
 from renyi.report.summary import Result, called, lines_of, number, ranking, rate, remarks, short
-from renyi.tables.folding import Folding
-from renyi.tables.screening import Screening
 
 _PLURALS = {"category": "categories", "boolean": "yes-or-no columns", "ordered": "ordered categories"}
 _SINGULARS = {"boolean": "yes-or-no column", "ordered": "ordered category"}
@@ -22,7 +20,7 @@ def sentences(result: Result, /, *, q: float) -> list[str]:
 def beside_numbers(result: Result, /, *, q: float) -> list[str]:
     """What a page with counts and pictures leaves to say: what was held fixed, was not tested, or was left out."""
     said = []
-    if isinstance(result, Screening) and result.given:
+    if result.given:
         said.append(f"The numbers hold {', '.join(map(short, result.given))} fixed; the pictures do not.")
     if not result.edges.has_null or not result.n_found(q):
         said += _what_was_found(result, q)
@@ -50,12 +48,12 @@ def missed(result: Result, /, *, q: float) -> np.ndarray[tuple[int], np.dtype[np
 
 
 def _what_was_looked_at(result: Result) -> str:
-    partners = () if isinstance(result, Screening) else result.edges.y
+    partners = () if result.target is not None else result.edges.y
     names = {variable.column.name for variable in [*result.edges.x, *partners]}
     kinds = Counter(kind for name, kind in result.types.items() if name.removesuffix(" (other)") in names)
     types = ", ".join(f"{n:,} {noun(kind, n)}" for kind, n in kinds.most_common())
     rows = count(result.n_rows, "row")
-    if isinstance(result, Screening):
+    if result.target is not None:
         held = f", holding {', '.join(map(short, result.given))} fixed" if result.given else ""
         others = count(len(result.edges.x), "column")
         return f"{others} of a table of {rows} ({types}) were compared with {short(result.target)}{held}."
@@ -98,13 +96,13 @@ def _strongest(result: Result, q: float) -> list[str]:
     lines = lines_of(result, _N_STRONGEST, q=q)
     if not lines:
         return []
-    by_target = isinstance(result, Screening)
+    by_target = result.target is not None
     named = []
     for line in lines:
         value = ", ".join(filter(None, (number(line.value, 2), line.remark)))
         named.append(f"{short(line.x)}{'' if by_target else f' with {short(line.y)}'} ({value})")
     told_once = {"=": "Columns that are nearly the same", "~": "Categories that all agree in some level"}
-    signs = {line.sign for line in lines} if isinstance(result, Folding) else set()
+    signs = {line.sign for line in lines} if not by_target else set()
     aside = "".join(f" {who} are told once here." for sign, who in told_once.items() if sign in signs)
     order = f" Pairs are {ranking(result)}." if ranking(result) else ""
     return [f"Strongest ({called(result)}): {'; '.join(named)}.{aside}{order}"]

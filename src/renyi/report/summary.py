@@ -11,7 +11,7 @@ import numpy as np
 from renyi.allpairs.edges import MISSED
 from renyi.data.column import Column
 from renyi.errors import count
-from renyi.tables.folding import Fold, Folding
+from renyi.tables.folding import Folding
 from renyi.tables.screening import Screening
 from renyi.tables.strongest import Pairs
 
@@ -63,12 +63,12 @@ def lines_of(result: Result, n: int, /, *, q: float | None = None, fold: bool = 
     """The n strongest dependences at a false discovery rate, columns that are nearly the same told as one."""
     edges, ranked = result.edges, result.ranked(result.rate(q) if result.edges.has_null else None)
     found = edges.found
-    if fold and isinstance(result, Folding):
+    if fold:
         # What is shown folds by all that may be the same, and these lead the ranking.
         near = np.flatnonzero(edges.may_be_alias(ranked))
         lines = result.folded(ranked[: max(n, _MOST_TO_FOLD, *(near[-1:] + 1))])[:n]
     else:
-        lines = [Fold(edge, (edges.y[found.j[edge]].column.name,), (edge,), "") for edge in ranked[:n].tolist()]
+        lines = result.one_by_one(ranked[:n])
     return [
         Line(
             x=edges.x[found.i[edge]].column.name,
@@ -120,7 +120,7 @@ def called(result: Result, /) -> str:
 
 def headline(result: Result, /, *, q: float | None = None) -> str:
     """What was looked at, and how much was found."""
-    if isinstance(result, Screening):
+    if result.target is not None:
         held = f" given {_some(result.given)}" if result.given else ""
         columns = f"{count(len(result.edges), 'column')} against {short(result.target)}{held}"
     elif result.other_names is not None:
@@ -196,7 +196,7 @@ def _called(result: Result, edge: int) -> str:
     """How a sentence names a pair."""
     found = result.edges.found
     name = short(result.edges.x[found.i[edge]].column.name)
-    if isinstance(result, Screening):
+    if result.target is not None:
         return name
     return f"{name} with {short(result.edges.y[found.j[edge]].column.name)}"
 

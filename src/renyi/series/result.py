@@ -1,9 +1,8 @@
 """What the user holds: dependence at every lag, and the strongest lag of every pair."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SMALLEST = float(np.finfo(np.float64).tiny)
-_MAPPINGS = ("types", "skipped")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +42,7 @@ class LaggedPairs:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Lags:
+class Lags(showing.Record):
     """Dependence at every lag, from `renyi.lags`.
 
     Attributes
@@ -61,6 +59,8 @@ class Lags:
         What reading decided, what was taken out of the columns, and which of them wander as random walks do.
     """
 
+    _internal = "new_frame", "of_pairs", "pvalues", "qvalues", "ranked", "direction", "place"
+
     names: tuple[str, ...]
     target: str | None
     max_lag: int
@@ -72,16 +72,6 @@ class Lags:
     n_series: int
     correction: Correction
     new_frame: Callable[[dict[str, Any]], Any] = field(repr=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = {own.name: getattr(self, own.name) for own in fields(self)}
-        return {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in state.items()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state | {name: MappingProxyType(state[name]) for name in _MAPPINGS})
-
-    def __dir__(self) -> list[str]:
-        return showing.public_names(self, "new_frame", "of_pairs", "pvalues", "qvalues", "ranked", "direction", "place")
 
     def __repr__(self) -> str:
         return str(showing.report().text_of_lags(self))

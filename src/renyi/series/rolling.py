@@ -25,7 +25,7 @@ _FEWEST = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rolling:
+class Rolling(showing.Record):
     """Dependence in windows of time, from `renyi.rolling`.
 
     Attributes
@@ -42,6 +42,8 @@ class Rolling:
         Rows of every window that both columns have.
     """
 
+    _internal = "new_frame", "is_series"
+
     names: tuple[str, str]
     window: int
     step: int
@@ -56,9 +58,6 @@ class Rolling:
 
     def __len__(self) -> int:
         return len(self.start)
-
-    def __dir__(self) -> list[str]:
-        return showing.public_names(self, "new_frame", "is_series")
 
     def __repr__(self) -> str:
         known = self.strength[np.isfinite(self.strength)]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dependence:
+class Dependence(showing.Record):
     """One pair of columns of a table that was compared; unpacks as `strength, pvalue`.
 
     Attributes
@@ -46,6 +46,8 @@ class Dependence:
         The measure that the coefficient is of.
     """
 
+    _internal = ("columns",)
+
     x: str
     y: str
     strength: float
@@ -65,9 +67,6 @@ class Dependence:
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.strength, self.pvalue))
-
-    def __dir__(self) -> list[str]:
-        return showing.public_names(self, "columns")
 
     def __repr__(self) -> str:
         return str(showing.report().text_of_dependence(self))

@@ -1,31 +1,21 @@
 """Ranked pairs of columns, of which nearly the same are told as one."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from renyi.compute.arrays import Index
 from renyi.errors import InputError, brief
 from renyi.tables.dependence import Dependence, dependence_of
-from renyi.tables.result import TableResult
-
-
-class Fold(NamedTuple):
-    """A line of what was found: the pair that speaks for it, and all pairs it stands for.
-
-    `sign` is "=" where y are columns nearly the same as x, "~" where all of them agree in some level.
-    """
-
-    edge: int
-    y: tuple[str, ...]
-    edges: tuple[int, ...]
-    sign: str
+from renyi.tables.result import Fold, TableResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Folding(TableResult):
     """Pairs of the columns of one table, or of two."""
+
+    _internal = tuple(name for name in TableResult._internal if name != "other_names")
 
     names: tuple[str, ...] = ()
     other_names: tuple[str, ...] | None = None
@@ -89,10 +79,10 @@ class Folding(TableResult):
 
         return self.edges.take(kept).to_frame(with_aliases, qvalues=self.edge_qvalues[kept])
 
-    def folded(self, ranked: Index, /) -> "list[Fold]":
+    def folded(self, ranked: Index, /) -> list[Fold]:
         """Of ranked pairs one line for each pair of clusters, and one for columns that all agree in a level."""
         if self.other_names is not None:
-            return [Fold(edge, (self.other_names[self.edges.found.j[edge]],), (edge,), "") for edge in ranked.tolist()]
+            return self.one_by_one(ranked)
         leaders, found = self._leaders(ranked), self.edges.found
         agreeing = self._agreeing(ranked, leaders)
         lines: dict[tuple[int, int], list[int]] = {}

@@ -1,10 +1,10 @@
 """What results on tables share: the pairs that were compared, their q-values, the report."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,36 @@ _ATTRIBUTES = {"strength": "strength", "coefficient": "coefficient", "p": "pvalu
 _SAID = ("types", "skipped", "pooled")
 
 
+class Fold(NamedTuple):
+    """A line of what was found: the pair that speaks for it, and all pairs it stands for.
+
+    `sign` is "=" where y are columns nearly the same as x, "~" where all of them agree in some level.
+    """
+
+    edge: int
+    y: tuple[str, ...]
+    edges: tuple[int, ...]
+    sign: str
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class TableResult:
+class TableResult(showing.Record):
     """What results on tables share: the pairs that were looked at, and where they came from."""
+
+    _internal: ClassVar[tuple[str, ...]] = (
+        "edge_qvalues",
+        "edges",
+        "folded",
+        "given",
+        "new_frame",
+        "of",
+        "one_by_one",
+        "other_names",
+        "ranked",
+        "rate",
+        "rates",
+        "target",
+    )
 
     edges: Edges = field(repr=False)
     types: Mapping[str, str]
@@ -42,20 +69,6 @@ class TableResult:
     notes: tuple[str, ...]
     correction: Correction
     new_frame: Callable[[dict[str, Any]], Any] = field(repr=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Views of mappings have no copies. What is derived is derived again: it is read-only, which copies are not.
-        state = {own.name: getattr(self, own.name) for own in fields(self)}
-        return {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in state.items()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        said = {name: MappingProxyType(state[name]) for name in _SAID}
-        self.__dict__.update(state | said)
-
-    def __dir__(self) -> list[str]:
-        return showing.public_names(
-            self, "edge_qvalues", "edges", "folded", "new_frame", "of", "ranked", "rate", "rates"
-        )
 
     def __repr__(self) -> str:
         return str(showing.report().text_of(self))
@@ -80,6 +93,30 @@ class TableResult:
             told[name] = MappingProxyType(said)
         notes = tuple(sentence for part in parts for sentence in part.notes.sentences())
         return {**told, "n_rows": table.n_rows, "notes": notes, "new_frame": table.new_frame}
+
+    @property
+    def target(self) -> str | None:
+        """The column that all others were compared with, if there is one."""
+        return None
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """What was held fixed."""
+        return ()
+
+    @property
+    def other_names(self) -> tuple[str, ...] | None:
+        """Columns of another table that those of the first were compared with, if there is one."""
+        return None
+
+    def one_by_one(self, ranked: Index, /) -> list[Fold]:
+        """A line for each of some pairs."""
+        y, j = self.edges.y, self.edges.found.j
+        return [Fold(edge, (y[j[edge]].column.name,), (edge,), "") for edge in ranked.tolist()]
+
+    def folded(self, ranked: Index, /) -> list[Fold]:
+        """The same, where pairs that say nearly the same share one."""
+        return self.one_by_one(ranked)
 
     @cached_property
     def coefficient(self) -> Array:

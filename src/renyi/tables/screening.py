@@ -36,6 +36,8 @@ class Screening(TableResult):
         As in `DependenceMatrix`.
     """
 
+    _internal = tuple(name for name in TableResult._internal if name not in ("target", "given"))
+
     target: str = ""
     given: tuple[str, ...] = ()
 

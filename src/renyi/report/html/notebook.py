@@ -5,7 +5,6 @@ from html import escape
 
 from renyi.report import summary
 from renyi.report.summary import Line, Result
-from renyi.tables.screening import Screening
 
 _SHOWN = 10
 _LONGEST_NAME = 40
@@ -17,7 +16,7 @@ _SHADE = "0,114,178"
 
 def html_of(result: Result, /) -> str:
     """A result in a notebook: what was looked at, the strongest dependences, what was left out."""
-    names = ["column"] if isinstance(result, Screening) else ["x", "y"]
+    names = ["x", "y"] if result.target is None else ["column"]
     lines = summary.lines_of(result, _SHOWN + 1)
     said = [f"<div><b>{escape(summary.headline(result))}</b></div>"]
     if lines:
@@ -26,7 +25,7 @@ def html_of(result: Result, /) -> str:
         rows = "".join(f"<tr>{_row(line, len(names))}</tr>" for line in lines[:_SHOWN])
         table = f"<thead><tr>{head}{_cell('', _NAME, 'th')}</tr></thead><tbody>{rows}</tbody>"
         said.append(f'<table style="border-collapse:collapse;margin:6px 0">{table}</table>')
-    more = [] if isinstance(result, Screening) else summary.signs_of(lines[:_SHOWN])
+    more = summary.signs_of(lines[:_SHOWN]) if result.target is None else []
     more += [".top(n) has more"] if len(lines) > _SHOWN else []
     more += [summary.ranking(result)] if len(lines) > 1 and summary.ranking(result) else []
     small = "".join(

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Literal
 
 from renyi.report import summary
 from renyi.report.summary import Line, Result, width
-from renyi.tables.dependence_matrix import DependenceMatrix
-from renyi.tables.screening import Screening
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,9 +28,8 @@ _SHORTEST_NAME = 5
 
 def text_of(result: Result, /) -> str:
     """A result on a screen: what was looked at, the strongest dependences, what was left out."""
-    by_target = isinstance(result, Screening)
-    can_draw = isinstance(result, (DependenceMatrix, Screening))
-    hint = ".top(n) has more, .plot() draws all" if can_draw else ".top(n) has more"
+    by_target = result.target is not None
+    hint = ".top(n) has more, .plot() draws all" if hasattr(result, "plot") else ".top(n) has more"
     lines = summary.lines_of(result, _SHOWN + 1)
     header = [*(["column"] if by_target else ["x", "y"]), summary.called(result), "trend", "p", "q", "n", ""]
     rows = [header, *(_plain(line, by_target) for line in lines[:_SHOWN])] if lines else []
