@@ -21,6 +21,7 @@ _FEWEST_PERIODS = 3
 _TURNS = 4
 # What is left of values beyond so many digits is rounding, which is not to be ranked.
 _DIGITS = 12
+_LARGEST_EXPONENT = 900
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +179,9 @@ NOTHING = Adjustment(None, ())
 def _coordinates(column: Column) -> Iterable[Array]:
     """The numbers of a column, one array a coordinate, NaN where they are missing."""
     values = as_floats(column.values)
+    # Differences and sums of the largest would leave the range of floats, and a power of 2 costs no digits.
+    if (size := np.frexp(np.abs(np.where(np.isfinite(values), values, 0.0)).max(initial=0.0))[1]) > _LARGEST_EXPONENT:
+        values = np.ldexp(values, -size)
     values = values[:, np.newaxis] if values.ndim == 1 else values.copy()
     return (np.where(column.gaps, np.nan, own) for own in values.T)
 

@@ -23,7 +23,7 @@ from renyi.selection.forward import ByGain, Criterion, Step, forward
 from renyi.selection.gain import Gains
 from renyi.selection.inputs import Categorical, TargetKind, is_frame, read_features, read_target, with_labels
 from renyi.selection.setwise import Setwise
-from renyi.sklearn.arguments import RandomState, as_array, checked, n_threads_of, seed_of
+from renyi.sklearn.arguments import RandomState, as_array, checked, checked_by, n_threads_of, seed_of
 from renyi.tables.api import matrix
 
 if TYPE_CHECKING:
@@ -343,9 +343,9 @@ def rdc_score(X: Any, y: Any, *, target_type: TargetKind = "auto") -> tuple[Arra
     >>> SelectKBest(rdc_score, k=1).fit(X, X[:, 2] ** 2).get_support(indices=True)
     array([2])
     """
-    y = check_array(with_labels(y), ensure_2d=False, dtype=None, input_name="y")
+    y = checked_by(check_array, with_labels(y), ensure_2d=False, dtype=None, input_name="y")
     if not is_frame(X):
-        X = check_array(X, ensure_all_finite="allow-nan", ensure_min_samples=2)  # noqa: N806
+        X = checked_by(check_array, X, ensure_all_finite="allow-nan", ensure_min_samples=2)  # noqa: N806
     check_consistent_length(X, y)
     names, columns, _ = read_features(X, "from_dtype")
     scores, pvalues = np.full(len(names), np.nan), np.ones(len(names))

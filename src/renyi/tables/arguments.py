@@ -12,7 +12,7 @@ from renyi.data.column import Column
 from renyi.data.notes import Notes
 from renyi.data.table import Table, as_table, check_known, checked_overrides, names_of, too_few_columns
 from renyi.data.types import Override, check_max_levels
-from renyi.errors import InputError, check_choice
+from renyi.errors import InputError, check_choice, must_be
 from renyi.inference.false_discovery import Correction
 from renyi.tables.accumulator import measure_of
 from renyi.tables.dependent_rows import Design
@@ -139,6 +139,8 @@ def holds_values(target: Any, known: Sequence[str]) -> bool:
     """Whether a target is a column of its own, and no name or list of names of a table's columns."""
     if isinstance(target, Column) or not isinstance(target, Sized) or isinstance(target, (str, bytes)):
         return isinstance(target, Column)
+    if getattr(target, "shape", None) == ():
+        raise must_be("target", "a name, several, or a value for every row", target)
     if len(target) > len(known):
         return True
     return hasattr(target, "__array__") and not {str(name) for name in target} <= set(known)  # type: ignore[attr-defined]
