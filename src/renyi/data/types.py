@@ -69,7 +69,7 @@ class Ordered(str):
         self.labels = labels
         return self
 
-    def __getnewargs__(self) -> tuple[Any, ...]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[Any, ...]:
         return (self.labels,)
 
 
