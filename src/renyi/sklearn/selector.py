@@ -17,6 +17,7 @@ from renyi.compute.arrays import Array, Index, Mask, namespace
 from renyi.compute.devices import as_torch, device_of, relieved
 from renyi.data.column import Column
 from renyi.errors import CalibrationWarning, InputError, count, is_integer, is_number, must_be
+from renyi.inference.serial import check_order
 from renyi.pair import series
 from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, Criterion, Step, forward
@@ -179,8 +180,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         X, y = checked(self, X, as_array(y, "y"), device)  # noqa: N806
         if not isinstance(self.alpha, Real) or not 0.0 < self.alpha < 1.0:
             raise must_be("alpha", "a number between 0 and 1", self.alpha)
-        if self.order not in ("check", None):
-            raise must_be("order", "'check', or None for rows that have no order", self.order)
+        check_order(self.order)
         names, columns, self.skipped_ = read_features(X, self.categorical_features)
         target = read_target(y, self.target_type)
         places, most = list(columns), self._most(len(names), len(columns))

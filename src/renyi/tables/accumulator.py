@@ -28,6 +28,7 @@ from renyi.data.table import Table, too_few_rows
 from renyi.data.types import MAX_LEVELS, check_max_levels
 from renyi.errors import InputError, check_choice, count, must_be
 from renyi.inference.false_discovery import Correction
+from renyi.inference.serial import check_order
 from renyi.tables.budget import DEFAULT_MEMORY, bytes_of, capacity
 from renyi.tables.decided import Decided
 from renyi.tables.dependence_matrix import DependenceMatrix
@@ -136,8 +137,7 @@ class Accumulator:
             raise InputError(f"measure={measure!s} is not taken over batches, only the RDC is: load the table for it")
         self._settings = by.features
         self._settings.scalar_projection(2, FIXED_DRAW)
-        if order not in ("check", None):
-            raise must_be("order", "'check', or None for rows that have no order", order)
+        check_order(order)
         self._missing, self._correction, self._looks_at_order = missing, correction, order is not None
         self._asked = Asked.of(target, others, types, vectors)
         self._max_levels = check_max_levels(max_levels)

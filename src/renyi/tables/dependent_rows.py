@@ -23,6 +23,7 @@ from renyi.errors import InputError, check_choice, must_be
 from renyi.inference.debias import lower_end, plain_rows, strengths
 from renyi.inference.multiscale import block_roots
 from renyi.inference.permutation import Exchange, Groups
+from renyi.inference.serial import check_order
 from renyi.inference.shifts import Shifts
 from renyi.pair import series
 from renyi.pair.independence import on_every_scale
@@ -47,8 +48,7 @@ class Design:
 
     def __post_init__(self) -> None:
         check_choice(self.exchange, Exchange, "exchange")
-        if self.order not in ("check", None):
-            raise must_be("order", "'check', or None for rows that have no order", self.order)
+        check_order(self.order)
         if self.time is False:
             raise must_be("time", "True for rows in order, the name of a column, or a stamp for each row", self.time)
         if self.adjustment and self.time is None:
