@@ -92,6 +92,11 @@ def check_text(value: Any, name: str, /) -> None:
         raise must_be(name, "text", value)
 
 
+def are_several(value: Any, /) -> TypeGuard[Iterable[Any]]:
+    """Whether this can be gone through, and is no text and no array without an axis."""
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes)) and getattr(value, "shape", None) != ()
+
+
 def check_flag(value: Any, name: str, /) -> None:
     """Refuse what is neither True nor False."""
     is_flag = isinstance(value, bool) or (is_of_kind(value, "b") and value.shape == ())

@@ -143,6 +143,21 @@ def _compare(draw: Draw) -> Call:
     return _call(draw, renyi.compare, before, after, keywords=keywords)
 
 
+@about("pandas", "polars", weight=1)
+def _accessor(draw: Draw) -> Call:
+    """A function on tables as a method of a frame."""
+    import renyi.pandas
+    import renyi.polars
+
+    n = draw.rows()
+    frame, names = holders.frame(draw, n)
+    name = draw.one(dir(frame.renyi))
+    keywords = settings.arguments(draw, getattr(renyi, name), names, n)
+    return Call(
+        f"frame.renyi.{name}({', '.join(draw.words)})", lambda: getattr(frame.renyi, name)(**keywords), (frame,), False
+    )
+
+
 @about("RenyiError", "InputError", "MissingExtraError", "CalibrationWarning", "ConvergenceWarning", weight=1)
 def _errors(draw: Draw) -> Call:
     kind = draw.one(

@@ -227,7 +227,7 @@ _STREAMS: dict[str, Callable[[dict[Any, Any]], Any]] = {
     "iterator": lambda parts: iter(_halves(parts)),
     "dict iterator": lambda parts: iter([dict(parts)]),
     "batches": _halves,
-    "function": lambda parts: partial(_halves, parts),
+    "function": lambda parts: partial(list, _halves(parts)),
     "reader": lambda parts: pa.table({str(name): list(part) for name, part in parts.items()}).to_reader(3),
     "relation": _relation,
     "polars object iterator": lambda parts: iter([pl.DataFrame({k: list(v) for k, v in parts.items()})]),
@@ -289,6 +289,12 @@ def table(draw: Draw, n: int, oddness: float = 0.15, *, streamed: float = 0.12) 
     draw.words.append(f"in {how}")
     held = quietly((_TABLES | _STREAMS)[how], made, dict)
     return held, [f"x{k}" for k in range(len(names))] if how in ("array", "fortran", "masked") else names
+
+
+def frame(draw: Draw, n: int) -> tuple[Any, list[str]]:
+    """A frame of pandas or Polars."""
+    made, library = parts(draw, n, 0.1), draw.one((pd.DataFrame, pl.DataFrame))
+    return quietly(library, made, lambda made: library({"a": range(n), "b": range(n)})), [str(name) for name in made]
 
 
 def good_table(draw: Draw, n: int) -> tuple[Any, list[str]]:

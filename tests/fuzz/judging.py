@@ -59,6 +59,8 @@ def public_names() -> set[str]:
     import renyi.sklearn
 
     own = set(renyi.__all__) - {"sklearn"}
+    # Accessors are modules that are imported by who wants them.
+    own |= {"pandas", "polars"}
     return own | {f"sklearn.{name}" for name in renyi.sklearn.__all__} | {"renyi"}
 
 

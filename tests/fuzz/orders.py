@@ -19,9 +19,9 @@ from .drawing import Call, Draw, about
 METHODS = {
     "TestResult": ("summary", "confidence_interval"),
     "Transformations": ("plot",),
-    "DependenceMatrix": ("top", "to_frame", "to_long", "n_found", "plot", "report"),
-    "Screening": ("top", "to_frame", "to_long", "n_found", "plot", "report"),
-    "Pairs": ("top", "to_frame", "to_long", "n_found", "report"),
+    "DependenceMatrix": ("top", "to_frame", "to_long", "n_found", "plot", "report", "to_networkx"),
+    "Screening": ("top", "to_frame", "to_long", "n_found", "plot", "report", "to_networkx"),
+    "Pairs": ("top", "to_frame", "to_long", "n_found", "report", "to_networkx"),
     "Dependence": ("summary", "plot"),
     "Lags": ("top", "to_frame", "to_long", "n_found", "lags", "plot", "report"),
     "Rolling": ("to_frame", "plot"),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from renyi.compute.arrays import Array, Mask
 from renyi.data.column import Column, as_floats
 from renyi.data.time import Timeline
-from renyi.errors import InputError, check_choice, count, is_integer, must_be, some
+from renyi.errors import InputError, are_several, check_choice, count, is_integer, must_be, some
 
 Detrend = Literal["difference", "linear"]
 
@@ -60,7 +60,7 @@ class Adjustment:
         """From the arguments `detrend` and `period`, checked."""
         if detrend is not None:
             check_choice(detrend, Detrend, "detrend")
-        several = period if isinstance(period, Iterable) and not isinstance(period, (str, bytes)) else (period,)
+        several = period if are_several(period) else (period,)
         periods = () if period is None else tuple(several)
         for one in periods:
             if not is_integer(one) or one < 2:

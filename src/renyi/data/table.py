@@ -2,7 +2,7 @@
 
 import difflib
 import sys
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any, cast
@@ -35,7 +35,7 @@ from renyi.data.types import (
     pool,
     read,
 )
-from renyi.errors import InputError, brief, check_choice, count
+from renyi.errors import InputError, are_several, brief, check_choice, count
 
 _PASS = "pass a frame of pandas, Polars or Arrow, a dict of columns, or a 2-D array"
 _ROWS_AT_ONCE = 1024
@@ -386,7 +386,7 @@ def named_vectors(vectors: Any, /) -> dict[str, list[str]]:
         raise InputError(f"vectors={brief(vectors)} is no mapping: pass a dict, such as {{'location': ['lat', 'lon']}}")
     groups: dict[str, list[str]] = {}
     for vector, members in (vectors or {}).items():
-        if isinstance(members, (str, bytes)) or not isinstance(members, Iterable):
+        if not are_several(members):
             raise InputError(f"vectors[{brief(vector)}] is {brief(members)}: pass a list of at least 2 column names")
         groups[str(vector)] = [str(member) for member in members]
         if len(groups[str(vector)]) < 2:

@@ -175,12 +175,13 @@ def _from_objects(array: NDArray[Any], missing: Mask | None, name: str) -> Raw:
     kinds = Counter(map(type, cells))
 
     def only(*classes: type) -> bool:
-        return all(issubclass(kind, classes) for kind in kinds)
+        # NumPy has its durations among whole numbers.
+        return all(issubclass(kind, classes) and (kind is not np.timedelta64 or kind in classes) for kind in kinds)
 
     is_rounded = False
     if only(bool, np.bool_) and kinds:
         found: NDArray[Any] = np.array(cells, dtype=bool)
-    elif only(*_NUMBERS) and not any(issubclass(kind, np.timedelta64) for kind in kinds):
+    elif only(*_NUMBERS):
         found, is_rounded = _kept_apart(cells)
     elif only(str, *_NUMBERS):
         codes, _, levels = encode(cells)
@@ -212,10 +213,10 @@ def _kept_apart(cells: list[Any]) -> tuple[NDArray[Any], bool]:
 
 def _of_units(cells: list[Any]) -> NDArray[Any]:
     """Dates or durations of NumPy in the finest of their units."""
-    try:
-        return np.array(cells)
-    except TypeError as error:
-        raise SkipError("mixes durations in months or years with others: give them one unit") from error
+    found = np.array(cells)
+    if found.dtype.kind == "O":
+        raise SkipError("mixes durations in months or years with others: give them one unit")
+    return found
 
 
 def _without_zone(cells: list[Any]) -> list[Any]:

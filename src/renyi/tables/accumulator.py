@@ -26,7 +26,7 @@ from renyi.data.align import Missing
 from renyi.data.notes import Notes
 from renyi.data.table import Table, too_few_rows
 from renyi.data.types import MAX_LEVELS, check_max_levels
-from renyi.errors import InputError, check_choice, count, must_be
+from renyi.errors import InputError, are_several, check_choice, count, must_be
 from renyi.inference.false_discovery import Correction
 from renyi.inference.serial import check_order
 from renyi.tables.budget import DEFAULT_MEMORY, bytes_of, capacity
@@ -218,7 +218,7 @@ class Accumulator:
 
     def folded(self, batches: Iterable[Any], /) -> Iterator[Any]:
         """Update with batches, in several threads after the first pass; they come back as they are done."""
-        if not isinstance(batches, Iterable):
+        if not are_several(batches):
             raise must_be("batches", "several batches of rows", batches)
         plan = self._plan
         if plan is None:

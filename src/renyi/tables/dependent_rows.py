@@ -17,7 +17,7 @@ from renyi.compute.progress import watched
 from renyi.compute.threads import stream
 from renyi.data.align import Missing, check_indexes, common_rows, group_codes
 from renyi.data.seasons import NOTHING, Adjustment
-from renyi.data.table import Table, check_known, parts_of
+from renyi.data.table import Table, check_known, checked_types, parts_of
 from renyi.data.time import Timeline, timeline
 from renyi.errors import InputError, check_choice, must_be
 from renyi.inference.debias import lower_end, plain_rows, strengths
@@ -96,7 +96,11 @@ class Design:
             check_known(name, parts, "the table", role)
         why = {"time": "rows are in the order of it", "groups": "it says which rows belong together"}
         found = replace(self, **{role: parts[name] for role, name in named.items()})
-        return found, {**(types or {}), **dict.fromkeys(named.values(), "skip")}, {n: why[r] for r, n in named.items()}
+        return (
+            found,
+            {**checked_types(types), **dict.fromkeys(named.values(), "skip")},
+            {n: why[r] for r, n in named.items()},
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,12 @@
 """Which columns of a table in batches are compared with which: what was asked, once a batch has shown its columns."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from renyi.data.table import check_known, checked_overrides, checked_types, checked_vectors, named_vectors
 from renyi.data.types import Override
-from renyi.errors import InputError, difference, must_be
+from renyi.errors import InputError, are_several, difference, must_be
 from renyi.tables.rows import Rows
 
 
@@ -105,7 +105,7 @@ def _names(names: Any, role: str) -> tuple[str, ...]:
     """One name of a column or several, as text."""
     if isinstance(names, str):
         return (names,)
-    if isinstance(names, bytes) or not isinstance(names, Iterable):
+    if not are_several(names):
         raise must_be(role, "the name of a column, or several", names)
     return tuple(map(str, names))
 
