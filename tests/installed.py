@@ -6,6 +6,7 @@
 import subprocess
 import sys
 import tempfile
+from importlib.metadata import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,7 +22,9 @@ TABLE = {"x": x, "y": x**2, "noise": np.random.default_rng(0).random(200)}
 
 
 def none(_):
-    """The functions of the package itself, and a message for each extra that is not there."""
+    """The functions of the package itself, a README without links into a folder, and messages for extras not there."""
+    assert "](http" in (readme := metadata("renyi").get_payload())
+    assert "](docs/" not in readme
     assert renyi.rdc(x, x**2) > 0.9
     assert renyi.matrix(TABLE).n_found() == 1
     assert "x  y" in repr(renyi.pairs(TABLE))
