@@ -16,7 +16,14 @@ import renyi
 
 HERE = Path(sys.prefix).resolve()
 # A library of each extra that no other one brings.
-BRINGS = {"cli": "typer", "dask": "dask", "gpu": "torch", "report": "matplotlib", "sklearn": "sklearn", "spark": "pyspark"}
+BRINGS = {
+    "cli": "typer",
+    "dask": "dask",
+    "gpu": "torch",
+    "report": "matplotlib",
+    "sklearn": "sklearn",
+    "spark": "pyspark",
+}
 x = np.linspace(-1, 1, 200)
 TABLE = {"x": x, "y": x**2, "noise": np.random.default_rng(0).random(200)}
 
