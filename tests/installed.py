@@ -3,6 +3,7 @@
 `make dist` runs this in an empty environment for every extra, and for "none".
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -90,6 +91,7 @@ def spark(_):
     import pandas as pd
     from pyspark.sql import SparkSession
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     session = SparkSession.builder.master("local[1]").getOrCreate()
     assert renyi.matrix(session.createDataFrame(pd.DataFrame(TABLE))).n_found() == 1
     session.stop()
