@@ -406,8 +406,8 @@ class Accumulator:
                 "with all batches again"
             )
         parts = (self, *others)
-        for other in others:
-            self._check_alike(other)
+        for part in others:
+            self._check_alike(part)
         blocks = sorted(k for part in parts for k in part._blocks)
         if blocks != list(range(self._plan.n_tiles)):
             raise InputError(
