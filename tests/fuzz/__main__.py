@@ -17,7 +17,7 @@ def campaign(seed: int, numbers: range) -> int:
     slowest: list[tuple[float, int, str]] = []
     n_wrong, start = 0, time.monotonic()
     for number, outcome, reason in outcomes(seed, numbers):
-        kinds[reason or outcome.kind] += 1
+        kinds[reason.partition("\n")[0] or outcome.kind] += 1
         wrong = reason or outcome.wrong
         if outcome is not None:
             slowest = sorted([*slowest, (outcome.seconds, number, outcome.words)], reverse=True)[:5]

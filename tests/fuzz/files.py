@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
+import pyarrow as pa
 
+from . import cells
 from .drawing import Draw
 
 _TEXTS = (
@@ -38,6 +39,14 @@ def _written(draw: Draw, frame: Any, suffix: str) -> Path:
     return path
 
 
+def _cells(part: Any) -> Any:
+    """Cells as Arrow has them, or as text."""
+    try:
+        return pa.array(cells.without_numpy(part))
+    except Exception:
+        return [str(cell) for cell in part]
+
+
 def _damaged(draw: Draw, content: bytes) -> bytes:
     """Cut, with other bytes, with a part twice, or with something before or after."""
     if not content:
@@ -61,7 +70,7 @@ def table_file(draw: Draw, parts: dict[Any, Any], damage: float = 0.5) -> Any:
     """A file with these columns, whole or damaged, or another one; by its name or as a Path."""
     suffix = draw.one(_SUFFIXES[:8])
     try:
-        frame = pl.from_pandas(pd.DataFrame({str(name): list(part) for name, part in parts.items()}))
+        frame = pl.from_arrow(pa.table({str(name): _cells(part) for name, part in parts.items()}))
         path = _written(draw, frame, suffix)
     except Exception:
         path = draw.file(draw.one(_SUFFIXES))

@@ -79,7 +79,10 @@ def made(seed: int, number: int, folder: Path) -> tuple[str, Call, Draw]:
 def judged(seed: int, number: int) -> Outcome:
     """Make one call and judge what comes of it."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, chdir(folder):
-        name, call, draw = made(seed, number, Path(folder))
+        try:
+            name, call, draw = made(seed, number, Path(folder))
+        except Exception as error:
+            return Outcome("", "", "none", 0.0, "its maker failed:\n" + "".join(traceback.format_exception(error)))
         before = [_printed(data) for data in call.inputs]
         start = time.process_time()
         kind, wrong = _outcome(call, is_twice=call.settled and draw.chance(_TWICE))

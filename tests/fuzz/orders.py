@@ -271,7 +271,7 @@ def _estimator(draw: Draw, kind: Any) -> tuple[Any, Any, Any, Any]:
     target = holders.column(draw, n) if draw.chance(0.5) else cells.plain(draw.rng, n)
     keywords = settings.arguments(draw, kind, names, n)
     keywords.pop("nonsense", None)
-    if keywords.get("measure") in ("mutual_info", "ace", "mic"):
+    if str(keywords.get("measure")) in ("mutual_info", "ace", "mic"):
         keywords["measure"] = "pearson"
     return kind(**keywords), table, target, holders.table(draw, draw.rows())[0] if draw.chance(0.3) else table
 

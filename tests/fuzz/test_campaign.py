@@ -78,7 +78,7 @@ def test_type_errors_from_within_are_mistakes(monkeypatch):
     assert "TypeError" in _wrong(monkeypatch, lambda: renyi.Accumulator().update(3))
 
 
-def dying(seed, numbers, pipe):
+def dying(seed, numbers, pipe, log):
     """Ends at its second call, and hangs at the fourth."""
     for number in numbers:
         if number == 1:
