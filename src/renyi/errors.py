@@ -25,7 +25,7 @@ def brief(value: Any, /) -> str:
 
 
 class RenyiError(Exception):
-    """Root of every exception that renyi raises on purpose; no message is longer than 1,000 characters."""
+    """Base class of every exception that renyi raises on purpose; messages have at most 1,000 characters."""
 
     def __init__(self, message: object = "") -> None:
         super().__init__(bounded(str(message)))
@@ -36,15 +36,15 @@ class InputError(RenyiError, ValueError):
 
 
 class MissingExtraError(RenyiError, ImportError):
-    """An optional library is not installed; the message names the extra that brings it."""
+    """An optional library is not installed; the message names the extra to install."""
 
 
 class CalibrationWarning(UserWarning):
-    """A p-value was asked for by a null distribution that does not hold for these data."""
+    """The null distribution behind a p-value does not hold for these data."""
 
 
 class ConvergenceWarning(UserWarning):
-    """An iteration ended before its result stood still."""
+    """An iteration ended before it converged."""
 
 
 def load(module: str, /, *, extra: str | None) -> Any:
