@@ -15,6 +15,7 @@ from renyi.data.align import Missing, check_indexes, common_rows
 from renyi.data.column import Column
 from renyi.data.exact import is_rounded_by_floats, is_wide
 from renyi.data.frames import as_series
+from renyi.data.named_arrays import plain_table
 from renyi.data.names import as_names, with_names_once
 from renyi.data.notes import Notes, Source
 from renyi.data.reader import as_array
@@ -188,6 +189,7 @@ def parts_of(
 
 def names_of(data: Any, argument: str = "the table", notes: Notes | None = None, /) -> list[str]:
     """Names of all columns of a table."""
+    data = plain_table(data, argument)
     # Nothing is read for it, nor fetched from a device.
     if isinstance(data, Mapping):
         data = dict.fromkeys(data, np.empty(0))
@@ -200,6 +202,7 @@ def names_of(data: Any, argument: str = "the table", notes: Notes | None = None,
 
 
 def _parts(data: Any, argument: str, notes: Notes) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
+    data = plain_table(data, argument)
     if namespace(data) is not np:
         data = as_array(data, argument)
     if isinstance(data, np.ndarray):
