@@ -1,5 +1,7 @@
 """Tables of xarray and AnnData."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -74,6 +76,9 @@ def test_anndata_has_observations_as_rows():
     anndata = pytest.importorskip("anndata")
     names = pd.Index([f"cell {i}" for i in range(N)])
     table = TABLE[["x", "y"]].set_index(names)
-    cells = anndata.AnnData(table, obs=pd.DataFrame({"side": TABLE["side"].to_numpy()}, index=names))
+    with warnings.catch_warnings():
+        # Of pandas, about how AnnData asks it for an option.
+        warnings.simplefilter("ignore")
+        cells = anndata.AnnData(table, obs=pd.DataFrame({"side": TABLE["side"].to_numpy()}, index=names))
     assert repr(renyi.matrix(cells)) == repr(renyi.matrix(table))
     assert renyi.screen(cells, cells.obs["side"]).names == ("x", "y")

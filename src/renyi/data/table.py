@@ -24,6 +24,7 @@ from renyi.data.sentinels import tell_sentinels
 from renyi.data.types import (
     MAX_LEVELS,
     Cause,
+    Ordered,
     Override,
     SkipError,
     Stated,
@@ -359,6 +360,8 @@ def checked_types(types: Any, /) -> dict[str, Override]:
 
 def _checked_type(name: str, override: Any) -> Override:
     """What a column is said to be: a type, or its labels in order."""
+    if isinstance(override, Ordered):
+        override = override.labels
     if isinstance(override, (list, tuple)):
         if not all(isinstance(label, Hashable) for label in override) or len(set(override)) < max(2, len(override)):
             raise InputError(
