@@ -119,6 +119,11 @@ class Fixed:
             self._common[n_directions] = _Common(self._numbers, self._levels, n_directions)
         return self._common[n_directions].explain(targets)
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of the features that are kept."""
+        return sum(common.nbytes for common in [*self._common.values()])
+
     @cached_property
     def _numbers(self) -> Array:
         """Numbers that vary, as a matrix."""
@@ -179,6 +184,12 @@ class _Common:
         along = [self._features_along(*each) for each in _by_turns(targets)[: self._n_directions]]
         own = _whitened(np.concatenate(along, axis=1)) / np.sqrt(len(along[0]))
         return Explained(np.concatenate((self._explained.span, own), axis=1))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of shared features, of those along directions, and of what the shared ones leave of targets."""
+        arrays = [self._wide, self._explained.span, *self._along.values()]
+        return sum(part.nbytes for part in [*arrays, *(left.basis for left in [*self._explained.left.values()])])
 
     def _features_along(self, target: Target, j: int) -> Array:
         """What shared features leave of smooth functions along the best direction for a coordinate of a target."""
