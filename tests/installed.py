@@ -3,9 +3,11 @@
 `make dist` runs this in an empty environment for every extra, and for "none".
 """
 
+import os
 import subprocess
 import sys
 import tempfile
+from importlib.metadata import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,13 +17,22 @@ import renyi
 
 HERE = Path(sys.prefix).resolve()
 # A library of each extra that no other one brings.
-BRINGS = {"cli": "typer", "dask": "dask", "gpu": "torch", "report": "jinja2", "sklearn": "sklearn", "spark": "pyspark"}
+BRINGS = {
+    "cli": "typer",
+    "dask": "dask",
+    "gpu": "torch",
+    "report": "matplotlib",
+    "sklearn": "sklearn",
+    "spark": "pyspark",
+}
 x = np.linspace(-1, 1, 200)
 TABLE = {"x": x, "y": x**2, "noise": np.random.default_rng(0).random(200)}
 
 
 def none(_):
-    """The functions of the package itself, and a message for each extra that is not there."""
+    """The functions of the package itself, a README without links into a folder, and messages for extras not there."""
+    assert "](http" in (readme := metadata("renyi").get_payload())
+    assert "](docs/" not in readme
     assert renyi.rdc(x, x**2) > 0.9
     assert renyi.matrix(TABLE).n_found() == 1
     assert "x  y" in repr(renyi.pairs(TABLE))
@@ -80,6 +91,7 @@ def spark(_):
     import pandas as pd
     from pyspark.sql import SparkSession
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     session = SparkSession.builder.master("local[1]").getOrCreate()
     assert renyi.matrix(session.createDataFrame(pd.DataFrame(TABLE))).n_found() == 1
     session.stop()
