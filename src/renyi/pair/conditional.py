@@ -109,10 +109,15 @@ def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing
     check_choice(method, Method, "method")
     check_choice(missing, Missing, "missing")
     pair, given, rows = as_conditional(x, y, z, missing=missing)
-    found = given_fixed((Target(pair[0]), Target(pair[1])), Fixed(given))
+    return told((Target(pair[0]), Target(pair[1])), Fixed(given), rows)
+
+
+def told(pair: tuple[Target, Target], given: Fixed, rows: Index, /) -> TestResult:
+    """The test of two variables with all that its result tells; `rows` are the places of theirs in what came in."""
+    found = given_fixed(pair, given)
     left_out = tuple(sorted(int(rows[place]) for place in found.left_out))
-    names = tuple(column.name for column in given)
-    return replace(found, left_out=left_out, columns=showing.kept(pair), given=names)
+    names = tuple(column.name for column in given.columns)
+    return replace(found, left_out=left_out, columns=showing.kept([side.column for side in pair]), given=names)
 
 
 def given_fixed(pair: tuple[Target, Target], given: Fixed, /) -> TestResult:

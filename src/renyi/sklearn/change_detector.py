@@ -14,7 +14,7 @@ from renyi.change.sampling import in_memory
 from renyi.data.types import MAX_LEVELS, check_max_levels
 from renyi.inference.false_discovery import Correction
 from renyi.selection.inputs import is_frame
-from renyi.sklearn.arguments import as_array
+from renyi.sklearn.arguments import as_array, checked_by
 from renyi.tables.batches import is_out_of_core
 from renyi.tables.budget import DEFAULT_MEMORY
 
@@ -143,12 +143,11 @@ class ChangeDetector(BaseEstimator):  # type: ignore[misc]
         if is_frame(X) and not is_sparse:
             # Columns that are gone later, or new, are a finding and no error.
             if is_first:
-                validate_data(self, X, skip_check_array=True)
+                checked_by(validate_data, self, X, skip_check_array=True)
             return X, ""
         least = 2 if is_first else 1
-        return validate_data(
-            self, as_array(X, "X"), reset=is_first, ensure_all_finite="allow-nan", ensure_min_samples=least, dtype=None
-        ), ""
+        settings = {"reset": is_first, "ensure_all_finite": "allow-nan", "ensure_min_samples": least, "dtype": None}
+        return checked_by(validate_data, self, as_array(X, "X"), **settings), ""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

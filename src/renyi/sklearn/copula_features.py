@@ -12,7 +12,7 @@ from renyi.compute.arrays import Array
 from renyi.data.column import Column
 from renyi.errors import InputError, check_integer
 from renyi.pair.settings import MOST_PROJECTIONS, Settings
-from renyi.sklearn.arguments import RandomState, seed_of
+from renyi.sklearn.arguments import RandomState, checked_by, seed_of
 
 
 class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -84,7 +84,7 @@ class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         RandomCopulaFeatures
             Itself.
         """
-        X = validate_data(self, X, dtype=np.float64)  # noqa: N806
+        X = checked_by(validate_data, self, X, dtype=np.float64)  # noqa: N806
         check_integer(self.n_components, "n_components", 1, 2 * MOST_PROJECTIONS)
         settings = Settings(-(-self.n_components // 2), self.s, self.frequencies)
         if isinstance(self.s, str):
@@ -113,7 +113,7 @@ class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)  # noqa: N806
+        X = checked_by(validate_data, self, X, dtype=np.float64, reset=False)  # noqa: N806
         ranks = np.empty(X.shape)
         for j, (values, known) in enumerate(zip(self.values_, self.ranks_, strict=True)):
             ranks[:, j] = np.concatenate(([0.0], known))[np.searchsorted(values, X[:, j], side="right")]

@@ -219,10 +219,10 @@ def pairs(
       x  y  strength  trend       p       q    n
       x  y     0.965         4e-171  1e-170  500  nonlinear
     """
-    if correction == "holm":
-        raise InputError("correction='holm' needs all p-values at once: pass 'bh', 'by' or 'bonferroni'")
     design = Design(time, groups, exchange, Adjustment.of(detrend, period), order)
     asked = Question(measure, missing, types, vectors, max_levels, correction, memory, 0, progress, design)
+    if correction == "holm":
+        raise InputError("correction='holm' needs all p-values at once: pass 'bh', 'by' or 'bonferroni'")
     if top is not None:
         check_integer(top, "top")
     by = asked.by
