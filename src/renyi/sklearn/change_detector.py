@@ -20,17 +20,17 @@ from renyi.tables.budget import DEFAULT_MEMORY
 
 
 class ChangeDetector(BaseEstimator):  # type: ignore[misc]
-    """What changed since a reference: columns, and the dependences of pairs, as `renyi.compare` has it.
+    """Watch for change: compare new tables with a reference, as `renyi.compare` does, without keeping its rows.
 
-    What is fitted is small and has no row: cells of every column with how many rows they have, the names of levels, and
-    sums over rows of products of functions of all pairs. It pickles, so that a model can carry it along.
+    The fitted reference is small and contains no rows: counts of rows in cells of every column, names of levels, and
+    sums over rows of products of functions of all pairs. It can be pickled and stored with a model.
 
     Parameters
     ----------
     types : dict, optional
-        Types of columns that the rules would not see, as in `renyi.matrix`.
+        Types of columns, where the automatic ones are not wanted, as in `renyi.matrix`.
     max_levels : int, default 2000
-        Levels of a category to tell apart at most.
+        Most levels of a category to keep.
     correction : {"bh", "by"}, default "bh"
         What q-values are adjusted by, as in `renyi.matrix`.
     memory : str or int, default "1GB"
