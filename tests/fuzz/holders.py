@@ -1,6 +1,5 @@
 """Cells in containers: one column, and whole tables, as people and libraries hold them."""
 
-import warnings
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -14,7 +13,7 @@ import pyarrow as pa
 import renyi
 
 from . import cells, files
-from .drawing import Draw
+from .drawing import Draw, quietly
 
 _NAMES = ("a", "b", "c", "d", "e")
 _ODD_NAMES = (
@@ -122,18 +121,6 @@ _WRONG: dict[str, Callable[[Any], Any]] = {
     "lazy": lambda data: pl.LazyFrame({"a": list(range(len(data)))}),
     "arrow scalar": lambda data: pa.scalar(1),
 }  # fmt: skip
-
-
-def quietly(make: Callable[[Any], Any], data: Any, otherwise: Callable[[Any], Any]) -> Any:
-    """What is made of the data, or where a library cannot, something else."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return make(data)
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException:  # Polars panics with exceptions of its own root
-            return otherwise(data)
 
 
 def column_cells(draw: Draw, n: int, oddness: float) -> Any:

@@ -20,8 +20,7 @@ import pyarrow as pa
 import renyi
 
 from . import calls, cells, invariants, lines, orders  # noqa: F401  # makers register themselves
-from .drawing import MAKERS, Call, Draw
-from .holders import quietly
+from .drawing import MAKERS, Call, Draw, quietly
 
 # Seconds of the processor that one call may take; sizes are such that most take milliseconds.
 MOST_SECONDS = 12.0
@@ -58,10 +57,10 @@ def public_names() -> set[str]:
     """Everything that the campaign has to call."""
     import renyi.sklearn
 
-    own = set(renyi.__all__) - {"sklearn"}
-    # Accessors are modules that are imported by who wants them.
-    own |= {"pandas", "polars"}
-    return own | {f"sklearn.{name}" for name in renyi.sklearn.__all__} | {"renyi"}
+    own = set(renyi.__all__) - {"causal", "sklearn"}
+    within = {f"{room}.{name}" for room in ("causal", "sklearn") for name in getattr(renyi, room).__all__}
+    # Accessors are modules that are imported by who wants them; the last is the command.
+    return own | within | {"pandas", "polars", "renyi"}
 
 
 def made(seed: int, number: int, folder: Path) -> tuple[str, Call, Draw]:
