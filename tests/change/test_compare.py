@@ -1,7 +1,7 @@
 """What changed between two tables.
 
-All of `api`, `reading`, `sampling`, `marginals`, `columns`, `words`, `functions`, `sums`, `in_memory`, `parts` and
-`result`; `reference` and `checking` by the estimator that has them.
+All of `api`, `reading`, `sampling`, `counting`, `marginals`, `columns`, `words`, `functions`, `sums`, `in_memory`,
+`parts` and `result`; `reference` and `checking` by the estimator that has them.
 """
 
 import copy
