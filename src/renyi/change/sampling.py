@@ -13,7 +13,7 @@ from renyi.compute import dask, spark
 from renyi.compute.dask import is_dask
 from renyi.compute.spark import is_spark
 from renyi.data.files.batches import as_stream
-from renyi.data.files.streams import Stream
+from renyi.data.files.streams import Stream, first_line
 from renyi.data.table import parts_of
 from renyi.errors import InputError, load
 from renyi.tables.batches import is_out_of_core, loaded_if_small
@@ -116,4 +116,9 @@ def _as_polars(pl: Any, batch: Any) -> Any:
         return pl.from_pandas(batch)
     if type(batch).__module__.startswith("pyarrow"):
         return pl.from_arrow(batch)
-    return pl.DataFrame(batch if isinstance(batch, Mapping) else parts_of(batch)[0])
+    try:
+        return pl.DataFrame(batch if isinstance(batch, Mapping) else parts_of(batch)[0])
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"a batch is no table ({first_line(error)}): pass frames, or dicts of columns") from error

@@ -25,6 +25,8 @@ RECODED = "recoded?"
 _QUANTILES = np.array([0.1, 0.25, 0.5, 0.75, 0.9])
 
 
+# Of the largest floats steps and ranges may be infinite, of which nothing is said.
+@np.errstate(over="ignore", invalid="ignore")
 def words_of(column: Marginal, /) -> str:
     """What became of the values of a column, given that something did."""
     constant = _constant(column)
@@ -157,7 +159,8 @@ def _units(column: Marginal) -> str:
             return ""
         factors = turned[kept] / before[kept]
         factor = float(np.median(factors))
-        if factor == 0.0 or np.abs(factors / factor - 1.0).max() > _SAME_FACTOR:
+        is_finite = factor != 0.0 and bool(np.isfinite((factor, 1.0 / factor)).all())
+        if not is_finite or np.abs(factors / factor - 1.0).max() > _SAME_FACTOR:
             continue
         is_far = abs(factor) >= _LEAST_FACTOR or abs(factor) <= 1 / _LEAST_FACTOR
         if (factor < 0.0) != (name == "other sign") or not (is_far or factor < 0.0):
@@ -192,7 +195,11 @@ def _step(column: Marginal) -> str:
     steps = after - before
     step = float(np.median(steps))
     spread = before[3] - before[1]
-    if spread == 0.0 or abs(step) < _LEAST_STEP * spread or np.abs(steps - step).max() > _SAME_STEP * abs(step):
+    if (
+        not 0.0 < spread < np.inf
+        or not _LEAST_STEP * spread <= abs(step) < np.inf
+        or np.abs(steps - step).max() > _SAME_STEP * abs(step)
+    ):
         return ""
     return f"other zero? about {_brief(abs(step))} {'more' if step > 0 else 'less'} than it was"
 
