@@ -81,4 +81,4 @@ def _as_polars(pl: Any, batch: Any) -> Any:
     try:
         return pl.DataFrame(batch)
     except Exception as error:
-        raise InputError(f"a batch is no table ({first_line(error)}): pass frames, or dicts of columns") from error
+        raise InputError(f"a batch is not a table ({first_line(error)}): pass frames, or dicts of columns") from error
