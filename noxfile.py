@@ -13,7 +13,7 @@ OLDEST = ["numpy==2.0.*", "scipy==1.13.*", "narwhals==2.0.*", "lazy-loader==0.4"
 DIST = Path(__file__).parent / "dist"
 RUNS_ALL = bool(os.environ.get("ALL"))
 # The last two bring gigabytes, and hundreds of megabytes that need Java.
-EXTRAS = ["none", "cli", "dask", "report", "sklearn", "all", *(["gpu", "spark"] if RUNS_ALL else [])]
+EXTRAS = ["none", "causal", "cli", "dask", "report", "sklearn", "all", *(["gpu", "spark"] if RUNS_ALL else [])]
 
 
 @nox.session(python=["3.11", "3.12", "3.13", "3.14"])
@@ -24,7 +24,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(python="3.11")
 def oldest(session: nox.Session) -> None:
-    session.install(".[all,test]", *OLDEST, "pandas==2.2.*", "polars==1.34.*", "pyarrow==16.*")
+    session.install(".[all,test]", *OLDEST, "pandas==2.2.*", "polars==1.38.*", "pyarrow==16.*")
     session.run("pytest", "-n", "2", "tests")
 
 

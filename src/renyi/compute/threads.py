@@ -89,7 +89,7 @@ class _OneCoreEach:
         with self._lock:
             self._n_within += 1
             if self._n_within == 1:
-                self._limits = _libraries().limit(limits=1)
+                self._limits = _libraries("blas").limit(limits=1)
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
@@ -101,12 +101,20 @@ class _OneCoreEach:
 _one_core_each = _OneCoreEach()
 
 
+def loops_on_one_core() -> Any:
+    """Within, libraries that share the turns of a loop among threads, by OpenMP, leave them to one.
+
+    Of short loops, one after the other, each would wait for threads that wake up for less than that takes.
+    """
+    return _libraries("openmp").limit(limits=1)
+
+
 @cache
-def _libraries() -> Any:
-    """Those that are loaded when threads are first begun, as NumPy's and SciPy's are; to look for them takes 2 ms."""
+def _libraries(kind: str) -> Any:
+    """Those that are loaded when they are first asked for; to look for them takes 2 ms."""
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController().select(user_api="blas")
+    return ThreadpoolController().select(user_api=kind)
 
 
 def stream(

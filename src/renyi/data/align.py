@@ -95,6 +95,7 @@ def unequal_rows(n_rows: int, of_other: int, called: str = "other", /) -> InputE
 
 def as_conditional(x: Any, y: Any, z: Any, /, *, missing: Missing) -> tuple[tuple[Column, Column], list[Column], Index]:
     """Two columns and those that are held fixed, complete and over the same rows, checked, and which rows these are."""
+    check_choice(missing, Missing, "missing")
     if missing == "pairwise":
         raise InputError("missing='pairwise' has no meaning given z: pass 'raise' or 'listwise'")
     check_indexes(x, y, z, *(z if isinstance(z, (list, tuple)) else ()))

@@ -44,7 +44,7 @@ _MOST_LEFT_OUT = 3
 
 
 def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing: Missing = "raise") -> TestResult:
-    """Whether x and y still depend on each other once z is held fixed: a p-value and the strength that is left.
+    """Whether x and y still depend on each other when z is held fixed: a p-value and the remaining strength.
 
     Asks whether x and y still depend on one another once everything that smooth functions of z explain has been taken
     out of both. No test of this kind holds for every way in which x and y may depend on z: where the effect of z is
@@ -109,10 +109,15 @@ def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing
     check_choice(method, Method, "method")
     check_choice(missing, Missing, "missing")
     pair, given, rows = as_conditional(x, y, z, missing=missing)
-    found = given_fixed((Target(pair[0]), Target(pair[1])), Fixed(given))
+    return told((Target(pair[0]), Target(pair[1])), Fixed(given), rows)
+
+
+def told(pair: tuple[Target, Target], given: Fixed, rows: Index, /) -> TestResult:
+    """The test of two variables with all that its result tells; `rows` are the places of theirs in what came in."""
+    found = given_fixed(pair, given)
     left_out = tuple(sorted(int(rows[place]) for place in found.left_out))
-    names = tuple(column.name for column in given)
-    return replace(found, left_out=left_out, columns=showing.kept(pair), given=names)
+    names = tuple(column.name for column in given.columns)
+    return replace(found, left_out=left_out, columns=showing.kept([side.column for side in pair]), given=names)
 
 
 def given_fixed(pair: tuple[Target, Target], given: Fixed, /) -> TestResult:

@@ -42,7 +42,7 @@ def plot_transformations(pyplot: Any, found: Transformations, /) -> Any:
     copula.set_title("copula", loc="left")
     _cloud(both, left.spread, right.spread, ORANGE)
     both.set(xlabel=left.function_name, ylabel=right.function_name)
-    both.set_title(f"f against g: they correlate by {found.correlation:.3f}", loc="left")
+    both.set_title(f"f against g: correlation {found.correlation:.3f}", loc="left")
     left.draw(f)
     right.draw(g)
     _beside(beside, found)
@@ -126,8 +126,10 @@ class _Side:
             axis.set_ticks(shown, labels, **({"rotation": 45, "ha": "right"} if turned else {}))
         elif self.column.values.dtype.kind == "M" and not is_ranked:
             axis.axis_date()
-            axis.set_major_locator(locator := load("matplotlib.dates", extra="report").AutoDateLocator(maxticks=5))
-            axis.set_major_formatter(load("matplotlib.dates", extra="report").ConciseDateFormatter(locator))
+            dates = load("matplotlib.dates", extra="report")
+            # With three or more at the least there are spans of months that no interval divides into five.
+            axis.set_major_locator(locator := dates.AutoDateLocator(minticks=2, maxticks=5))
+            axis.set_major_formatter(dates.ConciseDateFormatter(locator))
 
     def draw(self, ax: "Axes") -> None:
         """The function itself: a curve, or a bar for every level or coordinate."""
