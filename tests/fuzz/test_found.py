@@ -33,9 +33,9 @@ def passed(first, second=None, **settings):
     [
         ({"target": 3}, "target must be the name of a column, or several, got 3"),
         ({"others": 2.5}, "others must be"),
-        ({"types": ["a"]}, "is no mapping"),
-        ({"vectors": X}, "is no mapping"),
-        ({"memory": "9" * 400}, "no amount of memory"),
+        ({"types": ["a"]}, "is not a mapping"),
+        ({"vectors": X}, "is not a mapping"),
+        ({"memory": "9" * 400}, "not an amount of memory"),
         ({"order": X}, "order must be 'check'"),
     ],
 )
@@ -81,7 +81,7 @@ def test_another_type_in_the_second_pass_is_refused(cells):
         (lambda: None, "gave None, which are no batches"),
         (lambda: "abc", "gave 'abc'"),
         (lambda batch: [batch], "cannot be called without arguments"),
-        (iter([3]), "is a int, which is no table"),
+        (iter([3]), "is a int, which is not a table"),
         (iter([{"a": X, "b": lambda: 3}]), "cannot be kept for the second reading"),
         (iter([pl.DataFrame({"a": X, "o": pl.Series([object()] * N, dtype=pl.Object)})]), "cannot be kept"),
     ],
