@@ -23,7 +23,7 @@ class Folding(TableResult):
     def __getitem__(self, names: tuple[str, str], /) -> Dependence:
         """One pair of columns, by their names."""
         if not isinstance(names, tuple) or len(names) != 2:
-            raise InputError(f"found[{brief(names)}] is no pair of columns: write found['age', 'income']")
+            raise InputError(f"found[{brief(names)}] is not a pair of columns: write found['age', 'income']")
         sides = self.names, self.names if self.other_names is None else self.other_names
         x, y = map(str, names)
         if (x not in sides[0] or y not in sides[1]) and y in sides[0] and x in sides[1]:
