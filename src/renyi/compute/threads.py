@@ -71,7 +71,7 @@ def map_in_threads(function: Callable[[Item], Outcome], items: Iterable[Item], /
     work = list(items)
     if n_threads == 1 or len(work) < 2:
         return [function(item) for item in work]
-    with _one_core_each, ThreadPoolExecutor(n_threads) as pool:
+    with one_core_each, ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(function, work))
 
 
@@ -98,7 +98,7 @@ class _OneCoreEach:
                 self._limits.restore_original_limits()
 
 
-_one_core_each = _OneCoreEach()
+one_core_each = _OneCoreEach()
 
 
 def loops_on_one_core() -> Any:
@@ -128,7 +128,7 @@ def stream(
     Where outcomes are large, at `most` so many are under way or wait to be taken.
     """
     if isinstance(items, Sequence) and len(items) <= at_once:
-        with _one_core_each:
+        with one_core_each:
             yield from map(function, items)
         return
     most = 2 * available_cores() + 1 if most is None else most
@@ -145,7 +145,7 @@ def stream(
                 outcomes.append(function(item))
         return outcomes
 
-    with _one_core_each, ThreadPoolExecutor(n_threads, initializer=begin) as pool:
+    with one_core_each, ThreadPoolExecutor(n_threads, initializer=begin) as pool:
         team = _Team(pool, n_threads)
         pending: deque[Future[list[Outcome]]] = deque()
         left = iter(items)
