@@ -138,5 +138,5 @@ def test_long_cells_have_room_in_a_budget(merged):
         return whole.rows
 
     assert sum(read(n_characters).values()) == 90
-    with pytest.raises(SkipError, match="distinct values of more than 6,169 characters: .* or pass more memory"):
+    with pytest.raises(SkipError, match=r"distinct values of more than 6,169 characters: .* or pass more memory"):
         read(n_characters - 1)

@@ -54,7 +54,7 @@ class Parquet(Stream):
         self._pl = load("polars", extra="cli")
         check_streams(self._pl)
         self._files = files
-        schemas, self._lengths = {}, {}
+        schemas, self._lengths = {}, dict[Path, int]()
         for file in files:
             try:
                 schemas[file] = self._pl.read_parquet_schema(file)
@@ -114,7 +114,7 @@ class Parquet(Stream):
         if not any(dtype == self._pl.String for dtype in self.schema.values()):
             return 0
         rows = self._pl.scan_parquet(file).head(_FIRST_ROWS).collect(engine="streaming")
-        return int(rows.estimated_size()) // max(rows.height, 1)
+        return int(rows.estimated_size() // max(rows.height, 1))
 
     def _by_slices(self, file: Path) -> Iterator[Any]:
         """Some rows after the other: asked for all of them, Polars would read far ahead, hundreds of megabytes."""
