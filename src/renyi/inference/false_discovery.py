@@ -23,7 +23,7 @@ def check_rate(fdr: Any, /) -> float:
 
 
 def adjust(pvalues: Any, method: Correction = "bh") -> NDArray[np.float64]:
-    """P-values adjusted for the number of tests: by default q-values, for a false discovery rate.
+    """P-values adjusted for the number of tests: by default q-values, which control the false discovery rate.
 
     Rejecting where the adjusted value is at most q controls the false discovery rate ("bh", "by") or the probability
     of any false rejection ("holm", "bonferroni") at q.

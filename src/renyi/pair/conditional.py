@@ -44,7 +44,7 @@ _MOST_LEFT_OUT = 3
 
 
 def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing: Missing = "raise") -> TestResult:
-    """Whether x and y still depend on each other once z is held fixed: a p-value and the strength that is left.
+    """Whether x and y still depend on each other when z is held fixed: a p-value and the remaining strength.
 
     Asks whether x and y still depend on one another once everything that smooth functions of z explain has been taken
     out of both. No test of this kind holds for every way in which x and y may depend on z: where the effect of z is

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from renyi.change.api import SAMPLE
 from renyi.change.checking import checked, reference_of
 from renyi.change.result import Comparison, check_correction
-from renyi.change.sampling import in_memory
+from renyi.change.sampling import taken
 from renyi.data.types import MAX_LEVELS, check_max_levels
 from renyi.inference.false_discovery import Correction
 from renyi.selection.inputs import is_frame
@@ -20,17 +20,17 @@ from renyi.tables.budget import DEFAULT_MEMORY
 
 
 class ChangeDetector(BaseEstimator):  # type: ignore[misc]
-    """What changed since a reference: columns, and the dependences of pairs, as `renyi.compare` has it.
+    """Watch for change: compare new tables with a reference, as `renyi.compare` does, without keeping its rows.
 
-    What is fitted is small and has no row: cells of every column with how many rows they have, the names of levels, and
-    sums over rows of products of functions of all pairs. It pickles, so that a model can carry it along.
+    The fitted reference is small and contains no rows: counts of rows in cells of every column, names of levels, and
+    sums over rows of products of functions of all pairs. It can be pickled and stored with a model.
 
     Parameters
     ----------
     types : dict, optional
-        Types of columns that the rules would not see, as in `renyi.matrix`.
+        Types of columns, where the automatic ones are not wanted, as in `renyi.matrix`.
     max_levels : int, default 2000
-        Levels of a category to tell apart at most.
+        Most levels of a category to keep.
     correction : {"bh", "by"}, default "bh"
         What q-values are adjusted by, as in `renyi.matrix`.
     memory : str or int, default "1GB"
@@ -139,7 +139,8 @@ class ChangeDetector(BaseEstimator):  # type: ignore[misc]
         """A table in memory, if it was not, checked as scikit-learn demands it."""
         is_sparse = issparse(X)
         if not is_sparse and (isinstance(X, (dict, str)) or is_out_of_core(X)):
-            return in_memory(X, label, self.memory, self.sample)
+            table = taken(X, label, self.memory, self.sample, self.types)
+            return table.rows, table.said_of_parts
         if is_frame(X) and not is_sparse:
             # Columns that are gone later, or new, are a finding and no error.
             if is_first:

@@ -16,14 +16,14 @@ from renyi.sklearn.arguments import RandomState, checked_by, seed_of
 
 
 class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Ranks of the features to random sines and cosines, learned on training rows and served to new ones.
+    """Random sines and cosines of the ranks of features, which make a linear model non-linear.
 
-    A linear model after it is a fast non-linear one that knows no units: increasing maps of a feature change nothing.
+    Ranks are learned on the training rows. Increasing maps of a feature change nothing, so units do not matter.
 
     Parameters
     ----------
     n_components : int, default 200
-        Columns that come out: a sine and a cosine of half as many random projections.
+        Number of columns of the output: a sine and a cosine of half as many random projections.
     s : float, default 3.0
         Standard deviation of the frequencies, as in `renyi.rdc`: the larger, the rougher.
     frequencies : {"auto", "normal", "orthogonal", "fastfood"}, default "auto"

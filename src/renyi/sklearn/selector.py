@@ -35,7 +35,7 @@ _REMEDY = "pass X and y to renyi.screen with time=, which tests features one by 
 
 
 class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A set of features on which the target depends together, chosen one after the other until none adds anything.
+    """Choose features on which the target depends together, one after another, until none adds anything.
 
     Each step takes the feature that adds most to those already chosen: functions of it, alone and multiplied with
     functions of the chosen, against what functions of the chosen leave of the target. Where no single feature adds
@@ -316,7 +316,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
 
 
 def rdc_score(X: Any, y: Any, *, target_type: TargetKind = "auto") -> tuple[Array, Array]:  # noqa: N803
-    """A score and a p-value for every feature on its own, for `SelectKBest`, `SelectFdr` and the like.
+    """A score and a p-value for every single feature, for `SelectKBest`, `SelectFdr` and similar selectors.
 
     Parameters
     ----------

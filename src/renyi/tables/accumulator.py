@@ -61,7 +61,7 @@ def _folded(plan: VectorPlan | Plan, rows: Rows) -> Any:
 
 
 class Accumulator:
-    """Dependence of all columns of a table whose rows come in batches, from wherever they are.
+    """Dependence of all columns of a table whose rows are fed in batches, from any source.
 
     Two passes over the rows: the first counts values, from which types and grids are decided; the second adds up
     products on these grids. Where there are vectors one more pass between these finds their functions: what
