@@ -215,8 +215,13 @@ def test_dates_over_years_that_no_number_of_months_divides_have_ticks(tmp_path):
     dates = np.datetime64("2020-01-01") + np.linspace(0, 1270, N).astype(int)
     figure = renyi.transformations(dates, Y).plot()
     figure.savefig(tmp_path / "figure.png")
+
+
+@pytest.mark.skipif(pl.__version__.startswith("1."), reason="Polars 1 ends in a panic, which is no exception")
+def test_dates_that_python_does_not_have_are_no_labels():
+    days = (np.datetime64("2020-01-01") + np.arange(N)).astype("M8[ms]") - np.timedelta64(12_000 * 366, "D")
     with pytest.raises(renyi.InputError, match="cannot be read"):
-        renyi.categorical(pl.Series(dates.astype("M8[ms]") - np.timedelta64(12_000 * 366, "D")))
+        renyi.categorical(pl.Series(days))
 
 
 def test_labels_have_a_name_in_text():
