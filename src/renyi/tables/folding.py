@@ -62,7 +62,7 @@ class Folding(TableResult):
         -------
         frame
             In the kind of frame that came in, sorted by what the strength is at least, given how many rows carry it:
-            `x`, `y`, `coefficient`, `debiased`, `strength`, `pearson`, `spearman`, `nonlinear` (a linear coefficient
+            `x`, `y`, `strength`, `coefficient`, `debiased`, `pearson`, `spearman`, `nonlinear` (a linear coefficient
             would have missed it), `p`, `q`, `n`, `remark` (what the strength is without the one or two rows that carry
             it, counted from 0; mostly empty); folded also `stands_for`, the number of pairs that a row stands for.
         """
