@@ -18,7 +18,7 @@ def test_a_budget_in_bytes(memory, size):
 
 @pytest.mark.parametrize("memory", ["lots", "", 0, -1, True, None, "1.2.3GB", "GB"])
 def test_what_is_no_budget_is_refused(memory):
-    with pytest.raises(InputError, match="is no amount of memory"):
+    with pytest.raises(InputError, match="is not an amount of memory"):
         bytes_of(memory)
 
 

@@ -5,7 +5,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import ContextDecorator, contextmanager
 from functools import cache
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -71,14 +71,15 @@ def map_in_threads(function: Callable[[Item], Outcome], items: Iterable[Item], /
     work = list(items)
     if n_threads == 1 or len(work) < 2:
         return [function(item) for item in work]
-    with _one_core_each, ThreadPoolExecutor(n_threads) as pool:
+    with one_core_each, ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(function, work))
 
 
-class _OneCoreEach:
+class _OneCoreEach(ContextDecorator):
     """Within, libraries for linear algebra use one core for each thread that calls them.
 
-    They are held back from the first of several that overlap until the last.
+    They are held back from the first of several that overlap until the last. How they round depends on how many cores
+    they use: what is kept between calls, and what answers are compared by, is made within.
     """
 
     def __init__(self) -> None:
@@ -98,7 +99,7 @@ class _OneCoreEach:
                 self._limits.restore_original_limits()
 
 
-_one_core_each = _OneCoreEach()
+one_core_each = _OneCoreEach()
 
 
 def loops_on_one_core() -> Any:
@@ -117,6 +118,12 @@ def _libraries(kind: str) -> Any:
     return ThreadpoolController().select(user_api=kind)
 
 
+def in_turn(function: Callable[..., Outcome], *items: Iterable[Any]) -> Iterator[Outcome]:
+    """The outcomes one after the other, with one core."""
+    with one_core_each:
+        yield from map(function, *items)
+
+
 def stream(
     function: Callable[[Item], Outcome], items: Iterable[Item], /, *, at_once: int = 1, most: int | None = None
 ) -> Iterator[Outcome]:
@@ -128,8 +135,7 @@ def stream(
     Where outcomes are large, at `most` so many are under way or wait to be taken.
     """
     if isinstance(items, Sequence) and len(items) <= at_once:
-        with _one_core_each:
-            yield from map(function, items)
+        yield from in_turn(function, items)
         return
     most = 2 * available_cores() + 1 if most is None else most
     n_threads, stopped = min(available_cores(), most), threading.Event()
@@ -145,7 +151,7 @@ def stream(
                 outcomes.append(function(item))
         return outcomes
 
-    with _one_core_each, ThreadPoolExecutor(n_threads, initializer=begin) as pool:
+    with one_core_each, ThreadPoolExecutor(n_threads, initializer=begin) as pool:
         team = _Team(pool, n_threads)
         pending: deque[Future[list[Outcome]]] = deque()
         left = iter(items)

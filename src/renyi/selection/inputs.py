@@ -95,7 +95,7 @@ def _categories(categorical: Categorical, names: list[str]) -> list[str]:
     for one in categorical:
         if isinstance(one, str):
             if one not in names:
-                raise InputError(f"categorical_features has {one!r}, which is no column of X: it has {names[:20]}")
+                raise InputError(f"categorical_features has {one!r}, which is not a column of X: it has {names[:20]}")
             found.append(one)
         elif not isinstance(one, (int, np.integer)) or not -len(names) <= one < len(names):
             raise InputError(f"categorical_features has {one!r}, and X has {count(len(names), 'column')}: pass a place")

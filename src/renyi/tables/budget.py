@@ -26,7 +26,9 @@ def bytes_of(memory: Any, /) -> int:
     except (ValueError, OverflowError):
         size = 0
     if size < 1 or isinstance(memory, bool):
-        raise InputError(f"memory={brief(memory)} is no amount of memory: pass bytes, or text such as '2GB' or '500MB'")
+        raise InputError(
+            f"memory={brief(memory)} is not an amount of memory: pass bytes, or text such as '2GB' or '500MB'"
+        )
     return size
 
 

@@ -18,7 +18,7 @@ from renyi.coefficients.rdc import Rdc
 from renyi.compute.arrays import Index
 from renyi.compute.progress import watched
 from renyi.compute.sorting import orders
-from renyi.compute.threads import stream
+from renyi.compute.threads import in_turn, stream
 from renyi.data.column import Column
 from renyi.data.notes import Notes
 from renyi.data.table import Table, as_table, names_of, observed
@@ -159,11 +159,11 @@ class TableInMemory:
         n_rows, has_gaps = len(columns[0]), any(column.missing is not None for column in columns)
         are_short = n_rows < (_SHORT_WITH_GAPS if has_gaps else _SHORT_COLUMN)
         at_once, shown = max(1, _ROWS_AT_ONCE // n_rows), self._asked.progress
-        in_turn = [columns[k] for k in order]
+        ordered = [columns[k] for k in order]
         made = (
-            map(variable, in_turn, _orders(in_turn, at_once))
+            in_turn(variable, ordered, _orders(ordered, at_once))
             if are_short
-            else stream(variable, in_turn, at_once=at_once)
+            else stream(variable, ordered, at_once=at_once)
         )
         found = dict(zip(order, watched(made, len(columns), "Preparing columns", shown=shown), strict=True))
         return [found[k] for k in range(len(columns))]
