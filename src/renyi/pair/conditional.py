@@ -17,7 +17,7 @@ from renyi.errors import InputError, check_choice
 from renyi.inference import multiscale
 from renyi.inference.multiscale import Block
 from renyi.pair import showing
-from renyi.pair.conditioning import Explained, Fixed, Target
+from renyi.pair.conditioning import Explained, Fixed, Target, products
 from renyi.pair.result import TestResult
 
 Method = Literal["auto"]
@@ -287,7 +287,7 @@ def _relative_errors(x: Array, y: Array, explained: Explained) -> Array:
 
 def _root_of_products(own: Array, other: Array, z: Array, explained: Explained) -> tuple[int, float]:
     """Functions of one side and their products with z: how many there are, and their largest root with the other."""
-    products = explained.residuals((own[:, :, np.newaxis] * z[:, np.newaxis, :]).reshape(len(z), -1))
-    basis, *_ = orthonormalised(np.concatenate((own, products), axis=1), cut=_CUT)
+    crossed = explained.residuals(products(own, z))
+    basis, *_ = orthonormalised(np.concatenate((own, crossed), axis=1), cut=_CUT)
     cross = basis.T @ other / len(z) / _relative_errors(basis, other, explained)
     return len(cross), float(multiscale.block_roots(cross, [(cross.shape[0], cross.shape[1])])[0])
