@@ -165,6 +165,13 @@ def test_names_that_come_twice_and_whole_numbers_of_128_bits_in_estimators():
         RDCSelector().fit(features, pl.Series([10**30 + k for k in range(N)], dtype=pl.Int128))
 
 
+def test_labels_that_are_no_numbers_are_not_cast_to_some():
+    imaginary = renyi.categorical(list(np.where(Z > 0, 1j, 2j)))
+    assert renyi.matrix(TABLE | {"d": imaginary}).types["d"] == "category"
+    with pytest.raises(renyi.InputError, match="missing values"):
+        rdc_score(np.column_stack((X, Y)), np.array([np.ma.masked, *X[1:]], dtype=object), target_type="number")
+
+
 def test_complex_numbers_in_frames_are_refused_without_a_warning():
     for frame in (pd.DataFrame({"a": X * 1j, "b": Y}), pd.DataFrame({"a": X * 1j, "b": LABELS}).convert_dtypes()):
         with pytest.raises(renyi.InputError, match="complex numbers"):

@@ -54,10 +54,10 @@ def measure_of(measure: Any, /) -> Measure[Any]:
 
 
 # Other values than those of the first pass may be beyond all bounds; the counts tell of them in the end.
-_UNBOUNDED = {"over": "ignore", "invalid": "ignore"}
+_unbounded = np.errstate(over="ignore", invalid="ignore")
 
 
-@np.errstate(**_UNBOUNDED)
+@_unbounded
 def _folded(plan: VectorPlan | Plan, rows: Rows) -> Any:
     """What a plan makes of a batch, a piece at a time."""
     return reduce(add, (plan.fold(piece.parts) for piece in rows.pieces(plan.rows_at_once)))
@@ -216,7 +216,7 @@ class Accumulator:
         self._roles.check(rows.parts)
         return self._roles
 
-    @np.errstate(**_UNBOUNDED)
+    @_unbounded
     def _add(self, folded: Any) -> None:
         self._folded = folded if self._folded is None else self._folded + folded
 
