@@ -172,6 +172,13 @@ def test_reports_refuse_what_they_cannot_show(keywords, message, tmp_path):
             found.report(**arguments)
 
 
+def test_a_coordinate_is_of_one_type_in_all_batches():
+    accumulator = renyi.Accumulator(vectors={"v": ["a", "b"]})
+    accumulator.update(TABLE)
+    with pytest.raises(renyi.InputError, match="is a number in one batch and a date in another"):
+        accumulator.update(TABLE | {"b": np.arange(N).astype("M8[D]")})
+
+
 @pytest.mark.parametrize("ax", ["x", 3, TABLE])
 def test_figures_are_drawn_in_axes_alone(ax):
     for found in (renyi.matrix(TABLE), renyi.screen(TABLE, "a")):
@@ -183,6 +190,8 @@ def test_flags_are_true_or_false():
     found = renyi.matrix(TABLE)
     with pytest.raises(renyi.InputError, match="fold must be True or False"):
         found.top(fold=pd.DataFrame(TABLE))
+    with pytest.raises(renyi.InputError, match="least must be a number"):
+        renyi.compare(TABLE, TABLE).top(least="a")
     with pytest.raises(renyi.InputError, match="progress must be True or False"):
         renyi.matrix(TABLE, progress=X)
 
@@ -198,6 +207,11 @@ def test_the_largest_floats_give_no_warning(tmp_path):
     RDCSelector().fit(features, series)
     for settings in ({"detrend": "difference"}, {"detrend": "linear"}, {"period": 4}):
         assert 0 <= renyi.independence_test(series, Y, time=True, **settings).pvalue <= 1
+    beyond = {"a": X.astype(np.longdouble) * np.longdouble("1e400"), "b": Y}
+    if np.dtype(np.longdouble).itemsize > 8:
+        assert "beyond the range" in renyi.compare(beyond, beyond).skipped["a"]
+        with pytest.raises(renyi.InputError, match="beyond the range"):
+            RDCSelector(target_type="number").fit(features, beyond["a"])
     changed = {"a": LARGE / 3, "b": Y}, {"a": LARGE, "b": X}
     assert renyi.compare(*changed).columns is not None
     assert 0 <= ChangeDetector().fit(changed[0]).score(changed[1]) <= 1
