@@ -30,6 +30,11 @@ from renyi.pair.result import TestResult
 
 # Shifts whose median says what chance shows of a coefficient, as shares of the length of a series.
 SHIFTS = tuple(0.1 + 0.8 * k / 23 for k in range(24))
+# Said of two columns whose p-value is the share of shifts.
+NOTE_ON_SHIFTS = (
+    "single rows weigh too much for a null distribution: the p-value is the share of all shifts that show as much, and "
+    "not below one over their number"
+)
 # Functions of a column by which the table is sorted that may explain why others resemble their previous row.
 _OF_SORTED = 20
 
@@ -69,7 +74,7 @@ def tested(pair: tuple[Column, Column], line: Timeline, adjustment: Adjustment, 
         chance=chance_level(functions[0], functions[1], line, n),
         common=common_rows(*pair),
         places=pair[0].places,
-        notes=(*adjusted.notes, *restless(pair, sides, line)),
+        notes=(*adjusted.notes, *restless(pair, sides, line), *([] if shifts.is_light() else [NOTE_ON_SHIFTS])),
     )
     return result.by_theory(log_pvalue)
 
@@ -77,7 +82,7 @@ def tested(pair: tuple[Column, Column], line: Timeline, adjustment: Adjustment, 
 def spectra(column: Column, prepared: Prepared, line: Timeline, /) -> Spectra:
     """Fourier coefficients of a column's leading functions over time."""
     functions = over_rows(prepared.scales.basis, column.missing, MOST_FUNCTIONS)
-    return Spectra.of(functions[line.order], line.lengths)
+    return Spectra.of(functions[line.order], line.lengths, has_levels=prepared.scales.has_levels)
 
 
 def chance_level(x: Array, y: Array, line: Timeline, n: int, /) -> float:
