@@ -15,7 +15,7 @@ ifneq ($(words $(ROOT)),1)
 $(error make cannot handle a path with spaces: move the project to another folder)
 endif
 
-.PHONY: help demo check test test-devices test-spark test-all lint docs pictures bench clean
+.PHONY: help demo check test test-devices test-spark test-all lint docs pictures bench dist clean
 
 help:
 	@echo "make demo      a made-up table is scanned, then the paper's fourteen associations as a table and a picture"
@@ -28,6 +28,7 @@ help:
 	@echo "make docs      the documentation, in docs/_build/html/index.html"
 	@echo "make pictures  the pictures and tables of the documentation that come from code, made anew"
 	@echo "make bench     the benchmarks, beside their peers"
+	@echo "make dist      what is released, checked and tried in empty environments; ALL=1 with all tests and the large extras"
 	@echo "make clean     remove what the other commands made"
 
 demo: $(VENV)/.demo
@@ -51,8 +52,7 @@ test-devices: $(VENV)/.gpu
 test-spark: $(VENV)/.spark
 	@cd $(ROOT) && RENYI_SPARK=require $(ONE_THREAD) $(BIN)/python -m pytest -k "spark" tests/compute/test_spark.py tests/contracts
 
-test-all: $(VENV)/.test
-	@$(PIP) "nox>=2024.4"
+test-all: $(VENV)/.nox
 	@cd $(ROOT) && PATH="$$PATH$$(printf ':%s' $(wildcard $(PYENV_ROOT)/versions/3.*/bin))" RENYI_CONTRACTS=all $(ONE_THREAD) $(BIN)/nox
 
 lint: $(VENV)/.lint
@@ -74,14 +74,23 @@ bench: $(VENV)/.bench
 	@cd $(ROOT) && $(BIN)/python benchmarks testing && $(BIN)/python benchmarks inference_tables
 	@cd $(ROOT) && $(BIN)/python benchmarks tables_of_pairs && $(BIN)/python benchmarks comparison_tables
 
+# Environments of its own for everything: what is tried is the wheel, never the folder src.
+dist: $(VENV)/.nox
+	@cd $(ROOT) && ALL=$(ALL) $(ONE_THREAD) $(BIN)/nox --sessions build installed wheel_tests
+	@ls $(ROOT)dist/*
+
 clean:
-	@rm -rf $(VENV) $(ROOT).nox $(ROOT)docs/_build $(ROOT)renyi-demo.png
+	@rm -rf $(VENV) $(ROOT).nox $(ROOT)dist $(ROOT)docs/_build $(ROOT)renyi-demo.png
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "renyi needs Python 3.11 or later: make PYTHON=/path/to/python3.11 ..."; exit 1; }
 	@echo "Setting up $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.nox: $(VENV)/.created
+	@$(PIP) "nox>=2024.4"
 	@touch $@
 
 $(VENV)/.demo: EXTRAS = all

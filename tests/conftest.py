@@ -1,9 +1,14 @@
+import os
 import signal
+import sysconfig
+from pathlib import Path
 
 import matplotlib
 import numpy as np
 import pytest
 from hypothesis import settings
+
+import renyi
 
 matplotlib.use("agg")
 
@@ -26,3 +31,8 @@ def in_batches(monkeypatch):
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Shells let what runs in the background ignore interruptions, which some tests send; processes inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+if os.environ.get("RENYI_WHEEL") == "require" and not Path(renyi.__file__).is_relative_to(
+    sysconfig.get_path("purelib")
+):
+    pytest.exit(f"the tests are to run against an installed wheel, and import {renyi.__file__}", returncode=4)

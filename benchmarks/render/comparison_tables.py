@@ -131,19 +131,21 @@ def sure() -> str:
     at_five = sum(row["below"]["0.05"] for row in real) / tests
     limit = limits()[PAPERS_EIGHT]
     by_chance = (
-        f"{found} of {tables} had a finding at a false discovery rate of 5 %, where {0.05 * tables:g} are allowed"
+        f"{found} of these {tables} tables had a finding at a false discovery rate of 5 %, where {0.05 * tables:g} may "
+        "be expected to"
     )
     peers = f"distance correlation has {mean['dCor']}, MIC {mean['MIC']}, Pearson {mean['Pearson']}"
     scripts = f"{by('power')}, {by('peer_power')} (needs R), {by('power_limit')}"
     parts = [
-        f"**P-values.** The columns of {len(real)} real tables were permuted, {tables} times in all. What is found "
-        f"then is false: {by_chance}, and {at_five:.1%} of {tests:,} p-values were at most 5 %: "
-        f"{by('table_study DATA')}, DATA a folder of these CSV files. [All p-values of independent data in one picture]"
-        "(docs/validation/p-values.md), also where they are too small.",
+        f"**P-values.** We permuted every column of {len(real)} real tables, {tables} times in all, so that nothing "
+        f"depends on anything and every finding is false. {by_chance[0].upper()}{by_chance[1:]}, and {at_five:.1%} of "
+        f"{tests:,} p-values were at most 5 % ({by('table_study DATA')}, where DATA is a folder with these CSV files). "
+        "[One picture](docs/validation/p-values.md) shows all p-values of independent data, also those that are too "
+        "small.",
         f"**Power.** On the paper's eight patterns the default test has a mean power of {mean['renyi']}; the next is "
-        f"ACE with {mean['ACE']}, {peers}. A test that knows the pattern has {limit:.2f}, and none can have more. "
-        "These patterns informed the weights of the test, so expect a little less on others, and on a straight line "
-        f"Pearson leads: {scripts} ([by pattern](docs/validation/power.md)).",
+        f"ACE with {mean['ACE']}; {peers}. A test that knows the pattern reaches {limit:.2f}, and none can do better. "
+        "The patterns informed the weights of our test, so expect a little less on others; on a straight line Pearson "
+        f"leads. {scripts}; [results by pattern](docs/validation/power.md).",
     ]
     return "".join(f"- {part}\n" for part in parts)
 

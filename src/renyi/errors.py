@@ -47,15 +47,14 @@ class ConvergenceWarning(UserWarning):
     """An iteration ended before its result stood still."""
 
 
-def load(module: str, /, *, extra: str) -> Any:
-    """Import an optional `module`, or raise an error that names the extra which installs it."""
+def load(module: str, /, *, extra: str | None) -> Any:
+    """Import an optional `module`, or raise an error that names the extra which installs it, None for its own name."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         library = module.partition(".")[0]
-        raise MissingExtraError(
-            f"{library} is not installed and this call needs it: pip install 'renyi[{extra}]'"
-        ) from error
+        wanted = library if extra is None else f"'renyi[{extra}]'"
+        raise MissingExtraError(f"{library} is not installed and this call needs it: pip install {wanted}") from error
 
 
 def is_integer(value: Any, /) -> TypeGuard[int]:

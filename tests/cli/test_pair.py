@@ -118,7 +118,7 @@ def series(tmp_path):
     """Two series that know nothing of one another, in another order than that of their days."""
     rng = np.random.default_rng(0)
     a, b = lfilter([1], [1, -0.95], rng.standard_normal((2, 300)))
-    days = [str(np.datetime64("2024-01-01") + k) for k in range(300)]
+    days = (np.datetime64("2024-01-01") + np.arange(300)).astype(str).tolist()
     frame = pl.DataFrame({"day": days, "a": a, "b": b, "unit": ["u"] * 150 + ["v"] * 150})
     frame[rng.permutation(300).tolist()].write_csv(tmp_path / "series.csv")
     frame.drop("day").write_csv(tmp_path / "ordered.csv")

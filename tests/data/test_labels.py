@@ -56,7 +56,7 @@ def test_tidy_labels_are_the_same_with_the_levels_that_occur(rng):
 
 
 def test_missing_is_what_every_library_calls_so():
-    gone = [None, float("nan"), np.datetime64("NaT"), pd.NaT, pd.NA, np.ma.masked, Decimal("NaN"), Decimal("sNaN")]
+    gone = [None, float("nan"), np.datetime64("NaT", "s"), pd.NaT, pd.NA, np.ma.masked, Decimal("NaN"), Decimal("sNaN")]
     assert all(map(is_missing, gone))
     assert not any(map(is_missing, [0, "", False, "nan", (), np.arange(3)]))
 

@@ -1,6 +1,7 @@
 """What a column of a table is, what it can be turned into, and which of its levels remain."""
 
 import datetime
+import pickle
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -204,5 +205,10 @@ def test_types_of_a_result_can_be_passed_back(sized):
     again = renyi.matrix(sized.assign(m=sized["x"] ** 2), vectors=vectors, types=found.types)
     assert again.types == found.types
     np.testing.assert_array_equal(again.pvalues, found.pvalues)
+    in_order = renyi.matrix(sized, types=ORDER)
+    for parts in (sized, [sized[:100], sized[100:]]):
+        kept = pickle.loads(pickle.dumps(renyi.matrix(parts, types=ORDER).types["size"]))
+        again = renyi.matrix(sized, types={"size": kept})
+        np.testing.assert_array_equal(again.pvalues, in_order.pvalues)
     batches = renyi.matrix([sized[:100], sized[100:]], types=renyi.matrix(sized).types)
     assert batches.types == renyi.matrix(sized).types

@@ -53,8 +53,10 @@ def device_of(device: Any, /, *data: Any) -> Any:
 def as_torch(data: Any, /) -> Any:
     """Arrays of other libraries that lie on a GPU (CuPy, JAX), alone or in a dict, as tensors; all else as it is."""
     if isinstance(data, Mapping):
-        taken = {name: as_torch(part) for name, part in data.items()}
-        return taken if any(taken[name] is not part for name, part in data.items()) else data
+        # Once, since a Dataset of xarray makes its columns anew whenever it is asked for them.
+        parts = dict(data.items())
+        taken = {name: as_torch(part) for name, part in parts.items()}
+        return taken if any(taken[name] is not part for name, part in parts.items()) else data
     if is_tensor(data) or not (hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__")):
         return data
     return load("torch", extra=EXTRA).from_dlpack(data) if int(data.__dlpack_device__()[0]) == _CUDA else data

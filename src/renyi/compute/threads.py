@@ -19,7 +19,7 @@ _PATIENCE = 0.2
 
 
 class Abandoned(Exception):  # noqa: N818
-    """Nobody waits for this work any more."""
+    """The work was cancelled."""
 
 
 class _Worker(threading.local):
@@ -31,7 +31,7 @@ _worker = _Worker()
 
 
 def keep_going() -> None:
-    """Within long work of `stream`: end it if nobody waits for it any more, as after Ctrl-C."""
+    """Within long work of `stream`: end it if it was cancelled, as by Ctrl-C."""
     if _worker.stopped is not None and _worker.stopped.is_set():
         raise Abandoned
 

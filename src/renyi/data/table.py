@@ -15,6 +15,7 @@ from renyi.data.align import Missing, check_indexes, common_rows
 from renyi.data.column import Column
 from renyi.data.exact import is_rounded_by_floats, is_wide
 from renyi.data.frames import as_series
+from renyi.data.named_arrays import plain_table
 from renyi.data.names import as_names, with_names_once
 from renyi.data.notes import Notes, Source
 from renyi.data.reader import as_array
@@ -23,6 +24,7 @@ from renyi.data.sentinels import tell_sentinels
 from renyi.data.types import (
     MAX_LEVELS,
     Cause,
+    Ordered,
     Override,
     SkipError,
     Stated,
@@ -188,6 +190,7 @@ def parts_of(
 
 def names_of(data: Any, argument: str = "the table", notes: Notes | None = None, /) -> list[str]:
     """Names of all columns of a table."""
+    data = plain_table(data, argument)
     # Nothing is read for it, nor fetched from a device.
     if isinstance(data, Mapping):
         data = dict.fromkeys(data, np.empty(0))
@@ -200,6 +203,7 @@ def names_of(data: Any, argument: str = "the table", notes: Notes | None = None,
 
 
 def _parts(data: Any, argument: str, notes: Notes) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]:
+    data = plain_table(data, argument)
     if namespace(data) is not np:
         data = as_array(data, argument)
     if isinstance(data, np.ndarray):
@@ -356,6 +360,8 @@ def checked_types(types: Any, /) -> dict[str, Override]:
 
 def _checked_type(name: str, override: Any) -> Override:
     """What a column is said to be: a type, or its labels in order."""
+    if isinstance(override, Ordered):
+        override = override.labels
     if isinstance(override, (list, tuple)):
         if not all(isinstance(label, Hashable) for label in override) or len(set(override)) < max(2, len(override)):
             raise InputError(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,20 @@ _KINDS: dict[str, Type] = {"M": "date", "m": "duration", "b": "boolean"}
 _NAMED = {"boolean": "a boolean", "ordered": "an ordered category", "vector": "a vector"}
 _HELD = {"category": "labels", "boolean": "booleans", "ordered": "ordered labels", "text": "text"}
 _NUMBERS = (int, float, np.bool_, np.integer, np.floating, Decimal)
+
+
+class Ordered(str):
+    """The type "ordered" of labels that the user has put in order: passed back as `types=`, it has that order again."""
+
+    labels: tuple[Hashable, ...]
+
+    def __new__(cls, labels: tuple[Hashable, ...]) -> "Ordered":
+        self = super().__new__(cls, "ordered")
+        self.labels = labels
+        return self
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return (self.labels,)
 
 
 class Cause(Enum):
@@ -214,7 +228,7 @@ def convert(
     """The column as the user wants it, or as it is; notes take what had to be decided about text."""
     notes = Notes() if notes is None else notes
     if isinstance(override, tuple):
-        return _in_order(column, kind, override), "ordered"
+        return _in_order(column, kind, override), cast(Type, Ordered(override))
     if override in _AS_THEY_ARE and kind != override:
         raise InputError(
             f"types says that {column.name!r} is {_NAMED.get(str(override), override)}, and it holds "

@@ -5,6 +5,7 @@ from .figures.lags import plot_lags as plot_lags
 from .figures.rolling import plot_rolling as plot_rolling
 from .figures.screening import plot_screening as plot_screening
 from .figures.transformations import plot_transformations as plot_transformations
+from .graph import graph_of as graph_of
 from .html.change import html_of_comparison as html_of_comparison
 from .html.change import write_comparison as write_comparison
 from .html.lags import html_of_lags as html_of_lags
@@ -20,6 +21,7 @@ from .text.terminal import text_of as text_of
 
 __all__ = [
     "ReportOptions",
+    "graph_of",
     "html_of",
     "html_of_comparison",
     "html_of_lags",

@@ -63,11 +63,11 @@ def matrix(
     Parameters
     ----------
     table : frame, dict of columns, list of dicts, or array of shape (n, d)
-        A frame of pandas, Polars or Arrow, a dict of columns, a list of rows as dicts, or a matrix whose columns are
-        the variables. Also what is
-        read in batches, and never whole: the name of a file or a pattern such as ``"data/*.parquet"``, a lazy frame of
-        Polars, a dataset of Arrow, a relation of DuckDB, a table of Ibis, an iterator of tables, or a DataFrame of Dask
-        or Spark, whose partitions stay where they are. Tensors of torch (n, d), or a dict with some, are worked on by
+        A frame of pandas, Polars or Arrow, a dict of columns, a list of rows as dicts, a matrix whose columns are the
+        variables, a Dataset or DataArray of xarray, or an AnnData (docs/how-to/packages.md). Also what is read in
+        batches, and never whole: the name of a file or a pattern such as ``"data/*.parquet"``, a lazy frame of Polars,
+        a dataset of Arrow, a relation of DuckDB, a table of Ibis, an iterator of tables, or a DataFrame of Dask or
+        Spark, whose partitions stay where they are. Tensors of torch (n, d), or a dict with some, are worked on by
         torch where they are.
     other : the same, or list of str, optional
         A second table over the same rows: its columns take the place of the table's own as partners. Or names of

@@ -287,6 +287,25 @@ class TableResult(showing.Record):
         """
         return self._frame(self.ranked())
 
+    def to_networkx(self, *, fdr: float | None = None) -> Any:
+        """The findings as a graph of networkx: columns are nodes, dependences edges without a direction.
+
+        Parameters
+        ----------
+        fdr : float, optional
+            False discovery rate at which a pair is an edge, by default 0.05; refused where nothing is tested, and all
+            pairs are edges.
+
+        Returns
+        -------
+        networkx.Graph
+            With all columns that were compared, also those without an edge. A node has `column_type`; of two tables
+            also `bipartite`, 0 or 1, and " (other)" in names of the second that the first has too. An edge has
+            `strength`, `coefficient`, `debiased`, `pearson`, `spearman`, `nonlinear`, `p`, `log10_p`, `q`, `n` and
+            `remark`, as in `to_long`; the graph `measure`, `fdr` and what was `given`.
+        """
+        return showing.report().graph_of(self, self.rate(fdr))
+
     def _labelled(self, what: Shown, rows: tuple[str, ...], columns: tuple[str, ...]) -> Any:
         """One number of every pair, with names for rows and columns."""
         check_choice(what, Shown, "what")

@@ -62,6 +62,13 @@ def test_a_test_says_in_words_what_the_command_says(rng):
     assert unnamed.summary() == before
     assert before.splitlines() == result.summary().splitlines()[2:4] + before.splitlines()[2:]
     assert "y falls, then rises, along x" in before
+    half_named = independence_test(pd.Series(y, name="a"), y**2).summary()
+    assert [line.split()[:2] for line in half_named.splitlines()[:2]] == [["x", "a"], ["y", "y"]]
+
+
+def test_a_note_is_said_once(rng):
+    said = independence_test(*rng.standard_normal((2, 200)).cumsum(axis=1)).summary()
+    assert said.count("resemble their own previous row") == 1
 
 
 def test_nothing_found_has_no_strength_in_words(rng):

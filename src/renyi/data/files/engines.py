@@ -12,7 +12,7 @@ from renyi.data.files.streams import Spooled, Stream, first_line
 from renyi.errors import InputError, count, load
 
 # Libraries whose tables are in memory, or on a cluster, and read by others.
-_OTHERS = {"cudf", "dask", "modin", "narwhals", "pandas", "polars", "pyarrow", "pyspark"}
+_OTHERS = {"cudf", "dask", "modin", "narwhals", "pandas", "polars", "pyarrow", "pyspark", "xarray"}
 # Of a file that is not here, bytes of every column that are fetched at once: every request takes a while.
 _FETCHED = 2**20
 

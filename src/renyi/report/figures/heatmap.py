@@ -21,7 +21,7 @@ _Q = 0.05
 _FADED = 0.65
 # On colours of more luminance black stands out more than white, and either by 4.5 to 1 at least (WCAG 2.2).
 _BRIGHT = 0.179
-_MOST_NUMBERS, _MOST_NAMES = 15, 80
+_MOST_NUMBERS, _MOST_NAMES = 30, 80
 # Of more marks than these the strongest are drawn: what is marked has to be rare to be seen.
 _MOST_MARKS = 40
 _LONGEST_NAME = 24
@@ -89,7 +89,7 @@ def write(ax: "Axes", values: Array, is_written: Mask, /) -> None:
     is_bright = linear @ [0.2126, 0.7152, 0.0722] > _BRIGHT
     for i, j in np.argwhere(is_written).tolist():
         ink = "black" if is_bright[i, j] else "white"
-        size = 9 if len(values) <= 10 else 7.5
+        size = 9 if len(values) <= 10 else 7.5 if len(values) <= 22 else 6
         ax.text(j, i, f"{values[i, j]:.2f}", ha="center", va="center", fontsize=size, color=ink)
 
 
@@ -105,7 +105,7 @@ def _mark(ax: "Axes", matrix: DependenceMatrix, rows: Index, columns: Index, /, 
         places = np.maximum(*places), np.minimum(*places)
     shift = 0.34 if in_corner else 0.0
     # However small the cells are, a diamond is large enough to be seen as one.
-    size = 28 if in_corner else float(np.clip(600 / max(matrix.values.shape), 14.0, 30.0))
+    size = float(np.clip((420 if in_corner else 600) / max(matrix.values.shape), 14.0, 28.0))
     ax.scatter(places[1] + shift, places[0] - shift, s=size, marker="D", color=ORANGE, linewidths=0.6, edgecolors=PAPER)
     return len(missed), n_missed
 

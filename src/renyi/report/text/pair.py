@@ -116,6 +116,7 @@ def text_of_test(result: TestResult, /) -> str:
             ("rows", f"{result.n_samples:,}"),
             ("coefficient", number(result.coefficient)),
             ("p", f"{pvalue(result.pvalue, 1)}  ({_calibration(result)})"),
+            *(("note", note) for note in result.notes),
         ]
     else:
         x, y = result.columns
@@ -124,9 +125,10 @@ def text_of_test(result: TestResult, /) -> str:
             correlations = correlation_of(Pearson(), x, y), correlation_of(Spearman(), x, y)
         n_rows = len(x) if result.common is None else len(result.common)
         pair = PairFound(x, y, {}, result, max(n_rows, result.n_samples), result.given, *correlations)
-        # Arrays have no names to tell.
-        said = [line for line in pair.lines() if not (line[0] == "x" == x.name or line[0] == "y" == y.name)]
-    return _lined_up([*said, *(("note", note) for note in result.notes)])
+        # Two arrays have no names to tell.
+        are_unnamed = (x.name, y.name) == ("x", "y")
+        said = [line for line in pair.lines() if not (are_unnamed and line[0] in ("x", "y"))]
+    return _lined_up(said)
 
 
 def text_of_dependence(found: Dependence, /) -> str:

@@ -24,7 +24,7 @@ function make(tag, attributes = {}, ...children) {
 
 const nameOf = (column) => make("bdi", {}, columns[column].label);
 // Where room is short: names that are told apart, and on narrow screens cut further.
-const tight = (column, most = 22) => shortened(columns[column].short, most);
+const tight = (column, most = 22) => shortened(columns[column].short, Math.floor(most));
 const pairName = (k) => `${isolated(columns[pairs.x[k]].label)} and ${isolated(columns[pairs.y[k]].label)}`;
 // In plain text nothing but these two signs keeps a name's direction to itself.
 const isolated = (text) => `\u2068${text}\u2069`;

@@ -4,7 +4,7 @@ root.classList.add("live");
 const redraw = () => drawings.forEach((draw) => draw());
 
 // The theme: as the system has it until a reader chooses; a browser that keeps nothing for files forgets the choice.
-const THEMES = ["as the system", "light", "dark"];
+const THEMES = ["system", "light", "dark"];
 const system = matchMedia("(prefers-color-scheme: dark)");
 const kept = { get: () => { try { return localStorage.getItem("renyi-theme"); } catch { return null; } }, set: (value) => { try { localStorage.setItem("renyi-theme", value); } catch { /* nothing is kept */ } } };
 let theme = THEMES.includes(kept.get()) ? kept.get() : THEMES[0];

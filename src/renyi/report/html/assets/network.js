@@ -17,7 +17,7 @@ function network() {
     }
     const taken = nodes.map((node) => { const [x, y] = at(node); return [x - 8, y - 8, x + 8, y + 8]; });
     for (const node of nodes) {
-      const [x, y] = at(node), label = columns[node.column].label, written = tight(node.column, width < 500 ? 14 : 22);
+      const [x, y] = at(node), label = columns[node.column].label, written = tight(node.column, width < 500 ? 14 : 18);
       const list = () => { byId("search").value = label; byId("search").dispatchEvent(new Event("input")); byId("pairs").scrollIntoView(); };
       svg.append(make("g", { class: "node", tabindex: 0, role: "button", "aria-label": `List the pairs of ${isolated(label)}`, onclick: list,
         onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); list(); } } },
@@ -33,10 +33,11 @@ function freePlace(x, y, long, taken, width) {
   const places = [[x, y - 11, "middle"], [x, y + 21, "middle"], [x + 11, y + 4, "start"], [x - 11, y + 4, "end"]];
   let best = null;
   for (const [left, base, anchor] of places) {
-    const start = left - (anchor === "middle" ? long / 2 : anchor === "end" ? long : 0), own = [start, base - 11, start + long, base + 3];
+    const wanted = left - (anchor === "middle" ? long / 2 : anchor === "end" ? long : 0);
+    const start = Math.max(2, Math.min(wanted, width - long - 2)), own = [start, base - 11, start + long, base + 3];
     const covered = (other) => Math.max(0, Math.min(own[2], other[2]) - Math.max(own[0], other[0])) * Math.max(0, Math.min(own[3], other[3]) - Math.max(own[1], other[1]));
-    const cost = taken.reduce((sum, other) => sum + covered(other), 0) + 20 * (Math.max(0, -own[0]) + Math.max(0, own[2] - width));
-    if (!best || cost < best.cost - 1) best = { cost, own, place: { x: left, y: base, "text-anchor": anchor } };
+    const cost = taken.reduce((sum, other) => sum + covered(other), 0);
+    if (!best || cost < best.cost - 1) best = { cost, own, place: { x: left + start - wanted, y: base, "text-anchor": anchor } };
   }
   taken.push(best.own);
   return best.place;

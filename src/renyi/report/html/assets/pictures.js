@@ -57,10 +57,19 @@ function smallCloud(k, { cloud }) {
 }
 const RANKS_BOTH = [{ limits: [0, 1] }, { limits: [0, 1] }];
 
+// Of a few letters the first say most, unless levels begin alike.
+function fitted(levels, letters) {
+  const most = Math.max(2, Math.floor(letters));
+  const begun = levels.map((level) => (Array.from(level).length > most ? `${Array.from(level).slice(0, most - 1).join("").trimEnd()}…` : level));
+  return new Set(begun).size === levels.length ? begun : levels.map((level) => shortened(level, most));
+}
+
 function smallFrame(ends, axes = ends.map(axisOf), functions = null) {
-  const { width, height } = SMALL, names = ends.map((column, side) => (functions ? `${functions[side]}(${tight(column)})` : tight(column, 30)));
+  const { width, height } = SMALL;
   const has = (axis) => axis.levels && axis.levels.length <= MOST_SMALL_LEVELS;
   const left = has(axes[1]) ? 70 : 22, bottom = height - (has(axes[0]) ? 36 : 22), room = 5;
+  // A name is no longer than its axis.
+  const names = [width - left, bottom].map((long, side) => (functions ? `${functions[side]}(${tight(ends[side], long / 7 - 3)})` : tight(ends[side], Math.min(30, long / 7))));
   const along = (axis, from, to) => {
     const [low, high] = spanOf(axis), inner = axis.levels ? 0 : Math.sign(to - from) * room;
     return (value) => from + inner + (to - from - 2 * inner) * (high > low ? Math.min(Math.max((value - low) / (high - low), 0), 1) : 0.5);
@@ -68,9 +77,8 @@ function smallFrame(ends, axes = ends.map(axisOf), functions = null) {
   const x = along(axes[0], left, width - 2), y = along(axes[1], bottom, 3);
   const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }), plot = make("g");
   svg.append(plot, make("path", { class: "axis", d: `M${left} 3V${bottom}H${width - 2}` }));
-  const fit = (text, letters) => isolated(shortened(text, Math.max(2, Math.floor(letters))));
-  if (has(axes[0])) axes[0].levels.forEach((level, code) => svg.append(make("text", { x: x(code), y: bottom + 13, "text-anchor": "middle", class: "soft" }, fit(level, (width - left) / axes[0].levels.length / 7.2))));
-  if (has(axes[1])) axes[1].levels.forEach((level, code) => svg.append(make("text", { x: left - 4, y: y(code) + 4, "text-anchor": "end", class: "soft" }, fit(level, 6))));
+  if (has(axes[0])) fitted(axes[0].levels, (width - left) / axes[0].levels.length / 7.8).forEach((level, code) => svg.append(make("text", { x: x(code), y: bottom + 13, "text-anchor": "middle", class: "soft" }, isolated(level))));
+  if (has(axes[1])) fitted(axes[1].levels, 6.5).forEach((level, code) => svg.append(make("text", { x: left - 4, y: y(code) + 4, "text-anchor": "end", class: "soft" }, isolated(level))));
   svg.append(make("text", { x: (left + width) / 2, y: height - 5, "text-anchor": "middle" }, isolated(names[0])));
   const middle = (3 + bottom) / 2;
   svg.append(make("text", { x: 11, y: middle, "text-anchor": "middle", transform: `rotate(-90 11 ${middle})` }, isolated(names[1])));

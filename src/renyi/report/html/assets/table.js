@@ -11,7 +11,7 @@ const FIELDS = [
   { key: "p", label: "p", number: true, minor: true, ascends: true, has: () => report.has_tests, values: () => pairs.log10_p, show: (k) => probability(pairs.log10_p[k]) },
   { key: "q", label: "q", number: true, ascends: true, has: () => report.has_tests, values: () => pairs.log10_q, show: (k) => probability(pairs.log10_q[k]) },
   { key: "n", label: "rows", number: true, minor: true, values: () => pairs.n, show: (k) => grouped(pairs.n[k]) },
-  { key: "type", label: "types", minor: true, name: true, values: () => typeNames().map((name) => typeOrder().indexOf(name)), show: (k) => typeName(k) },
+  { key: "type", label: "types", minor: true, least: true, name: true, values: () => typeNames().map((name) => typeOrder().indexOf(name)), show: (k) => typeName(k) },
   { key: "remark", label: "remark", name: true, has: () => pairs.remark?.some(Boolean), values: () => pairs.remark.map((text) => (text ? 1 : 0)), show: (k) => pairs.remark[k] },
 ].filter((field) => !field.has || field.has());
 
@@ -52,7 +52,7 @@ const table = { field: null, descends: false, page: 0, shown: null, told: new Ma
 function pairTable() {
   const head = byId("table").tHead, heads = FIELDS.map((field) => {
     const button = make("button", { type: "button", title: field.title }, field.label, make("span", { "aria-hidden": "true" }, ""));
-    const cell = make("th", { scope: "col", class: [field.number && "number", field.minor && "minor"].filter(Boolean).join(" ") || null }, button);
+    const cell = make("th", { scope: "col", class: [field.number && "number", field.minor && "minor", field.least && "least"].filter(Boolean).join(" ") || null }, button);
     button.addEventListener("click", () => {
       table.descends = table.field === field ? !table.descends : !(field.ascends || field.name);
       table.field = field;
@@ -118,7 +118,7 @@ function sorted(kept) {
 
 function fill() {
   const { shown, page } = table, start = page * ROWS_SHOWN, rows = shown.slice(start, start + ROWS_SHOWN);
-  const cells = (k) => FIELDS.map((field) => make("td", { class: [field.number && "number", field.minor && "minor", field.name && (field.key === "type" ? "type" : "name")].filter(Boolean).join(" ") || null }, field.show(k)));
+  const cells = (k) => FIELDS.map((field) => make("td", { class: [field.number && "number", field.minor && "minor", field.least && "least", field.name && (field.key === "type" ? "type" : "name")].filter(Boolean).join(" ") || null }, field.show(k)));
   byId("table").tBodies[0].replaceChildren(...rows.map((k) => make("tr", { class: pairs.found[k] ? null : "pale" }, ...cells(k))));
   FIELDS.forEach((field, at) => {
     const isSorted = table.field === field;
