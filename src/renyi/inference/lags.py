@@ -5,8 +5,8 @@ one in a window of lags is by chance is drawn: series with the sizes of Fourier 
 phases (`shifts`) have such a window around every shift. The smallest p-values of those, on the scale −log(1 − p), are
 about Weibull distributed: independent ones would be exponential, with the number of lags as rate.
 
-Where single rows weigh too much for tails as far out as that takes, as two rare events do, the p-value is an upper bound:
-the share of all shifts that show as much as the strongest lag, times the number of lags.
+Where single rows weigh too much for tails as far out as that takes, as two rare events do, the p-value is an upper
+bound: the share of all shifts that show as much as the strongest lag, times the number of lags.
 """
 
 from dataclasses import dataclass
@@ -40,8 +40,8 @@ _SHARE = 0.6
 class Window:
     """Two series at the lags −max … max: logarithms of p-values at each, and of the smallest one.
 
-    A smallest one of 0.05 takes one as small as `log_critical` at some lag. `is_bound` says that `log_pvalue` is an upper
-    bound.
+    A smallest one of 0.05 takes one as small as `log_critical` at some lag. `is_bound` says that `log_pvalue` is an
+    upper bound.
     """
 
     log_pvalues: Array

@@ -9,8 +9,8 @@ squared length W, and W/ν a Beta(k/2, (ν − k)/2) distribution, ν from the f
 is about n/2, for an AR(1) with coefficient 0.9 about n/25: how many rows such series are worth.
 
 Blocks are combined as those of independent rows are (`multiscale`). Which ones are looked at depends on the sizes of
-Fourier coefficients and on how much single rows weigh, which say nothing of dependence. Where single rows weigh too much
-in every block, as two rare events do, the p-value is the share of all shifts that show as much.
+Fourier coefficients and on how much single rows weigh, which say nothing of dependence. Where single rows weigh too
+much in every block, as two rare events do, the p-value is the share of all shifts that show as much.
 
 What a regression leaves of two series at the same rows has products that vary more than those of shifts: the span of
 the regression is orthogonal to both at lag 0 alone. Of a noise with random phases in x, what is seen in y goes through
@@ -58,8 +58,8 @@ _TABLE, _SMALLEST = 128, -690.0
 class Spectra:
     """Fourier coefficients (functions, frequencies) of a column's functions over time, one array a series.
 
-    A panel has several series, each with its own number of rows; a single one has one. `leverages` has the largest share
-    of one row in the leading 1, 2, … functions.
+    A panel has several series, each with its own number of rows; a single one has one. `leverages` has the largest
+    share of one row in the leading 1, 2, … functions.
     """
 
     parts: tuple[Spectrum, ...]

@@ -102,23 +102,29 @@ def shifted_rows(line: Timeline, /) -> Iterator[Index]:
 
 
 def restless(columns: Sequence[Column], prepared: Sequence[Prepared], line: Timeline, /) -> tuple[str, ...]:
-    """What is said of numbers that have no level to return to, if there are two: random walks, and those with a trend.
+    """What is said of numbers that have no level to return to, if there are two: they wander, or have a trend."""
+    walks, trends = wandering(columns, prepared, line)
+    if len(walks) + len(trends) < 2:
+        return ()
+    names = [[columns[k].name for k in found] for found in (walks, trends)]
+    return (*([_note_on_walks(names[0])] if walks else []), *([_note_on_trends(names[1])] if trends else []))
 
-    A column that cannot be told from a random walk is one.
-    """
+
+def wandering(
+    columns: Sequence[Column], prepared: Sequence[Prepared], line: Timeline, /
+) -> tuple[list[int], list[int]]:
+    """Places of numbers that cannot be told from random walks, and of others that have a trend."""
     walks, trends = [], []
-    for column, own in zip(columns, prepared, strict=True):
+    for k, (column, own) in enumerate(zip(columns, prepared, strict=True)):
         if not column.is_number:
             continue
         first = over_rows(own.scales.basis, column.missing, 1)[line.order, 0]
         known = None if column.missing is None else ~column.missing[line.order]
         if may_be_random_walk(memory(first, known).correlation, line.n_rows):
-            walks.append(column.name)
+            walks.append(k)
         elif has_trend(line.series(first if known is None else np.where(known, first, np.nan))):
-            trends.append(column.name)
-    if len(walks) + len(trends) < 2:
-        return ()
-    return (*([_note_on_walks(walks)] if walks else []), *([_note_on_trends(trends)] if trends else []))
+            trends.append(k)
+    return walks, trends
 
 
 def _note_on_walks(names: Sequence[str]) -> str:

@@ -16,21 +16,25 @@ from renyi.coefficients.registry import measure as named
 from renyi.compute.arrays import Array, Index, Mask, namespace
 from renyi.compute.devices import as_torch, device_of, relieved
 from renyi.data.column import Column
+from renyi.data.seasons import Adjustment, Detrend
+from renyi.data.time import Timeline
 from renyi.errors import CalibrationWarning, InputError, count, is_integer, is_number, must_be
 from renyi.pair import series
 from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, Criterion, Step, forward
 from renyi.selection.gain import Gains
 from renyi.selection.inputs import Categorical, TargetKind, is_frame, read_features, read_target, with_labels
+from renyi.selection.series import GainsInTime
 from renyi.selection.setwise import Setwise
 from renyi.sklearn.arguments import RandomState, as_array, checked, n_threads_of, seed_of
+from renyi.sklearn.in_time import FeaturesInTime, in_time
 from renyi.tables.api import matrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# What to do where rows are not independent; the test of what a feature adds has no null distribution for them.
-_REMEDY = "pass X and y to renyi.screen with time=, which tests features one by one"
+# What to do where rows resemble those before them.
+_REMEDY = "pass time=True where rows are in order of time"
 
 
 class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -64,6 +68,15 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         Whether to look if the target and features resemble their own previous rows, as series do. The p-values take
         rows as independent, and features are then chosen on which the target does not depend: a warning says so. None
         where the order of rows means nothing. Features that are on a device are not looked at.
+    time : True or str, optional
+        Rows are a series in time: True where they are in order and equally far apart, or the name of the column of X
+        by whose stamps they are ordered. P-values then take into account what target and features remember.
+    groups : str, optional
+        With `time`, the name of the column of X that says which series a row belongs to, as in a panel.
+    detrend : {"difference", "linear"}, optional
+        With `time`, compare changes from row to row, or what a straight line leaves of every series.
+    period : int or sequence of int, optional
+        With `time`, take out a season of so many rows, or several.
     device : str or torch.device, optional
         Where functions are multiplied: `"cuda"` (torch, `renyi[gpu]`) for a GPU. It takes every kind of feature and
         target, but no `measure`. None is where the data are: on the device of tensors, else on the processor by NumPy.
@@ -88,7 +101,8 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     skipped_ : dict
         Why features could not be measured, by name.
     notes_ : tuple of str
-        What p-values do not account for: a target and features that resemble their own previous rows.
+        What p-values do not account for: a target and features that resemble their own previous rows; with `time`,
+        that wander as random walks do, or have a trend; and what was taken out of columns.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, for frames alone
 
@@ -105,7 +119,8 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     Warns
     -----
     CalibrationWarning
-        Where target and features resemble their own previous rows, and there are p-values.
+        Where target and features resemble their own previous rows, and there are p-values; with `time`, where they
+        wander or have a trend.
 
     References
     ----------
@@ -138,6 +153,10 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         target_type: TargetKind = "auto",
         categorical_features: Categorical = "from_dtype",
         order: Literal["check"] | None = "check",
+        time: Literal[True] | str | None = None,
+        groups: str | None = None,
+        detrend: Detrend | None = None,
+        period: int | Sequence[int] | None = None,
         device: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -150,6 +169,10 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         self.target_type = target_type
         self.categorical_features = categorical_features
         self.order = order
+        self.time = time
+        self.groups = groups
+        self.detrend = detrend
+        self.period = period
         self.device = device
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -183,13 +206,20 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             raise must_be("order", "'check', or None for rows that have no order", self.order)
         names, columns, self.skipped_ = read_features(X, self.categorical_features)
         target = read_target(y, self.target_type)
+        in_time = self._in_time(X, names, columns, target, device)
+        if in_time is not None:
+            columns, target = in_time.columns, in_time.target
         places, most = list(columns), self._most(len(names), len(columns))
         # The paper's search for a fixed number of features has no p-values.
         is_tested = self.measure is None or most is None
-        self.notes_ = self._notes_on_order(list(columns.values()), target) if is_tested else ()
-        for note in self.notes_:
+        if in_time is not None:
+            warned = in_time.restless
+        else:
+            warned = self._notes_on_order(list(columns.values()), target) if is_tested else ()
+        self.notes_ = (*(() if in_time is None else in_time.notes), *warned)
+        for note in warned:
             warnings.warn(note, CalibrationWarning, stacklevel=3)
-        criterion = self._criterion(list(columns.values()), target, device)
+        criterion = self._criterion(list(columns.values()), target, device, None if in_time is None else in_time.line)
         del X, columns  # on a device their room is wanted
         steps, left = forward(
             criterion,
@@ -279,8 +309,37 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             )
         return most
 
-    def _criterion(self, columns: list[Column], target: Column, device: Any) -> Criterion:
+    def _in_time(
+        self,
+        X: Any,  # noqa: N803
+        names: list[str],
+        columns: dict[int, Column],
+        target: Column,
+        device: Any,
+    ) -> FeaturesInTime | None:
+        """Features and target as series, if rows are in time; `skipped_` says what is none of them any more."""
+        given = {"time": self.time, "groups": self.groups, "detrend": self.detrend, "period": self.period}
+        if all(value is None for value in given.values()):
+            return None
+        if self.time is not True and not isinstance(self.time, str):
+            raise must_be(
+                "time", "True for rows in order, or the name of the column of X that has their stamps", self.time
+            )
+        if not isinstance(self.groups, str | None):
+            raise must_be("groups", "the name of the column of X that says which series a row is in", self.groups)
+        if self.measure is not None or device is not None:
+            raise InputError("time is for the search by theory on the processor: leave measure and device out, or time")
+        found, skipped = in_time(
+            X, names, columns, target, self.time, self.groups, Adjustment.of(self.detrend, self.period)
+        )
+        self.skipped_ |= skipped
+        return found
+
+    def _criterion(self, columns: list[Column], target: Column, device: Any, line: Timeline | None) -> Criterion:
         n_threads = n_threads_of(self.n_jobs)
+        if line is not None:
+            candidates = as_candidates(columns, n_threads=n_threads)
+            return ByGain(GainsInTime(candidates, target, line, n_threads=n_threads), pairs=bool(self.interactions))
         if self.measure is None:
             candidates = as_candidates(columns, n_threads=n_threads, device=device)
             return ByGain(Gains(candidates, target, n_threads=n_threads, device=device), pairs=bool(self.interactions))
