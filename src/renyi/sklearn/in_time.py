@@ -7,20 +7,35 @@ from typing import Any
 from renyi.data.column import Column
 from renyi.data.seasons import Adjustment
 from renyi.data.time import Timeline, timeline
+from renyi.errors import must_be
 from renyi.pair import series
 from renyi.pair.prepare import prepare
 from renyi.tables.dependent_rows import Design
 
 
 @dataclass(frozen=True, eq=False)
-class FeaturesInTime:
-    """Features by their places and the target, rows in order of `line`, and what is said of them."""
+class FeaturesInRows:
+    """Features by their places and the target, rows in order of `line` if they are in time, and what is said of them.
+
+    What was `warned` of makes p-values too small.
+    """
 
     columns: dict[int, Column]
     target: Column
-    line: Timeline
-    notes: tuple[str, ...]
-    restless: tuple[str, ...]
+    line: Timeline | None = None
+    notes: tuple[str, ...] = ()
+    warned: tuple[str, ...] = ()
+
+
+def design_of(time: Any, groups: Any, detrend: Any, period: Any, /) -> Design | None:
+    """How rows depend on one another, by the names of columns; None where they do not."""
+    if time is groups is detrend is period is None:
+        return None
+    if time is not True and not isinstance(time, str):
+        raise must_be("time", "True for rows in order, or the name of the column of X that has their stamps", time)
+    if not isinstance(groups, str | None):
+        raise must_be("groups", "the name of the column of X that says which series a row is in", groups)
+    return Design(time=time, groups=groups, adjustment=Adjustment.of(detrend, period))
 
 
 def in_time(
@@ -28,23 +43,22 @@ def in_time(
     names: list[str],
     columns: Mapping[int, Column],
     target: Column,
-    time: Any,
-    groups: str | None,
-    adjustment: Adjustment,
-) -> tuple[FeaturesInTime, dict[str, str]]:
+    design: Design,
+) -> tuple[FeaturesInRows, dict[str, str]]:
     """Features and target as series, and why other columns are no features."""
-    design, _, roles = Design(time=time, groups=groups, adjustment=adjustment).columns_of(X, None)
+    adjustment = design.adjustment
+    design, _, roles = design.columns_of(X, None)
     line = timeline(design.time, design.groups, len(target))
     left = {place: column for place, column in columns.items() if names[place] not in roles}
     own = adjustment([target], line).refused()
     features = adjustment(list(left.values()), line)
     places = [place for place, column in left.items() if column.name not in features.left_out]
-    found = FeaturesInTime(
+    found = FeaturesInRows(
         columns=dict(zip(places, features.columns, strict=True)),
         target=own.columns[0],
         line=own.line,
         notes=own.notes if not left else features.notes,
-        restless=_restless((*features.columns, own.columns[0]), own.line),
+        warned=_restless((*features.columns, own.columns[0]), own.line),
     )
     return found, {**roles, **features.left_out}
 

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,8 +17,7 @@ from renyi.coefficients.registry import measure as named
 from renyi.compute.arrays import Array, Index, Mask, namespace
 from renyi.compute.devices import as_torch, device_of, relieved
 from renyi.data.column import Column
-from renyi.data.seasons import Adjustment, Detrend
-from renyi.data.time import Timeline
+from renyi.data.seasons import Detrend
 from renyi.errors import CalibrationWarning, InputError, count, is_integer, is_number, must_be
 from renyi.pair import series
 from renyi.selection.candidates import as_candidates
@@ -27,7 +27,7 @@ from renyi.selection.inputs import Categorical, TargetKind, is_frame, read_featu
 from renyi.selection.series import GainsInTime
 from renyi.selection.setwise import Setwise
 from renyi.sklearn.arguments import RandomState, as_array, checked, n_threads_of, seed_of
-from renyi.sklearn.in_time import FeaturesInTime, in_time
+from renyi.sklearn.in_time import FeaturesInRows, design_of, in_time
 from renyi.tables.api import matrix
 
 if TYPE_CHECKING:
@@ -205,22 +205,16 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         if self.order not in ("check", None):
             raise must_be("order", "'check', or None for rows that have no order", self.order)
         names, columns, self.skipped_ = read_features(X, self.categorical_features)
-        target = read_target(y, self.target_type)
-        in_time = self._in_time(X, names, columns, target, device)
-        if in_time is not None:
-            columns, target = in_time.columns, in_time.target
-        places, most = list(columns), self._most(len(names), len(columns))
+        rows = self._rows(X, names, columns, read_target(y, self.target_type), device)
+        places, most = list(rows.columns), self._most(len(names), len(rows.columns))
         # The paper's search for a fixed number of features has no p-values.
-        is_tested = self.measure is None or most is None
-        if in_time is not None:
-            warned = in_time.restless
-        else:
-            warned = self._notes_on_order(list(columns.values()), target) if is_tested else ()
-        self.notes_ = (*(() if in_time is None else in_time.notes), *warned)
-        for note in warned:
+        if rows.line is None and (self.measure is None or most is None):
+            rows = replace(rows, warned=self._notes_on_order(list(columns.values()), rows.target))
+        self.notes_ = (*rows.notes, *rows.warned)
+        for note in rows.warned:
             warnings.warn(note, CalibrationWarning, stacklevel=3)
-        criterion = self._criterion(list(columns.values()), target, device, None if in_time is None else in_time.line)
-        del X, columns  # on a device their room is wanted
+        criterion = self._criterion(rows, device)
+        del X, columns, rows  # on a device their room is wanted
         steps, left = forward(
             criterion,
             [names[place] for place in places],
@@ -309,37 +303,29 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             )
         return most
 
-    def _in_time(
+    def _rows(
         self,
         X: Any,  # noqa: N803
         names: list[str],
         columns: dict[int, Column],
         target: Column,
         device: Any,
-    ) -> FeaturesInTime | None:
-        """Features and target as series, if rows are in time; `skipped_` says what is none of them any more."""
-        given = {"time": self.time, "groups": self.groups, "detrend": self.detrend, "period": self.period}
-        if all(value is None for value in given.values()):
-            return None
-        if self.time is not True and not isinstance(self.time, str):
-            raise must_be(
-                "time", "True for rows in order, or the name of the column of X that has their stamps", self.time
-            )
-        if not isinstance(self.groups, str | None):
-            raise must_be("groups", "the name of the column of X that says which series a row is in", self.groups)
+    ) -> FeaturesInRows:
+        """Features and target, as series if rows are in time; `skipped_` says what is no feature then."""
+        design = design_of(self.time, self.groups, self.detrend, self.period)
+        if design is None:
+            return FeaturesInRows(columns, target)
         if self.measure is not None or device is not None:
             raise InputError("time is for the search by theory on the processor: leave measure and device out, or time")
-        found, skipped = in_time(
-            X, names, columns, target, self.time, self.groups, Adjustment.of(self.detrend, self.period)
-        )
+        rows, skipped = in_time(X, names, columns, target, design)
         self.skipped_ |= skipped
-        return found
+        return rows
 
-    def _criterion(self, columns: list[Column], target: Column, device: Any, line: Timeline | None) -> Criterion:
-        n_threads = n_threads_of(self.n_jobs)
-        if line is not None:
+    def _criterion(self, rows: FeaturesInRows, device: Any) -> Criterion:
+        n_threads, columns, target = n_threads_of(self.n_jobs), list(rows.columns.values()), rows.target
+        if rows.line is not None:
             candidates = as_candidates(columns, n_threads=n_threads)
-            return ByGain(GainsInTime(candidates, target, line, n_threads=n_threads), pairs=bool(self.interactions))
+            return ByGain(GainsInTime(candidates, target, rows.line), pairs=bool(self.interactions))
         if self.measure is None:
             candidates = as_candidates(columns, n_threads=n_threads, device=device)
             return ByGain(Gains(candidates, target, n_threads=n_threads, device=device), pairs=bool(self.interactions))
