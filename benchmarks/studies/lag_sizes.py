@@ -42,9 +42,9 @@ def seasonal(n: int, rng: Rng) -> NDArray[np.float64]:
 
 CASES: dict[str, tuple[Process, Adjustment]] = {
     **{name: (process, NOTHING) for name, process in PROCESSES.items()},
-    "flags of 5 %": (flag, NOTHING),
     "season of 12, period=12": (seasonal, Adjustment.of(None, PERIOD)),
     "random walk, detrend='difference'": (PROCESSES["random walk"], Adjustment.of("difference", None)),
+    "flags of 5 %": (flag, NOTHING),
 }
 
 
