@@ -15,7 +15,7 @@ ifneq ($(words $(ROOT)),1)
 $(error make cannot handle a path with spaces: move the project to another folder)
 endif
 
-.PHONY: help demo check test test-devices test-spark test-all lint docs pictures bench dist clean
+.PHONY: help demo check test test-devices test-spark test-all fuzz lint docs pictures bench dist clean
 
 help:
 	@echo "make demo      a made-up table is scanned, then the paper's fourteen associations as a table and a picture"
@@ -24,6 +24,7 @@ help:
 	@echo "make test-devices  the tests of torch and GPUs, and of all doors, with torch, which may take gigabytes"
 	@echo "make test-spark  the tests of Spark, on a cluster on this machine; needs Java, and brings PySpark, which is large"
 	@echo "make test-all  the tests on every supported Python that is installed, and on the oldest NumPy and SciPy"
+	@echo "make fuzz      3,000 made-up calls of everything public, good ones and bad ones; N=100000 for more, SEED=7 for the same again"
 	@echo "make lint      format, lint, types, layers"
 	@echo "make docs      the documentation, in docs/_build/html/index.html"
 	@echo "make pictures  the pictures and tables of the documentation that come from code, made anew"
@@ -54,6 +55,10 @@ test-spark: $(VENV)/.spark
 
 test-all: $(VENV)/.nox
 	@cd $(ROOT) && PATH="$$PATH$$(printf ':%s' $(wildcard $(PYENV_ROOT)/versions/3.*/bin))" RENYI_CONTRACTS=all $(ONE_THREAD) $(BIN)/nox
+
+fuzz: N = 3000
+fuzz: $(VENV)/.test
+	@cd $(ROOT) && $(ONE_THREAD) $(BIN)/python -m tests.fuzz --calls $(N) $(if $(SEED),--seed $(SEED))
 
 lint: $(VENV)/.lint
 	@cd $(ROOT) && $(LINT) && $(BIN)/mypy

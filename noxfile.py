@@ -13,7 +13,7 @@ OLDEST = ["numpy==2.0.*", "scipy==1.13.*", "narwhals==2.0.*", "lazy-loader==0.4"
 DIST = Path(__file__).parent / "dist"
 RUNS_ALL = bool(os.environ.get("ALL"))
 # The last two bring gigabytes, and hundreds of megabytes that need Java.
-EXTRAS = ["none", "cli", "dask", "report", "sklearn", "all", *(["gpu", "spark"] if RUNS_ALL else [])]
+EXTRAS = ["none", "causal", "cli", "dask", "report", "sklearn", "all", *(["gpu", "spark"] if RUNS_ALL else [])]
 
 
 @nox.session(python=["3.11", "3.12", "3.13", "3.14"])

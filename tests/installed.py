@@ -18,6 +18,7 @@ import renyi
 HERE = Path(sys.prefix).resolve()
 # A library of each extra that no other one brings.
 BRINGS = {
+    "causal": "causallearn",
     "cli": "typer",
     "dask": "dask",
     "gpu": "torch",
@@ -25,6 +26,8 @@ BRINGS = {
     "sklearn": "sklearn",
     "spark": "pyspark",
 }
+# What an extra brings of others, since its library needs theirs.
+SHARES = {"causal": ["report", "sklearn"]}
 x = np.linspace(-1, 1, 200)
 TABLE = {"x": x, "y": x**2, "noise": np.random.default_rng(0).random(200)}
 
@@ -51,6 +54,13 @@ def none(_):
 
 def command():
     return str(next(Path(sys.executable).parent.glob("renyi*")))
+
+
+def causal(_):
+    from causallearn.utils.cit import CIT
+
+    renyi.causal.register()
+    assert CIT(np.column_stack([x, x**2, TABLE["noise"]]), "renyi")(0, 1, [2]) < 1e-6
 
 
 def cli(folder):
@@ -100,7 +110,8 @@ def spark(_):
 def main(extra):
     assert Path(renyi.__file__).resolve().is_relative_to(HERE), f"renyi is imported from {renyi.__file__}"
     parts = {"none": [], "all": ["cli", "dask", "report", "sklearn"]}.get(extra, [extra])
-    others = [name for name, library in BRINGS.items() if name not in parts and find_spec(library)]
+    allowed = [*parts, *SHARES.get(extra, [])]
+    others = [name for name, library in BRINGS.items() if name not in allowed and find_spec(library)]
     assert not others, f"the environment has more than {extra} brings: {others}"
     with tempfile.TemporaryDirectory() as folder:
         for call in [none, *(globals()[part] for part in parts)]:

@@ -55,7 +55,12 @@ def selection() -> str:
     found = json.loads((RESULTS / "selection_in_time.json").read_text())["results"]["rows"]
     names = ("any of none", "of none, rows as independent", "one more", "the right one")
     lines = [
-        [row["process"], f"{row['n']:,}", f"{row['samples']:,}", *(f"{row[name] / row['samples']:.3f}" for name in names)]
+        [
+            row["process"],
+            f"{row['n']:,}",
+            f"{row['samples']:,}",
+            *(f"{row[name] / row['samples']:.3f}" for name in names),
+        ]
         for row in found
     ]
     header = ["n", "samples", "any, of none", "the same, rows as independent", "one more", "the right one"]

@@ -3,7 +3,8 @@
 `python benchmarks cores` takes a few minutes on 16 cores and writes results/cores.json. Every number of cores has a
 process of its own, which is pinned to that many cores and has the libraries for linear algebra do as much. What is
 tried out goes into the same file: `--try tiles96 renyi.allpairs.tiles:_MOST_COLUMNS=96` sets constants of modules, by a
-name for the trial, and may be repeated; `--only` leaves out all but some tables and `--most` says how many cores.
+name for the trial, and may be repeated; `--only` leaves out all but some tables, `--cores 1 16` all but some numbers of
+cores, and `--rounds` says how often each is taken.
 Pairs and p-values of all runs of one trial are compared bit by bit: they do not depend on the cores.
 """
 
@@ -22,7 +23,7 @@ import numpy as np
 
 from harness import record
 
-N_ROWS, N_ROUNDS = 10_000, 3
+N_ROWS = 10_000
 TABLES = {
     f"{n_columns}{', 30 % missing' if has_gaps else ''}, {kind}": (n_columns, has_gaps, kind)
     for n_columns in (300, 600)
@@ -52,7 +53,7 @@ def set_constants(assignments: list[str]) -> None:
         setattr(home, name, json.loads(value))
 
 
-def here(names: list[str], assignments: list[str]) -> dict[str, dict[str, Any]]:
+def here(names: list[str], assignments: list[str], n_rounds: int) -> dict[str, dict[str, Any]]:
     """Times of this process, on the cores that it has, and what the answers are as one number."""
     import renyi
 
@@ -62,7 +63,7 @@ def here(names: list[str], assignments: list[str]) -> dict[str, dict[str, Any]]:
         table = table_of(*TABLES[name])
         renyi.matrix(table[:, :20])  # what is made once
         times, of_processor = [], []
-        for _ in range(N_ROUNDS):
+        for _ in range(n_rounds):
             start, used = time.perf_counter(), time.process_time()
             answer = renyi.matrix(table)
             times.append(time.perf_counter() - start)
@@ -76,14 +77,14 @@ def here(names: list[str], assignments: list[str]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def pinned(n_cores: int, names: list[str], assignments: list[str]) -> dict[str, dict[str, Any]]:
+def pinned(n_cores: int, names: list[str], assignments: list[str], n_rounds: int) -> dict[str, dict[str, Any]]:
     """The same in a process that is pinned to the first so many cores."""
     cores = sorted(os.sched_getaffinity(0))[:n_cores]
     threads = dict.fromkeys(_THREADS, str(n_cores))
     runner = Path(__file__).resolve().parent.parent
     # Before Python begins, so that threads which NumPy starts when it is imported are pinned too.
     pin = ["taskset", "--cpu-list", ",".join(map(str, cores))]
-    command = [*pin, sys.executable, str(runner), "cores", "--here", json.dumps([names, assignments])]
+    command = [*pin, sys.executable, str(runner), "cores", "--here", json.dumps([names, assignments, n_rounds])]
     run = subprocess.run(command, env=os.environ | threads, capture_output=True, text=True, check=False)
     if run.returncode:
         sys.exit(run.stderr)
@@ -91,11 +92,11 @@ def pinned(n_cores: int, names: list[str], assignments: list[str]) -> dict[str, 
     return found
 
 
-def main(trials: dict[str, list[str]], names: list[str], most: int) -> None:
-    counts = [n for n in (1, 2, 4, 8, 16, 32, 64) if n <= min(most, len(os.sched_getaffinity(0)))]
+def main(trials: dict[str, list[str]], names: list[str], counts: list[int], n_rounds: int) -> None:
+    counts = [n for n in counts if n <= len(os.sched_getaffinity(0))]
     found: dict[str, Any] = {}
     for trial, assignments in trials.items():
-        by_cores = {n: pinned(n, names, assignments) for n in counts}
+        by_cores = {n: pinned(n, names, assignments, n_rounds) for n in counts}
         rows: dict[str, Any] = {}
         for name in names:
             seconds = {str(n): by_cores[n][name]["seconds"] for n in counts}
@@ -116,10 +117,12 @@ if __name__ == "__main__":
         "--try", dest="trials", nargs="+", action="append", default=[], metavar="NAME MODULE:NAME=VALUE"
     )
     parser.add_argument("--only", nargs="+", choices=list(TABLES), default=list(TABLES))
-    parser.add_argument("--most", type=int, default=16)
+    parser.add_argument("--cores", nargs="+", type=int, default=[1, 2, 4, 8, 16])
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--here", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.here:
         print(json.dumps(here(*json.loads(asked.here))))
     else:
-        main({"as it is": []} | {name: constants for name, *constants in asked.trials}, asked.only, asked.most)
+        tried = {"as it is": []} | {name: constants for name, *constants in asked.trials}
+        main(tried, asked.only, asked.cores, asked.rounds)

@@ -1,3 +1,4 @@
+from . import causal as causal
 from . import experiments as experiments
 from . import sklearn as sklearn
 from .change.api import compare as compare
@@ -52,6 +53,7 @@ __all__ = [
     "Transformations",
     "adjust",
     "categorical",
+    "causal",
     "compare",
     "conditional_test",
     "experiments",

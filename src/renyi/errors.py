@@ -6,6 +6,8 @@ Every exception is also a built-in one that habits expect.
 import importlib
 from collections.abc import Collection, Iterable
 from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
 from typing import Any, TypeGuard, get_args
 
 # A message is read by people, whatever was passed: what is longer is cut in its middle, since a message begins with
@@ -25,7 +27,7 @@ def brief(value: Any, /) -> str:
 
 
 class RenyiError(Exception):
-    """Root of every exception that renyi raises on purpose; no message is longer than 1,000 characters."""
+    """Base class of every exception that renyi raises on purpose; messages have at most 1,000 characters."""
 
     def __init__(self, message: object = "") -> None:
         super().__init__(bounded(str(message)))
@@ -36,15 +38,15 @@ class InputError(RenyiError, ValueError):
 
 
 class MissingExtraError(RenyiError, ImportError):
-    """An optional library is not installed; the message names the extra that brings it."""
+    """An optional library is not installed; the message names the extra to install."""
 
 
 class CalibrationWarning(UserWarning):
-    """A p-value was asked for by a null distribution that does not hold for these data."""
+    """The null distribution behind a p-value does not hold for these data."""
 
 
 class ConvergenceWarning(UserWarning):
-    """An iteration ended before its result stood still."""
+    """An iteration ended before it converged."""
 
 
 def load(module: str, /, *, extra: str | None) -> Any:
@@ -58,13 +60,18 @@ def load(module: str, /, *, extra: str | None) -> Any:
 
 
 def is_integer(value: Any, /) -> TypeGuard[int]:
-    """Whether this is a whole number and no boolean."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    """Whether this is a whole number, and neither a boolean nor a duration."""
+    return isinstance(value, Integral) and is_number(value)
 
 
 def is_number(value: Any, /) -> TypeGuard[float]:
-    """Whether this is a real number and no boolean."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    """Whether this is a real number, and neither a boolean nor a duration, which NumPy has among whole numbers."""
+    return isinstance(value, Real) and not isinstance(value, bool) and not is_of_kind(value, "m")
+
+
+def is_of_kind(value: Any, kind: str, /) -> bool:
+    """Whether this has a type of NumPy of that kind, which is not imported for it."""
+    return bool(getattr(getattr(value, "dtype", None), "kind", "") == kind)
 
 
 def check_choice(value: Any, choices: Any, name: str, /) -> None:
@@ -77,6 +84,31 @@ def check_choice(value: Any, choices: Any, name: str, /) -> None:
 def must_be(name: str, what: str, value: Any, /) -> InputError:
     """The refusal of an argument: its name, what it must be, and what came."""
     return InputError(f"{name} must be {what}, got {brief(value)}")
+
+
+def check_text(value: Any, name: str, /) -> None:
+    """Refuse what is no text."""
+    if not isinstance(value, str):
+        raise must_be(name, "text", value)
+
+
+def are_several(value: Any, /) -> TypeGuard[Iterable[Any]]:
+    """Whether this can be gone through, and is no text and no array without an axis."""
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes)) and getattr(value, "shape", None) != ()
+
+
+def check_flag(value: Any, name: str, /) -> None:
+    """Refuse what is neither True nor False."""
+    is_flag = isinstance(value, bool) or (is_of_kind(value, "b") and value.shape == ())
+    if not is_flag:
+        raise must_be(name, "True or False", value)
+
+
+def as_path(value: Any, name: str = "path", /) -> Path:
+    """The place of a file or folder; what cannot name one is refused."""
+    if not isinstance(value, (str, PathLike)) or "\0" in str(value):
+        raise must_be(name, "the name of a file or folder, or a path", value)
+    return Path(value)
 
 
 def check_integer(value: Any, name: str, /, least: int = 1, most: int | None = None) -> int:

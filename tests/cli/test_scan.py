@@ -327,7 +327,7 @@ class TestCommand:
             with pytest.raises(InputError, match="--sample 0 keeps none: pass more, or leave --html out"):
                 self.run(file, "--html", tmp_path / "none.html", "--sample", "0")
         page = (tmp_path / "report.html").read_text(encoding="utf-8")
-        assert "Pictures are drawn from 100 rows, a uniform sample of all" in page
+        assert "Pictures are drawn from 100 rows, a random sample of all" in page
         assert not (tmp_path / "none.html").exists()
 
     def test_writes_a_page(self, file, tmp_path):

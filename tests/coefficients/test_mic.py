@@ -165,8 +165,8 @@ def test_independent_pairs_are_found_as_often_as_the_level_says(kind):
         ({"c": 0.5}, "of at least 1"),
         ({"c": float("inf")}, "c must be .*, got inf"),
         ({"c": "15"}, "c must be .*, got '15'"),
-        ({"estimator": "mic"}, "no estimator 'mic'"),
-        ({"statistic": "mas"}, "no statistic 'mas'"),
+        ({"estimator": "mic"}, "estimator='mic' is unknown"),
+        ({"statistic": "mas"}, "statistic='mas' is unknown"),
     ],
 )
 def test_invalid_settings_are_refused(settings, message):

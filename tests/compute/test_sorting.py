@@ -37,6 +37,14 @@ def test_the_order_sorts_whichever_way_is_taken(name, n, rng, monkeypatch):
         np.testing.assert_array_equal(values[order], ordered)
 
 
+def test_columns_are_sorted_together_as_each_is_alone(rng):
+    some = [part for part in columns(300, rng).values() if part.dtype == np.float64]
+    for values, order in zip(some, sorting.orders(some), strict=True):
+        known, ends = sorting.order_and_ties(values, order)
+        assert np.array_equal(values[known], np.sort(values))
+        assert np.array_equal(ends, sorting.order_and_ties(values)[1])
+
+
 def test_the_last_of_equal_values_ends_them():
     np.testing.assert_array_equal(
         sorting.ends_of_ties(np.array([1.0, 1.0, 2.0, 3.0, 3.0])), [False, True, True, False, True]

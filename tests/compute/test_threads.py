@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from renyi.compute import threads
-from renyi.compute.threads import alone, available_cores, in_threads, keep_going, stream
+from renyi.compute.threads import alone, available_cores, in_threads, keep_going, share, stream
 
 
 def test_outcomes_come_in_the_order_of_the_items():
@@ -20,6 +20,45 @@ def test_outcomes_come_in_the_order_of_the_items():
     assert list(stream(slow_first, [])) == []
     assert list(stream(slow_first, iter(range(40)), at_once=7)) == [k * k for k in range(40)]
     assert in_threads(slow_first, range(9)) == [k * k for k in range(9)]
+
+
+def test_threads_without_work_take_pieces_of_what_others_do(monkeypatch):
+    monkeypatch.setattr(threads, "available_cores", lambda: 4)
+    meet = threading.Barrier(4)  # of who does the task, and three that have none
+
+    def piece(k):
+        if k < 4:
+            meet.wait(timeout=5)
+        return k * k
+
+    squares = [k * k for k in range(20)]
+    assert list(stream(lambda _: share(piece, range(20)), iter([0]))) == [squares]
+
+
+def test_pieces_may_have_pieces_and_come_in_order(monkeypatch):
+    monkeypatch.setattr(threads, "available_cores", lambda: 3)
+
+    def task(start):
+        return share(lambda k: sum(share(abs, [k, -k])), range(start, start + 50))
+
+    assert list(stream(task, range(7))) == [[2 * k for k in range(start, start + 50)] for start in range(7)]
+    assert share(abs, [-1, 2]) == [1, 2]  # where there are no threads
+
+
+def test_an_error_of_a_piece_comes_out_when_the_others_have_ended(monkeypatch):
+    monkeypatch.setattr(threads, "available_cores", lambda: 4)
+    running = []
+
+    def piece(k):
+        running.append(k)
+        time.sleep(0.005)
+        if k == 3:
+            raise ValueError("piece 3")
+        running.remove(k)
+
+    with pytest.raises(ValueError, match="piece 3"):
+        list(stream(lambda _: share(piece, range(200)), [0, 1]))
+    assert set(running) == {3}
 
 
 def test_work_that_is_taken_at_once_needs_no_thread():

@@ -99,7 +99,7 @@ def test_pictures_of_some_rows_have_the_numbers_of_all(door, table, tmp_path):
     assert some["pairs"] == all_rows["pairs"]
     assert [column["missing"] for column in some["columns"]] == [column["missing"] for column in all_rows["columns"]]
     assert some["summary"][-1] == (
-        f"Pictures are drawn from 50 rows, a uniform sample of all {table.n_rows:,}; numbers are from all rows."
+        f"Pictures are drawn from 50 rows, a random sample of all {table.n_rows:,}; numbers are from all rows."
     )
     assert all(detail["spearman"] is None for detail in some["details"])
     assert {len(column["sample"]) for column in some["columns"] if column["sample"]} == {50}

@@ -72,6 +72,19 @@ def test_what_is_no_table_is_refused(table, words):
         renyi.matrix(table)
 
 
+def test_rows_in_another_order_are_refused():
+    turned = DATASET.isel(time=slice(None, None, -1))
+    for call in (
+        lambda: renyi.rdc(DATASET["x"], turned["y"]),
+        lambda: renyi.matrix(ARRAY, turned[["y"]].to_dataframe()),
+        lambda: renyi.screen(DATASET, turned["y"]),
+        lambda: renyi.matrix(DATASET, time=turned["time"]),
+    ):
+        with pytest.raises(renyi.InputError, match="different indexes"):
+            call()
+    assert renyi.rdc(DATASET["x"], DATASET["y"].to_numpy()) == renyi.rdc(DATASET["x"], DATASET["y"])
+
+
 def test_anndata_has_observations_as_rows():
     anndata = pytest.importorskip("anndata")
     names = pd.Index([f"cell {i}" for i in range(N)])
@@ -82,3 +95,5 @@ def test_anndata_has_observations_as_rows():
         cells = anndata.AnnData(table, obs=pd.DataFrame({"side": TABLE["side"].to_numpy()}, index=names))
     assert repr(renyi.matrix(cells)) == repr(renyi.matrix(table))
     assert renyi.screen(cells, cells.obs["side"]).names == ("x", "y")
+    with pytest.raises(renyi.InputError, match="different indexes"):
+        renyi.screen(cells, cells.obs["side"][::-1])

@@ -28,7 +28,7 @@ def test_findings_that_linear_coefficients_miss_are_counted(rng):
     x = rng.standard_normal(200)
     linear = sentences(renyi.matrix({"x": x, "y": x + rng.standard_normal(200)}), q=0.05)
     assert "1 dependence is found" in linear[1]
-    assert linear[2].startswith("Linear coefficients see at least half")
+    assert linear[2].startswith("Where linear coefficients exist, they show at least half")
 
 
 def test_nothing_found_and_nothing_tested_are_told_apart(rng):
@@ -37,7 +37,7 @@ def test_nothing_found_and_nothing_tested_are_told_apart(rng):
         renyi.matrix(noise), q=0.01
     )
     by_mic = sentences(renyi.matrix(noise, measure="mic"), q=0.01)
-    assert "The 1 pair are ranked by mic, which comes without a test." in by_mic
+    assert "1 pair is ranked by mic, which has no test." in by_mic
     assert not any("tested, none" in sentence for sentence in by_mic)
 
 
@@ -47,7 +47,7 @@ def test_the_strongest_are_named_once_for_columns_that_are_the_same(rng):
     said = sentences(found, q=0.05)
     strongest = next(sentence for sentence in said if sentence.startswith("Strongest (strength): "))
     assert strongest.count("twice") == 1
-    assert "Columns that are nearly the same are told once here. Pairs are ranked by what" in strongest
+    assert "Columns that are nearly the same are listed once. Pairs are ranked by a lower bound" in strongest
     assert said[-1] == "Left out: same: constant (always 1.0)."
 
 
@@ -57,5 +57,5 @@ def test_says_what_pictures_are_drawn_from(rng, monkeypatch):
     monkeypatch.setattr("renyi.allpairs.column_group.SAMPLE", 100)
     found = renyi.matrix({"x": rng.random(300), "y": rng.random(300)})
     assert drawn_from(found) == [
-        "Pictures are drawn from 100 rows, a uniform sample of all 300; numbers are from all rows."
+        "Pictures are drawn from 100 rows, a random sample of all 300; numbers are from all rows."
     ]

@@ -192,7 +192,7 @@ def test_what_one_row_makes_is_not_among_the_first(rng):
     assert place == 15
     assert (edges.loc[:14, "remark"] == "").all()
     assert "without row 17: 0.00" in repr(renyi.screen(lending(rng), "late"))
-    assert "ranked by what the strength is at least" in repr(found)
+    assert "ranked by a lower bound of the strength" in repr(found)
 
 
 def test_rows_are_named_by_their_place_in_the_table_that_came_in(rng):

@@ -36,9 +36,9 @@ def test_an_error_of_one_pair_is_no_missing_answer(monkeypatch, rng):
 def test_every_column_is_prepared_once(monkeypatch, rng):
     prepared = []
 
-    def prepare(column, settings):
+    def prepare(column, **options):
         prepared.append(column.name)
-        return independence.prepare(column, settings=settings)
+        return independence.prepare(column, **options)
 
     monkeypatch.setattr(in_memory, "prepare", prepare)
     found = renyi.matrix(mixed(80, rng, gaps=0.2)[SOME])

@@ -10,6 +10,8 @@ which would multiply halves of the digits.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 from renyi.basis.basis import Basis, are_many_functions
 from renyi.compute.arrays import Array, Mask
 from renyi.compute.memory import workspace
+from renyi.compute.threads import share
 
 ROWS_FOR_FLOAT32, COLUMNS_FOR_FLOAT32 = 4096, 256
 _CELLS_FOR_FLOAT32 = 512
@@ -30,6 +33,9 @@ _FEW_COLUMNS, _MORE_FUNCTIONS, _ROWS_OF_CELLS = 32, 9, 2**17
 _ROWS_PER_CELL = 4
 # BLAS adds up few products one row after the other, at twenty times the error of many; in float64 they take no time.
 _FEW_PRODUCTS = 2**10
+# Products are taken in blocks of so many functions either way, and rows gathered so many at a time: enough for BLAS to
+# be as fast as it gets, few enough for 16 cores to share what is three tiles of 150 columns.
+_MOST_IN_BLOCK, _ROWS_GATHERED = 480, 512
 # Small enough for the allocator to hand out the same memory again; but no fewer rows than this.
 _CHUNK_BYTES, _FEWEST_CHUNK_ROWS = 2**24, 64
 
@@ -208,8 +214,13 @@ class CellStack(_Multiplied):
         # The functions of a cell as one item are gathered four times as fast as one by one.
         item = np.dtype((np.void, self.packed.itemsize * self.dimension))
         found = workspace(place, (rows.stop - rows.start, len(self) * self.dimension), self.packed.dtype)
-        # "clip" spares a second look at the places, which are all within the tables.
-        np.take(self.packed.view(item).ravel(), self.places[rows], out=found.view(item), mode="clip")
+        cells, places, items = self.packed.view(item).ravel(), self.places[rows], found.view(item)
+
+        def gather(some: slice) -> None:
+            # "clip" spares a second look at the places, which are all within the tables.
+            np.take(cells, places[some], out=items[some], mode="clip")
+
+        share(gather, [slice(start, start + _ROWS_GATHERED) for start in range(0, len(places), _ROWS_GATHERED)])
         return found.T
 
 
@@ -343,23 +354,44 @@ def _products(x: Stacked, y: Stacked, /) -> Array:
 
 
 def _products_of_rows(x: Stacked, y: Stacked) -> Array:
-    """The same by products of matrices, a chunk of rows at a time."""
+    """The same by products of matrices, a chunk of rows at a time, in blocks that cores without other work share."""
     shape = len(x) * x.dimension, len(y) * y.dimension
-    total: Array | None = None
+    own, other = (_blocks(size) for size in shape)
+    # Of a stack with itself the blocks below the diagonal are those above it, turned.
+    blocks = [(a, b) for i, a in enumerate(own) for b in (other[i:] if y is x else other)]
+    total = np.zeros(shape)
     for rows in _chunks(x.n_rows):
         left = x.rows(rows, place="left")
-        # The same array twice is recognised by BLAS as half the work.
         right = left if y is x else y.rows(rows, place="right")
         if shape[0] * shape[1] <= _FEW_PRODUCTS:
             left, right = left.astype(np.float64), right.astype(np.float64)
-        if rows.stop == x.n_rows and total is None:  # the only chunk
-            total = left @ right.T
-            break
-        product = np.matmul(left, right.T, out=workspace("product", shape, np.result_type(left, right)))
-        total = product.astype(np.float64) if total is None else np.add(total, product, out=total)
-    if total is None:
-        total = np.zeros(shape)
+        if x.n_rows <= _CHUNK_ROWS:
+            total = np.empty(shape, np.result_type(left, right))
+            share(partial(_multiply, left, right, total), blocks)
+        else:
+            share(partial(_add_product, left, right, total), blocks)
+    for a, b in blocks if y is x else ():
+        if a != b:
+            total[b, a] = total[a, b].T
     return total.reshape(len(x), x.dimension, len(y), y.dimension).swapaxes(1, 2)
+
+
+def _multiply(left: Array, right: Array, out: Array, block: tuple[slice, slice]) -> None:
+    """One block of the products of rows; the same rows twice are recognised by BLAS as half the work."""
+    np.matmul(left[block[0]], right[block[1]].T, out=out[block])
+
+
+def _add_product(left: Array, right: Array, total: Array, block: tuple[slice, slice]) -> None:
+    """The same for a chunk of the rows, in the precision of the stacks, added to that of the others."""
+    product = workspace("product", total[block].shape, np.result_type(left, right))
+    _multiply(left[block[0]], right[block[1]], product, (slice(None), slice(None)))
+    total[block] += product
+
+
+def _blocks(size: int) -> list[slice]:
+    """Functions of a side in parts of nearly equal size."""
+    edges = np.linspace(0, size, -(-size // _MOST_IN_BLOCK) + 1).round().astype(int).tolist()
+    return [slice(*edges) for edges in pairwise(edges)]
 
 
 def _products_of_light_cells(x: Stacked, y: CellStack) -> Array | None:

@@ -233,9 +233,9 @@ def are_many_functions(n_functions: int, /) -> bool:
     return n_functions > _MANY_FUNCTIONS
 
 
-def rank_column(values: NDArray[Any], projection: Projection, /) -> Copula:
+def rank_column(values: NDArray[Any], projection: Projection, /, order: Index | None = None) -> Copula:
     """Ranks of a numeric column, on a grid where that changes nothing that matters."""
-    return quantise(values, n_cells=grid_cells(len(values), projection.roughest), may_share=True)
+    return quantise(values, n_cells=grid_cells(len(values), projection.roughest), may_share=True, order=order)
 
 
 def scalar_basis(values: NDArray[Any], projection: Projection, /) -> Basis:

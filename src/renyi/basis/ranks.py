@@ -53,13 +53,16 @@ def middles(counts: Index, /) -> Array:
     return np.asarray((np.cumsum(counts) - counts / 2) / counts.sum())
 
 
-def quantise(values: NDArray[Any], /, *, n_cells: int | None = None, may_share: bool = False) -> Copula:
+def quantise(
+    values: NDArray[Any], /, *, n_cells: int | None = None, may_share: bool = False, order: Index | None = None
+) -> Copula:
     """Rank one column: P_n(x) = #{x_i <= x}/n, on at most `n_cells` cells (None: one per distinct value).
 
-    With `may_share` a column with few ties by chance shares the cells of those without.
+    With `may_share` a column with few ties by chance shares the cells of those without. The `order` that sorts it may
+    be known.
     """
     n = len(values)
-    order, ends_group = order_and_ties(values)
+    order, ends_group = order_and_ties(values, order)
     tied = np.flatnonzero(~ends_group)
     shares = may_share and len(tied) > 0 and _are_by_chance(tied, n)
     has_ties = len(tied) > 0 and not shares

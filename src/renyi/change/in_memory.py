@@ -88,8 +88,9 @@ def changes_of(both: Together, /) -> tuple[list[ColumnChange], ChangedPairs]:
         rows = shape.rows(cells[:n], middles[0]), shape.rows(cells[n:], middles[1])
         return marginal, shape, rows
 
-    marginals, shapes, rows = zip(*stream(spanned, both.columns), strict=True)
-    before, after = zip(*rows, strict=True)
+    found = list(stream(spanned, both.columns))
+    marginals, shapes, rows = zip(*found, strict=True) if found else ((), (), ())
+    before, after = zip(*rows, strict=True) if rows else ((), ())
     return column_changes(marginals), changed_pairs(shapes, RowsOfTables((before, after)))
 
 

@@ -102,7 +102,10 @@ def compared_parts(
     check_known(by, parts, "the table", "by")
     overrides = checked_types(types)
     notes = Notes()
-    label = _typed(by, parts[by], overrides.get(by), notes)
+    try:
+        label = _typed(by, parts[by], overrides.get(by), notes)
+    except SkipError as error:
+        raise InputError(f"by={cut(by)} {error}: pass a column that says which part a row is in") from error
     labels, codes = _parts_of(label)
     columns = {}
     for name, cells in parts.items():

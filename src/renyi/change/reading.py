@@ -40,7 +40,8 @@ class Together:
     @property
     def are_equal(self) -> bool:
         """Whether the two tables are the same, cell by cell."""
-        return self.n_rows[0] == self.n_rows[1] and not any(self.only) and all(map(self._is_repeated, self.columns))
+        are_alike = self.n_rows[0] == self.n_rows[1] and not any(self.only) and not self.retyped
+        return are_alike and all(map(self._is_repeated, self.columns))
 
     def _is_repeated(self, column: Column) -> bool:
         n, gaps = self.n_rows[0], column.gaps

@@ -24,6 +24,8 @@ _CELLS = 512
 _AT_ONCE = 128
 # Beyond the outermost values there is room of this share of the range, so that these are not known.
 _ROOM = 1e-3
+# Of the largest floats there is none that would leave their range.
+_LARGEST_ROOM = 1e291
 _SEED = 0
 
 
@@ -82,12 +84,13 @@ class Remembered:
         starts = np.unique(np.concatenate((starts, atoms, atoms + 1)))
         starts = starts[starts < len(rows)]
         ends = np.append(starts[1:], len(rows)) - 1
-        room = _ROOM * (values[-1] - values[0]) or _ROOM * max(abs(values[0]), 1.0)
-        inner = (values[ends[:-1]] + values[starts[1:]]) / 2
+        with np.errstate(over="ignore"):
+            room = min(_ROOM * (values[-1] - values[0]), _LARGEST_ROOM) or _ROOM * max(abs(values[0]), 1.0)
+        inner = values[ends[:-1]] / 2 + values[starts[1:]] / 2
         edges = np.concatenate(([values[0] - room], inner, [values[-1] + room]))
         counts = np.add.reduceat(rows, starts)
         is_atom = (starts == ends) & (counts >= FEWEST_OF_LEVEL)
-        middle = np.where(is_atom, values[starts], (edges[:-1] + edges[1:]) / 2)
+        middle = np.where(is_atom, values[starts], edges[:-1] / 2 + edges[1:] / 2)
         if level_of is not None:
             of_cells = level_of[starts]
             level_of = np.concatenate((of_cells[:1], of_cells, of_cells[-1:]))
@@ -236,7 +239,7 @@ class ReferenceAndRows:
     ) -> "tuple[ReferenceAndRows, list[Shape]]":
         """The same, where levels that are rare in either table are one with others."""
         merged = [shape.merged() for shape in shapes]
-        mixing = np.stack([_mixing(old, new) for old, new in zip(shapes, merged, strict=True)])
+        mixing = np.array([_mixing(old, new) for old, new in zip(shapes, merged, strict=True)])
         moved = [
             row if old.is_smooth else Spanned(_moved(row.places, old, new))
             for row, old, new in zip(rows, shapes, merged, strict=True)

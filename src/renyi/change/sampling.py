@@ -9,7 +9,7 @@ from renyi.allpairs.row_sample import drawn_rows
 from renyi.compute.dask import is_dask
 from renyi.compute.spark import is_spark
 from renyi.data.files.batches import as_stream
-from renyi.data.files.streams import Stream
+from renyi.data.files.streams import Stream, first_line
 from renyi.data.table import parts_of
 from renyi.errors import InputError, load
 from renyi.tables.batches import is_out_of_core, loaded_if_small
@@ -78,4 +78,7 @@ def _as_polars(pl: Any, batch: Any) -> Any:
         return pl.from_pandas(batch)
     if type(batch).__module__.startswith("pyarrow"):
         return pl.from_arrow(batch)
-    return pl.DataFrame(batch)
+    try:
+        return pl.DataFrame(batch)
+    except Exception as error:
+        raise InputError(f"a batch is no table ({first_line(error)}): pass frames, or dicts of columns") from error

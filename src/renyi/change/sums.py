@@ -96,6 +96,8 @@ class RowsOfTables:
 
 def changed_pairs(shapes: Sequence[Shape], rows: SumsOfRows, /) -> ChangedPairs:
     """What changed in all pairs of columns between two tables."""
+    if not shapes:
+        return ChangedPairs(*np.empty((2, 0), dtype=np.intp), *np.empty((2, 0)))
     functions = functions_of(shapes)
     starts = range(0, len(shapes), _COLUMNS)
     own = Own.empty(len(shapes))
@@ -114,7 +116,7 @@ def changed_pairs(shapes: Sequence[Shape], rows: SumsOfRows, /) -> ChangedPairs:
             both = Sums(tile.spanned[at], own.take(i), own.take(j), tile.compared[at], tile.times)
             found.append((i, j, *changes(functions.take(i), functions.take(j), both)))
     if not found:
-        return ChangedPairs(*np.empty((2, 0), dtype=np.intp), *np.empty((2, 0)))
+        return changed_pairs((), rows)
     parts = [np.concatenate(part) for part in zip(*found, strict=True)]
     order = np.lexsort((parts[1], parts[0]))
     return ChangedPairs(*(part[order] for part in parts))

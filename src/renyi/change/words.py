@@ -24,6 +24,8 @@ RECODED = "recoded?"
 _QUANTILES = np.array([0.1, 0.25, 0.5, 0.75, 0.9])
 
 
+# Of the largest floats steps and ranges may be infinite, of which nothing is said.
+@np.errstate(over="ignore", invalid="ignore")
 def words_of(column: Marginal, /) -> str:
     """What became of the values of a column, given that something did."""
     constant = _constant(column)
@@ -173,7 +175,11 @@ def _step(column: Marginal) -> str:
     steps = after - before
     step = float(np.median(steps))
     spread = before[3] - before[1]
-    if spread == 0.0 or abs(step) < _LEAST_STEP * spread or np.abs(steps - step).max() > _SAME_STEP * abs(step):
+    if (
+        not 0.0 < spread < np.inf
+        or not _LEAST_STEP * spread <= abs(step) < np.inf
+        or np.abs(steps - step).max() > _SAME_STEP * abs(step)
+    ):
         return ""
     return f"other zero? about {_brief(abs(step))} {'more' if step > 0 else 'less'} than it was"
 

@@ -18,15 +18,17 @@ _SHOWN = 20
 
 def compare(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="A table: CSV, JSON, Parquet or Arrow.")],
-    after: Annotated[str | None, typer.Argument(metavar="AFTER", help="The other one; none with --by.")] = None,
+    after: Annotated[str | None, typer.Argument(metavar="AFTER", help="The other table; none with --by.")] = None,
     *,
     by: Annotated[str | None, typer.Option(metavar="COL", help="Compare the parts of one table instead.")] = None,
     against: Annotated[str, typer.Option(help="With --by: previous or others.")] = "previous",
     fdr: Annotated[float, typer.Option(help="False discovery rate.")] = 0.05,
     top: Annotated[int, typer.Option(min=1, help="Changes to show.")] = _SHOWN,
-    html: Annotated[str | None, typer.Option(metavar="F", help="Write a page to look at and to send.")] = None,
+    html: Annotated[str | None, typer.Option(metavar="F", help="Write a report for the browser.")] = None,
     as_json: terminal.AsJson = False,
-    fail_on: Annotated[str | None, typer.Option(help="columns, pairs or any: exit with 3 where these changed.")] = None,
+    fail_on: Annotated[
+        str | None, typer.Option(help="columns, pairs or any: exit with code 3 if these changed.")
+    ] = None,
     least: terminal.Least = terminal.LEAST,
     memory: Annotated[str, typer.Option(help="A file that takes more is compared on a sample.")] = "1GB",
     sample: Annotated[int, typer.Option(metavar="N", min=2, help="Rows of that sample.")] = 100_000,

@@ -20,14 +20,14 @@ def lags(
     time: Annotated[str | None, typer.Option(metavar="COL", help="Stamps to order rows by; as they are.")] = None,
     target: Annotated[str | None, typer.Option(metavar="COL", help="Every column against this one only.")] = None,
     groups: Annotated[str | None, typer.Option(metavar="COL", help="Which series a row is in, as in a panel.")] = None,
-    detrend: Annotated[str | None, typer.Option(help="difference or linear: take a trend out first.")] = None,
+    detrend: Annotated[str | None, typer.Option(help="difference or linear: remove a trend first.")] = None,
     period: Annotated[
-        list[int] | None, typer.Option(metavar="N", help="Take out a season of so many rows. Repeatable.")
+        list[int] | None, typer.Option(metavar="N", help="Remove a season of so many rows. Repeatable.")
     ] = None,
     fdr: Annotated[float, typer.Option(help="False discovery rate.")] = 0.05,
     top: Annotated[int | None, typer.Option(min=1, help="Pairs to show; 20, with --json all.")] = None,
     csv: Annotated[str | None, typer.Option(metavar="F", help="Write every pair and lag as CSV; - is stdout.")] = None,
-    html: Annotated[str | None, typer.Option(metavar="F", help="Write a page to look at and to send.")] = None,
+    html: Annotated[str | None, typer.Option(metavar="F", help="Write a report for the browser.")] = None,
     as_json: terminal.AsJson = False,
     memory: Annotated[str, typer.Option(help="A file that takes more is refused.")] = "1GB",
     sep: terminal.Separator = None,
@@ -37,7 +37,7 @@ def lags(
     types: terminal.Types = None,
     debug: terminal.Debug = False,
 ) -> None:
-    """Find at which lag columns in time depend on one another, and which of them leads."""
+    """Find at which lags time series depend on each other, and which of them leads."""
     _check(csv, html, as_json)
     terminal.check_outputs(file, {"--csv": csv, "--html": html})
     import renyi

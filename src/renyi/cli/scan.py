@@ -21,13 +21,15 @@ def scan(
     given: terminal.Given = None,
     measure: Annotated[str, typer.Option(help="The coefficient.")] = "rdc",
     fdr: Annotated[float | None, typer.Option(help="False discovery rate, by default 0.05.")] = None,
-    top: Annotated[int | None, typer.Option(min=1, help="Dependences to show; 20, with --json all.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="Dependences to show: 20, or all with --json.")] = None,
     csv: Annotated[str | None, typer.Option(metavar="F", help="Write all pairs as CSV; - is stdout.")] = None,
-    html: Annotated[str | None, typer.Option(metavar="F", help="Write a page to look at and to send.")] = None,
+    html: Annotated[str | None, typer.Option(metavar="F", help="Write a report for the browser.")] = None,
     as_json: terminal.AsJson = False,
-    fail_on: Annotated[str | None, typer.Option(help="pairs or any: exit with 3 where a dependence is found.")] = None,
+    fail_on: Annotated[
+        str | None, typer.Option(help="pairs or any: exit with code 3 if a dependence is found.")
+    ] = None,
     least: terminal.Least = terminal.LEAST,
-    unfold: Annotated[bool, typer.Option("--unfold", help="Tell columns that are nearly the same one by one.")] = False,
+    unfold: Annotated[bool, typer.Option("--unfold", help="List columns that are nearly the same separately.")] = False,
     time: terminal.Time = None,
     in_order: terminal.InOrder = False,
     groups: terminal.Together = None,
@@ -40,9 +42,9 @@ def scan(
     missing: Annotated[str, typer.Option(help="pairwise, listwise or raise.")] = "pairwise",
     memory: Annotated[str, typer.Option(help="A file that takes more is read in batches.")] = "1GB",
     sample: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Rows that --html draws of a file read in batches.")
+        int, typer.Option(metavar="N", min=0, help="Rows that --html shows of a file read in batches.")
     ] = 10_000,
-    max_levels: Annotated[int, typer.Option(metavar="N", help="Levels of a category to tell apart at most.")] = 2000,
+    max_levels: Annotated[int, typer.Option(metavar="N", help="Most levels of a category to keep.")] = 2000,
     sep: terminal.Separator = None,
     null: terminal.Nulls = None,
     encoding: terminal.Encoding = None,

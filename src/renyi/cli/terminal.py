@@ -23,10 +23,10 @@ _NO_TERMINAL = 10_000
 
 # What several commands take.
 File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, JSON, Parquet or Arrow, plain or gzip; - is stdin.")]
-Separator = Annotated[str | None, typer.Option("--sep", help="Separator of a CSV; found by itself.")]
-Nulls = Annotated[list[str] | None, typer.Option("--null", help="Cells that mean missing, beside NA. Repeatable.")]
+Separator = Annotated[str | None, typer.Option("--sep", help="Separator of a CSV; detected by default.")]
+Nulls = Annotated[list[str] | None, typer.Option("--null", help="Cells that mean missing, besides NA. Repeatable.")]
 Encoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of the text.")]
-NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line of a CSV is a row and no names.")]
+NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line of a CSV is data, not names.")]
 Types = Annotated[
     list[str] | None,
     typer.Option(
@@ -40,18 +40,20 @@ Time = Annotated[
     str | None,
     typer.Option("--time", metavar="COL", help="Rows are a series in the order of this column: p-values by shifts."),
 ]
-InOrder = Annotated[bool, typer.Option("--in-order", help="Rows are a series as they are: p-values by shifts.")]
+InOrder = Annotated[bool, typer.Option("--in-order", help="Rows are a series in their order: p-values by shifts.")]
 Together = Annotated[
     str | None,
-    typer.Option("--groups", metavar="COL", help="Rows of one label belong together; with --time it is a series each."),
+    typer.Option(
+        "--groups", metavar="COL", help="Rows with the same label belong together; with --time, each is a series."
+    ),
 ]
-Detrend = Annotated[str | None, typer.Option("--detrend", help="difference or linear: take a trend out first.")]
+Detrend = Annotated[str | None, typer.Option("--detrend", help="difference or linear: remove a trend first.")]
 Period = Annotated[
     list[int] | None,
-    typer.Option("--period", metavar="N", help="Take out a season of so many rows. Repeatable."),
+    typer.Option("--period", metavar="N", help="Remove a season of so many rows. Repeatable."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-Least = Annotated[float, typer.Option(help="How far or how strong a finding must be to fail on it, 0 to 1.")]
+Least = Annotated[float, typer.Option(help="With --fail-on: only findings at least this large, 0 to 1.")]
 
 
 def in_time(time: str | None, in_order: bool, groups: str | None, detrend: str | None, period: list[int] | None) -> Any:

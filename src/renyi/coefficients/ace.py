@@ -10,7 +10,7 @@ from renyi.coefficients.base import Measure, Statement
 from renyi.coefficients.supersmoother import Scratch, Smoother, smoother
 from renyi.compute.arrays import Array, Index, Mask, in_parts
 from renyi.compute.sorting import inverse
-from renyi.errors import ConvergenceWarning, check_integer, is_number, must_be
+from renyi.errors import ConvergenceWarning, check_flag, check_integer, is_number, must_be
 
 # Iteration ends when R² has moved by no more than the tolerance over as many iterations.
 _STILL = 3
@@ -88,8 +88,7 @@ class Ace(Measure[Side]):
         check_integer(self.max_iterations, "max_iterations")
         if not is_number(self.bass) or not 0 <= self.bass <= 10:
             raise must_be("bass", "a number from 0 to 10", self.bass)
-        if not isinstance(self.symmetric, bool):
-            raise must_be("symmetric", "True or False", self.symmetric)
+        check_flag(self.symmetric, "symmetric")
 
     def prepare(self, values: Array, /) -> Side:
         values = values.ravel()

@@ -16,7 +16,7 @@ from renyi.compute.arrays import Array, Index, in_parts
 from renyi.data.align import Missing, as_pair
 from renyi.data.column import Column, as_floats
 from renyi.data.exact import EXACT
-from renyi.errors import InputError, count
+from renyi.errors import InputError, check_choice, count
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import ROUNDING, Entropy, Permuted, random_orders, until_resolved
 from renyi.pair import showing
@@ -295,6 +295,7 @@ class Measure(ABC, Generic[Prepared]):
         return f"{self.name}({', '.join(changed)})" if changed else self.name
 
     def _columns(self, x: Any, y: Any, missing: Missing) -> tuple[Column, Column]:
+        check_choice(missing, Missing, "missing")
         return as_pair(x, y, missing="listwise" if missing == "pairwise" else missing)
 
     def _sides(self, x: Any, y: Any, missing: Missing) -> tuple[Prepared, Prepared]:

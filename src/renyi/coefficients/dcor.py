@@ -14,7 +14,7 @@ from renyi.coefficients.kernels.null import FEWEST_ROWS, Centred, largest_eigenv
 from renyi.coefficients.kernels.row_pairs import MOST_KEPT, Margins, RowPairs, centred_sum, unbiased_sum
 from renyi.coefficients.kernels.sorted_distances import SortedScalars, distance_products, sort_scalars
 from renyi.compute.arrays import Array, Index
-from renyi.errors import InputError, must_be
+from renyi.errors import InputError, check_flag
 from renyi.inference.multiscale import FEW_ROWS
 from renyi.inference.permutation import ROUNDING
 
@@ -103,8 +103,7 @@ class Dcor(Measure[_Side]):
     exponent: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.unbiased, bool):
-            raise must_be("unbiased", "True or False", self.unbiased)
+        check_flag(self.unbiased, "unbiased")
         if isinstance(self.exponent, bool) or not isinstance(self.exponent, (int, float)) or not 0 < self.exponent < 2:
             raise InputError(
                 f"exponent={self.exponent!r} is not between 0 and 2, where distance correlation sees every dependence: "

@@ -14,7 +14,7 @@ from renyi.coefficients.kernels.gaussian import drawn_together, gaussian, gaussi
 from renyi.coefficients.kernels.null import FEWEST_ROWS, Centred, largest_eigenvalues, log_pvalue
 from renyi.coefficients.kernels.row_pairs import MOST_KEPT, Margins, RowPairs, centred_sum, unbiased_sum
 from renyi.compute.arrays import Array, Index
-from renyi.errors import InputError, is_number, must_be
+from renyi.errors import InputError, check_flag, is_number
 from renyi.inference.permutation import ROUNDING
 
 _LEAST_UNBIASED = 4
@@ -130,8 +130,7 @@ class Hsic(Measure[_Side]):
 
     def __post_init__(self) -> None:
         for setting in ("unbiased", "normalised"):
-            if not isinstance(getattr(self, setting), bool):
-                raise must_be(setting, "True or False", getattr(self, setting))
+            check_flag(getattr(self, setting), setting)
         width = self.width
         if width is not None and not (is_number(width) and 0 < width < np.inf):
             raise InputError(

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from renyi.coefficients.base import Measure, Statement
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.sorting import inverse
-from renyi.errors import InputError, is_integer, must_be
+from renyi.errors import InputError, check_choice, is_integer, must_be
 
 Estimator: TypeAlias = Literal["mic_approx", "mic_e"]
 Statistic: TypeAlias = Literal["mic", "tic"]
@@ -111,10 +111,8 @@ class Mic(Measure[Side]):
             if not (is_number and lowest <= value <= highest):
                 wanted = "above 0 and at most 1" if setting == "alpha" else "of at least 1"
                 raise must_be(setting, f"a number {wanted}", value)
-        for setting, known in (("estimator", get_args(Estimator)), ("statistic", get_args(Statistic))):
-            value = getattr(self, setting)
-            if value not in known:
-                raise InputError(f"mic has no {setting} {value!r}: choose one of {', '.join(map(repr, known))}")
+        check_choice(self.estimator, Estimator, "estimator")
+        check_choice(self.statistic, Statistic, "statistic")
 
     def prepare(self, values: Array, /) -> Side:
         values = values.ravel()

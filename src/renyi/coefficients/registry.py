@@ -46,7 +46,7 @@ def measures() -> list[str]:
 
 
 def measure(name: str, /, **settings: Any) -> Measure[Any]:
-    """A measure of dependence by its name, with settings.
+    """A measure of dependence, by its name and settings.
 
     Parameters
     ----------

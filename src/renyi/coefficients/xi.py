@@ -10,7 +10,7 @@ from scipy.special import log_ndtr
 from renyi.coefficients.base import Measure, Statement, Tail
 from renyi.compute.arrays import Array, Index
 from renyi.compute.sorting import inverse
-from renyi.errors import must_be
+from renyi.errors import check_flag
 from renyi.inference.multiscale import FEW_ROWS
 
 # The normal distribution is used from so many rows on, if there are no ties; where the rows that do not have the most
@@ -156,8 +156,7 @@ class Xi(Measure[Ranked]):
     symmetric: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.symmetric, bool):
-            raise must_be("symmetric", "True or False", self.symmetric)
+        check_flag(self.symmetric, "symmetric")
 
     def prepare(self, values: Array, /) -> Ranked:
         _, codes, counts = np.unique(values.ravel(), return_inverse=True, return_counts=True)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar
 
 from renyi.compute.arrays import has_floats, is_tensor
-from renyi.errors import InputError, load
+from renyi.errors import InputError, brief, load
 
 EXTRA = "gpu"
 # What DLPack calls a GPU of NVIDIA.
@@ -45,8 +45,8 @@ def device_of(device: Any, /, *data: Any) -> Any:
     torch = load("torch", extra=EXTRA)
     try:
         wanted = torch.device(device)
-    except (RuntimeError, TypeError):
-        raise InputError(f"device={device!r} is unknown: pass 'cuda', 'cuda:1', 'cpu' or None") from None
+    except (RuntimeError, TypeError, ValueError):
+        raise InputError(f"device={brief(device)} is unknown: pass 'cuda', 'cuda:1', 'cpu' or None") from None
     return _checked(wanted)
 
 
@@ -57,7 +57,8 @@ def as_torch(data: Any, /) -> Any:
         parts = dict(data.items())
         taken = {name: as_torch(part) for name, part in parts.items()}
         return taken if any(taken[name] is not part for name, part in parts.items()) else data
-    if is_tensor(data) or not (hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__")):
+    is_array = hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__") and not isinstance(data, type)
+    if is_tensor(data) or not is_array:
         return data
     return load("torch", extra=EXTRA).from_dlpack(data) if int(data.__dlpack_device__()[0]) == _CUDA else data
 

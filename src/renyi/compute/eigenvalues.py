@@ -14,6 +14,7 @@ from renyi.compute.arrays import Array, is_tensor, namespace, sum_of_products, s
 from renyi.compute.kernels import largest_roots
 from renyi.compute.linalg import is_large, largest_square
 from renyi.compute.memory import workspace
+from renyi.compute.threads import share
 
 _STEPS_OF_ALL, _STEPS_OF_OTHERS, _MOST_ROUNDS = 4, 3, 20
 # By the bytes of a number: relative steps at which the iteration rests, and pivots, of matrices of trace 1, that are 0.
@@ -36,7 +37,7 @@ def most_of_root(block: Any, /) -> Any:
     """What the largest squared singular value of every matrix of a batch is at most: a third of the work, or less."""
     if is_tensor(block) or min(block.shape[-2:]) <= 2 or block.ndim != 3:
         return largest_root(block)
-    return np.concatenate([bounds_of_planes(_planes(part)) for part in _parts(block)])
+    return np.concatenate(share(lambda part: bounds_of_planes(_planes(part)), _parts(block)))
 
 
 def bounds_of_planes(planes: Array, /) -> Array:
@@ -56,7 +57,7 @@ def roots_of_planes(planes: Array, /) -> Array:
         return np.asarray(largest_root(np.moveaxis(planes, -1, 0)))
     most = _MOST_BY_PLANES * 4 // planes.itemsize
     parts = np.array_split(planes, max(1, -(-planes.shape[2] // most)), axis=2)
-    return np.concatenate([_largest_root_of(products_of_rows(part)) for part in parts])
+    return np.concatenate(share(lambda part: _largest_root_of(products_of_rows(part)), parts))
 
 
 def _lying(planes: Array) -> Array:
@@ -75,7 +76,7 @@ def largest_root(block: Any, /) -> Any:
         found = [largest_square(matrix) for matrix in block.reshape(-1, *block.shape[-2:])]
         return np.array(found).reshape(block.shape[:-2])
     if block.ndim == 3 and block.shape[1] > 2 and len(block) >= _PAIRS_BY_PLANES:
-        return np.concatenate([_largest_root_of(products_of_rows(_planes(part))) for part in _parts(block)])
+        return np.concatenate(share(lambda part: _largest_root_of(products_of_rows(_planes(part))), _parts(block)))
     if block.shape[-2] <= 2:
         rows = block[..., 0, :], block[..., -1, :]
         first, beside, second = (np.einsum("...k,...k->...", rows[i], rows[j]) for i, j in ((0, 0), (0, 1), (1, 1)))

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
-from renyi.errors import load
+from renyi.errors import check_flag, load
 
 Item = TypeVar("Item")
 
@@ -40,6 +40,7 @@ def watched_rows(batches: Iterable[Item], total: int | None, title: str, /, *, s
 
 def _console(*, shown: bool) -> Any:
     """Standard error, if somebody watches it."""
+    check_flag(shown, "progress")
     if not shown or not sys.stderr.isatty():
         return None
     load("rich", extra="cli")

@@ -1,5 +1,6 @@
 """The order that sorts a column, by radix where that is faster."""
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,13 +17,20 @@ _SAMPLE = 4096
 _RUN = 2**15
 
 
-def order_and_ties(values: Any) -> tuple[Index, Mask]:
-    """The order that sorts a column, an array or a tensor, and where groups of equal values end."""
+def order_and_ties(values: Any, order: Index | None = None) -> tuple[Index, Mask]:
+    """The order that sorts a column, an array or a tensor, if it is not known, and where groups of equal values end."""
+    if order is not None:
+        return order, ends_of_ties(values[order])
     if is_tensor(values):
         ordered, order = values.sort()
         return in_memory(order), np.append(in_memory(ordered[1:] != ordered[:-1]), True)
     order, ordered = sorted_values(values.view(np.int64) if values.dtype.kind in "Mm" else values)
     return order, ends_of_ties(ordered)
+
+
+def orders(columns: Sequence[NDArray[Any]]) -> Index:
+    """The orders (columns, rows) that sort columns of one length and type, found together: one call, not hundreds."""
+    return np.argsort(np.stack(columns), axis=1)
 
 
 def inverse(orders: Index, /) -> Index:

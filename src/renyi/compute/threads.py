@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -24,6 +24,7 @@ class Abandoned(Exception):  # noqa: N818
 
 class _Worker(threading.local):
     stopped: threading.Event | None = None
+    team: "_Team | None" = None
     is_alone = False
 
 
@@ -126,16 +127,18 @@ def stream(
     n_threads, stopped = min(available_cores(), most), threading.Event()
 
     def begin() -> None:
-        _worker.stopped = stopped
+        _worker.stopped, _worker.team = stopped, team
 
     def work(some: list[Item]) -> list[Outcome]:
         outcomes = []
-        for item in some:
-            keep_going()
-            outcomes.append(function(item))
+        with team:
+            for item in some:
+                keep_going()
+                outcomes.append(function(item))
         return outcomes
 
     with _one_core_each, ThreadPoolExecutor(n_threads, initializer=begin) as pool:
+        team = _Team(pool, n_threads)
         pending: deque[Future[list[Outcome]]] = deque()
         left = iter(items)
         try:
@@ -148,6 +151,106 @@ def stream(
         finally:
             stopped.set()
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Shared(Generic[Item, Outcome]):
+    """Pieces of one task, which several threads take from it, and their outcomes."""
+
+    def __init__(self, function: Callable[[Item], Outcome], items: Sequence[Item], /) -> None:
+        self._function, self._left, self._n = function, deque(enumerate(items)), len(items)
+        self._outcomes, self._errors = dict[int, Outcome](), list[BaseException]()
+        self._n_taken, self._lock, self._is_done = 0, threading.Lock(), threading.Event()
+
+    @property
+    def n_left(self) -> int:
+        """Pieces that nobody has begun."""
+        return len(self._left)
+
+    def take_one(self) -> bool:
+        """Do one piece, if any is left."""
+        with self._lock:
+            if not self._left:
+                return False
+            k, item = self._left.popleft()
+            self._n_taken += 1
+        try:
+            self._outcomes[k] = self._function(item)
+        except BaseException as error:
+            self._errors.append(error)
+            self._left.clear()
+        finally:
+            with self._lock:
+                self._n_taken -= 1
+                if not self._n_taken and not self._left:
+                    self._is_done.set()
+        return True
+
+    def outcomes(self) -> list[Outcome]:
+        """What became of all pieces, or the first error, when those that others have begun are done."""
+        self._is_done.wait()
+        if self._errors:
+            raise self._errors[0]
+        return [self._outcomes[k] for k in range(self._n)]
+
+
+class _Team:
+    """The threads of one `stream`: those without a task of it take pieces of the tasks of others."""
+
+    def __init__(self, pool: ThreadPoolExecutor, n_threads: int, /) -> None:
+        self._pool, self._n_idle, self._lock = pool, n_threads, threading.Lock()
+        self._open = list[_Shared[Any, Any]]()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._n_idle -= 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            is_wanted = any(task.n_left for task in self._open)
+            self._n_idle += not is_wanted
+        if is_wanted:
+            self._pool.submit(self._help)
+
+    def share(self, function: Callable[[Item], Outcome], items: Sequence[Item], /) -> list[Outcome]:
+        """The outcomes of all pieces of a task."""
+        shared = _Shared(function, items)
+        with self._lock:
+            self._open.append(shared)
+            n_helpers = max(0, min(self._n_idle, len(items) - 1))
+            self._n_idle -= n_helpers
+        for _ in range(n_helpers):
+            self._pool.submit(self._help)
+        try:
+            while shared.take_one():
+                pass
+            return shared.outcomes()
+        finally:
+            with self._lock:
+                self._open.remove(shared)
+
+    def _help(self) -> None:
+        """Take pieces where most are left, until there is none."""
+        while (shared := self._next()) is not None:
+            shared.take_one()
+
+    def _next(self) -> _Shared[Any, Any] | None:
+        """The task with most pieces left; without one the thread is idle, known to who begins the next one."""
+        with self._lock:
+            shared = max(self._open, key=lambda task: task.n_left, default=None)
+            if shared is not None and shared.n_left:
+                return shared
+            self._n_idle += 1
+            return None
+
+
+def share(function: Callable[[Item], Outcome], items: Sequence[Item], /) -> list[Outcome]:
+    """The outcomes for all items; within work of `stream`, threads that have none of it left take some of them.
+
+    So that few long pieces of work, of which one may take as long as all the others, keep all cores busy to the end.
+    """
+    if _worker.team is None or len(items) < 2:
+        return [function(item) for item in items]
+    return _worker.team.share(function, items)
 
 
 def _outcome(future: Future[Outcome]) -> Outcome:

@@ -8,6 +8,7 @@ import numpy as np
 from renyi.compute.arrays import Index, Mask
 from renyi.data.categories import encode_labels
 from renyi.data.column import Column, labels_of
+from renyi.data.named_arrays import row_labels
 from renyi.data.reader import as_column, as_columns
 from renyi.errors import InputError, check_choice, count
 
@@ -79,8 +80,7 @@ def check_indexes(*data: Any) -> None:
     """Refuse columns and tables, dicts of columns among them, that have as many rows and different indexes."""
     parts = [part for whole in data for part in (whole.values() if isinstance(whole, Mapping) else (whole,))]
     # Only frames of the pandas family have an index with `equals`; lists have a method of the same name.
-    every: list[Any] = [getattr(part, "index", None) for part in parts]
-    indexes = [index for index in every if hasattr(index, "equals")]
+    indexes = [index for index in map(row_labels, parts) if hasattr(index, "equals")]
     if any(len(index) == len(indexes[0]) and not index.equals(indexes[0]) for index in indexes[1:]):
         raise InputError(
             "the data have different indexes, and aligning them silently could pair the wrong rows: "
@@ -104,6 +104,7 @@ def as_conditional(x: Any, y: Any, z: Any, /, *, missing: Missing) -> tuple[tupl
 
 def with_given(x: Any, y: Any, z: Any, /, *, missing: Missing) -> tuple[tuple[Column, Column], list[Column]]:
     """The same on all rows, whatever is missing, if that is not to be refused."""
+    check_choice(missing, Missing, "missing")
     if missing == "pairwise":
         raise InputError("missing='pairwise' has no meaning given z: pass 'raise' or 'listwise'")
     check_indexes(x, y, z, *(z if isinstance(z, (list, tuple)) else ()))

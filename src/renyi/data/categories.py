@@ -10,7 +10,7 @@ from renyi.compute.arrays import Index, Mask, in_memory
 from renyi.data.column import Column
 from renyi.data.frames import as_narwhals, read_categories
 from renyi.data.labels import Encoded, encode, encode_array, tidy
-from renyi.errors import InputError
+from renyi.errors import InputError, check_text
 
 # A category has a table of levels × levels numbers.
 _MOST_LEVELS = 5000
@@ -46,6 +46,7 @@ def categorical(x: Any, /, *, name: str = "") -> Column:
     >>> species.levels
     ('cat', 'dog', 'owl')
     """
+    check_text(name, "name")
     if isinstance(x, Column):
         if not x.is_category:
             raise InputError(f"{x!r} is no column of labels: pass the labels themselves")
@@ -90,7 +91,10 @@ def _labels(x: Any) -> tuple[list[Any], str]:
         return list(x), ""
     series = None if isinstance(x, np.ndarray) else as_narwhals(x, "the category")
     if series is not None and not hasattr(series, "columns"):
-        return series.to_list(), "" if series.name is None else str(series.name)
+        try:
+            return series.to_list(), "" if series.name is None else str(series.name)
+        except Exception as error:  # such as dates that Python does not have
+            raise InputError(f"the labels cannot be read ({error}): pass them as text") from error
     shape = series.shape if series is not None else np.shape(x) if isinstance(x, np.ndarray) else ()
     if len(shape) != 1:
         arrived = f"has the shape {shape}" if shape else f"is a {type(x).__name__}"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from renyi.compute.arrays import Array, Index
-from renyi.errors import InputError
+from renyi.errors import InputError, is_integer
 
 Tails: TypeAlias = NDArray[np.int16]
 
@@ -50,7 +50,7 @@ def is_rounded_by_floats(value: Any, /) -> bool:
     """Whether this is, or a row has, a whole number of more digits than floats have."""
     if isinstance(value, (list, tuple)):
         return any(map(is_rounded_by_floats, value))
-    return isinstance(value, (int, np.integer)) and abs(int(value)) > EXACT
+    return is_integer(value) and abs(int(value)) > EXACT
 
 
 def exact_array(cells: Sequence[Any], /) -> tuple[NDArray[Any], bool]:
@@ -59,8 +59,9 @@ def exact_array(cells: Sequence[Any], /) -> tuple[NDArray[Any], bool]:
     What is rounded is apart from all others here; beside those of another batch it may not be.
     """
     try:
-        floats = np.array(cells, dtype=np.float64)
-    except OverflowError as error:
+        with np.errstate(over="raise"):
+            floats = np.array(cells, dtype=np.float64)
+    except (OverflowError, FloatingPointError) as error:
         raise RoundingError("holds numbers that are too large for floats: rescale them") from error
     if all(isinstance(cell, (float, np.float32, np.float16)) for cell in cells):
         return floats, False

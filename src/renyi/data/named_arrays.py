@@ -1,4 +1,4 @@
-"""Tables of xarray and of AnnData, to columns by their names or a frame, which the reader knows."""
+"""Tables of xarray and of AnnData, to columns by their names or a frame, which the reader knows; names of rows."""
 
 import sys
 from typing import Any
@@ -13,6 +13,13 @@ def plain_table(data: Any, argument: str, /) -> Any:
     if _is(data, "xarray", "DataArray"):
         return data.to_pandas() if data.ndim == 2 and data.dims[1] in data.coords else data.values
     return data.to_df() if _is(data, "anndata", "AnnData") else data
+
+
+def row_labels(data: Any, /) -> Any:
+    """What the rows are called: the index of pandas, observations of AnnData, a coordinate of xarray; else None."""
+    if _is(data, "xarray", "DataArray"):
+        return data.indexes.get(data.dims[0]) if data.dims else None
+    return data.obs_names if _is(data, "anndata", "AnnData") else getattr(data, "index", None)
 
 
 def _is(data: Any, module: str, name: str) -> bool:

@@ -1,6 +1,7 @@
 """One column from whatever the user has. What cannot be measured is refused with the reason and a remedy."""
 
 import datetime
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -65,19 +66,30 @@ def as_array(data: Any, argument: str, /) -> NDArray[Any]:
 
 
 def _from_sequence(data: Sequence[Any], argument: str) -> Column:
-    """Lists say "missing" by None; without them they are arrays."""
-    if not isinstance(data, range) and any(value is None for value in data):
-        missing = np.array([value is None for value in data])
-        observed = [value for value in data if value is not None]
+    """Lists say "missing" by None, or by NumPy's masked; without them they are arrays."""
+    if not isinstance(data, range) and any(value is None or value is np.ma.masked for value in data):
+        missing = np.array([value is None or value is np.ma.masked for value in data])
+        observed = [value for value, is_gap in zip(data, missing, strict=True) if not is_gap]
         if not observed:
             raise InputError(f"{argument} has no observed value: there is nothing to measure")
         return _from_array(with_gaps(_exact_array(observed, argument), missing), missing, argument)
     return _from_array(_exact_array(data, argument), None, argument)
 
 
+def without_masked(data: Any, /) -> Any:
+    """Lists, also within lists, with NaN in place of NumPy's masked, of which NumPy warns; all else as it is."""
+    if not isinstance(data, (list, tuple, deque)):
+        return float("nan") if data is np.ma.masked else data
+    return [without_masked(part) for part in data] if any(map(_has_masked, data)) else data
+
+
+def _has_masked(part: Any) -> bool:
+    return any(map(_has_masked, part)) if isinstance(part, (list, tuple, deque)) else part is np.ma.masked
+
+
 def _exact_array(data: Sequence[Any], argument: str) -> NDArray[Any]:
     try:
-        array = np.asarray(data)
+        array = np.asarray(without_masked(data))
     except (ValueError, OverflowError) as error:
         raise InputError(f"{argument} has rows of different lengths: every row needs the same coordinates") from error
     # NumPy turns whole numbers beside floats, or beyond 64 bits, into floats, and neighbours into ties.
@@ -274,7 +286,10 @@ def _objects(array: NDArray[Any], label: str) -> InputError:
         ((row, value) for row, value in enumerate(array.flat) if not isinstance(value, numbers)), (0, array.flat[0])
     )
     by = ".astype(float)"
-    if any(is_rounded_by_floats(value) or (isinstance(value, Decimal) and abs(value) > EXACT) for value in array.flat):
+    if any(
+        is_rounded_by_floats(value) or (isinstance(value, Decimal) and value.is_finite() and abs(value) > EXACT)
+        for value in array.flat
+    ):
         by = ".astype(np.int64), after subtracting the smallest where they are larger than that"
     return InputError(
         f"{label} has the type object (row {row // (array.size // len(array)):,} holds {value!r}, a "

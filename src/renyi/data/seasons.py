@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from renyi.compute.arrays import Array, Mask
 from renyi.data.column import Column, as_floats
 from renyi.data.time import Timeline
-from renyi.errors import InputError, check_choice, count, is_integer, must_be, some
+from renyi.errors import InputError, are_several, check_choice, count, is_integer, must_be, some
 
 Detrend = Literal["difference", "linear"]
 
@@ -21,6 +21,7 @@ _FEWEST_PERIODS = 3
 _TURNS = 4
 # What is left of values beyond so many digits is rounding, which is not to be ranked.
 _DIGITS = 12
+_LARGEST_EXPONENT = 900
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,7 @@ class Adjustment:
         """From the arguments `detrend` and `period`, checked."""
         if detrend is not None:
             check_choice(detrend, Detrend, "detrend")
-        several = period if isinstance(period, Iterable) and not isinstance(period, (str, bytes)) else (period,)
+        several = period if are_several(period) else (period,)
         periods = () if period is None else tuple(several)
         for one in periods:
             if not is_integer(one) or one < 2:
@@ -178,6 +179,9 @@ NOTHING = Adjustment(None, ())
 def _coordinates(column: Column) -> Iterable[Array]:
     """The numbers of a column, one array a coordinate, NaN where they are missing."""
     values = as_floats(column.values)
+    # Differences and sums of the largest would leave the range of floats, and a power of 2 costs no digits.
+    if (size := np.frexp(np.abs(np.where(np.isfinite(values), values, 0.0)).max(initial=0.0))[1]) > _LARGEST_EXPONENT:
+        values = np.ldexp(values, -size)
     values = values[:, np.newaxis] if values.ndim == 1 else values.copy()
     return (np.where(column.gaps, np.nan, own) for own in values.T)
 

@@ -2,7 +2,7 @@
 
 import difflib
 import sys
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any, cast
@@ -18,7 +18,7 @@ from renyi.data.frames import as_series
 from renyi.data.named_arrays import plain_table
 from renyi.data.names import as_names, with_names_once
 from renyi.data.notes import Notes, Source
-from renyi.data.reader import as_array
+from renyi.data.reader import as_array, without_masked
 from renyi.data.records import are_records, by_column
 from renyi.data.sentinels import tell_sentinels
 from renyi.data.types import (
@@ -35,7 +35,7 @@ from renyi.data.types import (
     pool,
     read,
 )
-from renyi.errors import InputError, brief, check_choice, count
+from renyi.errors import InputError, are_several, brief, check_choice, count
 
 _PASS = "pass a frame of pandas, Polars or Arrow, a dict of columns, or a 2-D array"
 _ROWS_AT_ONCE = 1024
@@ -312,10 +312,12 @@ def _one_column(data: Any, name: str) -> Any:
         return wrapped
     if isinstance(data, np.ma.MaskedArray):
         return data.copy()
-    return as_array(data, repr(name)).copy() if hasattr(data, "__array__") else data
+    is_array = (hasattr(data, "__array__") and not isinstance(data, type)) or isinstance(data, memoryview)
+    return as_array(data, repr(name)).copy() if is_array else data
 
 
 def _list_array(data: Sequence[Any]) -> NDArray[Any]:
+    data = without_masked(data)
     try:
         array = np.asarray(data)
     except ValueError:  # rows of different lengths
@@ -338,7 +340,7 @@ def _length(parts: dict[str, Any], argument: str) -> int:
         raise InputError(f"{argument} has no columns: there is nothing to measure")
     lengths = {}
     for name, cells in parts.items():
-        if not getattr(cells, "shape", None) and not isinstance(cells, Column):
+        if not _is_column(cells):
             raise InputError(f"{name!r} in {argument} is a {type(cells).__name__}: pass a value for each row")
         lengths[name] = len(cells)
     (first, n_rows), *others = lengths.items()
@@ -348,6 +350,12 @@ def _length(parts: dict[str, Any], argument: str) -> int:
                 f"{first!r} has {count(n_rows, 'row')} and {name!r} has {length:,}: pass as many values for each column"
             )
     return n_rows
+
+
+def _is_column(cells: Any) -> bool:
+    import narwhals.stable.v2 as nw
+
+    return bool(cells.shape) if isinstance(cells, np.ndarray) else isinstance(cells, (Column, nw.Series))
 
 
 def checked_types(types: Any, /) -> dict[str, Override]:
@@ -372,24 +380,33 @@ def _checked_type(name: str, override: Any) -> Override:
     return cast(Stated, override)
 
 
-def checked_vectors(vectors: Any, parts: Collection[str], argument: str, /) -> dict[str, list[str]]:
-    """Columns that are to be one vector each, by its name."""
+def named_vectors(vectors: Any, /) -> dict[str, list[str]]:
+    """Columns that are to be one vector each, by its name, whether or not a table has them."""
     if vectors is not None and not isinstance(vectors, Mapping):
         raise InputError(f"vectors={brief(vectors)} is no mapping: pass a dict, such as {{'location': ['lat', 'lon']}}")
     groups: dict[str, list[str]] = {}
-    taken: dict[str, str] = {}
     for vector, members in (vectors or {}).items():
-        if isinstance(members, str) or not isinstance(members, Iterable):
-            raise InputError(f"vectors[{vector!r}] is {brief(members)}: pass a list of at least 2 column names")
+        if not are_several(members):
+            raise InputError(f"vectors[{brief(vector)}] is {brief(members)}: pass a list of at least 2 column names")
         groups[str(vector)] = [str(member) for member in members]
         if len(groups[str(vector)]) < 2:
-            raise InputError(f"vectors[{vector!r}] has {count(len(groups[str(vector)]), 'column')}: pass at least 2")
-        for member in groups[str(vector)]:
+            raise InputError(
+                f"vectors[{brief(vector)}] has {count(len(groups[str(vector)]), 'column')}: pass at least 2"
+            )
+    return groups
+
+
+def checked_vectors(vectors: Any, parts: Collection[str], argument: str, /) -> dict[str, list[str]]:
+    """Columns that are to be one vector each, by its name; each is part of one."""
+    groups = named_vectors(vectors)
+    taken: dict[str, str] = {}
+    for vector, members in groups.items():
+        for member in members:
             check_known(member, parts, argument, f"vectors[{vector!r}]")
             if member in taken:
-                where = "twice" if taken[member] == str(vector) else f"in {taken[member]!r} as well"
+                where = "twice" if taken[member] == vector else f"in {taken[member]!r} as well"
                 raise InputError(f"vectors[{vector!r}] has {member!r} {where}: a column is part of one vector, once")
-            taken[member] = str(vector)
+            taken[member] = vector
     for vector in groups:
         if vector in parts and vector not in taken:
             raise InputError(f"vectors has {vector!r}, and {argument} has such a column already: choose another name")

@@ -175,7 +175,8 @@ def _from_objects(array: NDArray[Any], missing: Mask | None, name: str) -> Raw:
     kinds = Counter(map(type, cells))
 
     def only(*classes: type) -> bool:
-        return all(issubclass(kind, classes) for kind in kinds)
+        # NumPy has its durations among whole numbers.
+        return all(issubclass(kind, classes) and (kind is not np.timedelta64 or kind in classes) for kind in kinds)
 
     is_rounded = False
     if only(bool, np.bool_) and kinds:
@@ -192,6 +193,8 @@ def _from_objects(array: NDArray[Any], missing: Mask | None, name: str) -> Raw:
         found = np.array(_without_zone(cells), dtype="M8[us]" if exact else "M8[D]")
     elif only(timedelta):
         found = np.array(cells, dtype="m8[us]")
+    elif only(np.datetime64) or only(np.timedelta64):
+        found = _of_units(cells)
     elif only(time):
         found = np.array([_nanoseconds(cell) for cell in cells], dtype=np.int64)
     else:
@@ -206,6 +209,14 @@ def _kept_apart(cells: list[Any]) -> tuple[NDArray[Any], bool]:
         return exact_array(cells)
     except RoundingError as error:
         raise SkipError(str(error)) from error
+
+
+def _of_units(cells: list[Any]) -> NDArray[Any]:
+    """Dates or durations of NumPy in the finest of their units."""
+    found = np.array(cells)
+    if found.dtype.kind == "O":
+        raise SkipError("mixes durations in months or years with others: give them one unit")
+    return found
 
 
 def _without_zone(cells: list[Any]) -> list[Any]:
@@ -333,7 +344,7 @@ def _as_dates(column: Column, kind: str, notes: Notes) -> Column:
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
     """Whole numbers where floats are all whole, as they are in pandas beside missing ones; dates to microseconds."""
-    if values.dtype.kind == "f" and (np.abs(values) < EXACT).all() and (values == np.floor(values)).all():
+    if values.dtype.kind == "f" and (np.abs(values) < np.float64(EXACT)).all() and (values == np.floor(values)).all():
         return values.astype(np.int64)
     # Finer ones would come out of `tolist` as bare numbers.
     return values.astype(f"{values.dtype.kind}8[us]") if values.dtype.kind in "Mm" else values

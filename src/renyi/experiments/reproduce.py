@@ -9,7 +9,7 @@ from typing import Any
 
 from renyi.coefficients.registry import measure, measures
 from renyi.compute.threads import available_cores
-from renyi.errors import InputError, MissingExtraError, check_integer, is_integer
+from renyi.errors import InputError, MissingExtraError, as_path, check_integer, is_integer
 from renyi.experiments import gallery, power, selection, times
 from renyi.experiments.entries import Coefficient, chosen, names_of
 from renyi.experiments.locks import locked
@@ -164,9 +164,11 @@ def run_experiment(
     >>> len(found.results)
     14
     """
-    folder = None if data is None else Path(data)
+    folder = None if data is None else as_path(data, "data")
     number = int(seed) if is_integer(seed) else seed  # as JSON has it
-    return reproduce(Request(experiment, Path(out), quick, number, measures, jobs, folder, progress=progress), say=say)
+    return reproduce(
+        Request(experiment, as_path(out, "out"), quick, number, measures, jobs, folder, progress=progress), say=say
+    )
 
 
 def draw_experiment(experiment: str, out: str | os.PathLike[str], *, quick: bool = False) -> Reproduced:
@@ -182,7 +184,7 @@ def draw_experiment(experiment: str, out: str | os.PathLike[str], *, quick: bool
     Reproduced
         As from `run_experiment`.
     """
-    return reproduce(Request(experiment, Path(out), quick, draw_only=True), say=print)
+    return reproduce(Request(experiment, as_path(out, "out"), quick, draw_only=True), say=print)
 
 
 def reproduce(request: Request, /, *, say: Say) -> Reproduced:

@@ -5,6 +5,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.data.labels import is_missing
+from renyi.data.reader import without_masked
 from renyi.errors import InputError, check_choice, is_number, must_be
 
 Correction = Literal["bh", "by", "holm", "bonferroni"]
@@ -21,7 +23,7 @@ def check_rate(fdr: Any, /) -> float:
 
 
 def adjust(pvalues: Any, method: Correction = "bh") -> NDArray[np.float64]:
-    """P-values adjusted for the number of tests: by default q-values, for a false discovery rate.
+    """P-values adjusted for the number of tests: by default q-values, which control the false discovery rate.
 
     Rejecting where the adjusted value is at most q controls the false discovery rate ("bh", "by") or the probability
     of any false rejection ("holm", "bonferroni") at q.
@@ -71,12 +73,17 @@ def adjust(pvalues: Any, method: Correction = "bh") -> NDArray[np.float64]:
 def _numbers(pvalues: Any) -> NDArray[np.float64]:
     """A copy as floats; masked entries become NaN."""
     try:
-        numbers = np.asarray(np.ma.getdata(pvalues))
+        numbers = np.asarray(pvalues.data if np.ma.isMaskedArray(pvalues) else without_masked(pvalues))
+        cells: list[Any] = [numbers]
+        if numbers.dtype == object:
+            cells = [np.nan if is_missing(cell) else cell for cell in numbers.flat]
+            numbers = np.array(cells, dtype=object).reshape(numbers.shape)
         # Text, booleans, durations and complex numbers would pass for p-values if they were converted.
-        if numbers.size and numbers.dtype.kind not in "fiuO":
+        if pvalues is None or (numbers.size and not {np.asarray(cell).dtype.kind for cell in cells} <= set("fiuO")):
             raise TypeError(f"an array of {numbers.dtype.name}")
-        copy = numbers.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+        with np.errstate(over="ignore"):
+            copy = numbers.astype(np.float64)
+    except Exception as error:  # of whatever library has them
         raise InputError(f"pvalues are no array of numbers ({error}): pass numbers in [0, 1] or NaN") from None
     copy[np.ma.getmaskarray(pvalues) if np.ma.isMaskedArray(pvalues) else np.zeros(copy.shape, dtype=bool)] = np.nan
     return copy

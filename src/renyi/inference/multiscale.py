@@ -9,7 +9,7 @@ mean, and the null distribution of that mean depends on them through one number.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from renyi.basis.canonical import corner_and_edges, cross_products
 from renyi.basis.nested import MANY_LEVELS, Scales, leverages_without_ties
 from renyi.compute.arrays import Array, Counts, Index, as_floats, at_least, interpolated, like, namespace, stacked
 from renyi.compute.eigenvalues import largest_root
+from renyi.compute.threads import share
 from renyi.inference.correlation_null import log_heavier
 from renyi.inference.roy import LARGEST_DIMENSION, log_sf, root_of_many
 
@@ -191,18 +192,22 @@ class NestedProducts:
     def roots(self, blocks: Sequence[Block], /, *, root: Callable[[Array], Array] = largest_root) -> Array:
         """Largest squared canonical correlation of every block, as the last axis, or what `root` says of them."""
         squares_of_x, squares_of_y = (edge**2 for edge in (self.of_x, self.of_y))
-        roots = [
-            squares_of_x[..., :a].sum(-1)
-            if b == 1
-            else squares_of_y[..., :b].sum(-1)
-            if a == 1
-            else root(self.corner[..., :a, :b])
-            for a, b in blocks
-        ]
+
+        def of_block(block: Block) -> Array:
+            a, b = block
+            if b == 1:
+                return cast(Array, squares_of_x[..., :a].sum(-1))
+            return cast(Array, squares_of_y[..., :b].sum(-1)) if a == 1 else root(self.corner[..., :a, :b])
+
+        # The widest first, which take longest.
+        widest = sorted(blocks, key=min, reverse=True)
+        roots = dict(zip(widest, share(of_block, widest), strict=True))
         if not roots:  # too few rows for any block
             nothing: Array = like(np.empty((*self.of_x.shape[:-1], 0)), self.of_x)
             return nothing
-        found: Array = namespace(self.of_x).clip(as_floats(stacked(roots)), 0.0, LARGEST_ROOT)
+        found: Array = namespace(self.of_x).clip(
+            as_floats(stacked([roots[block] for block in blocks])), 0.0, LARGEST_ROOT
+        )
         return found
 
 

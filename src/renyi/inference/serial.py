@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from renyi.compute.arrays import Array, Mask, in_memory
+from renyi.errors import must_be
 
 # Below, a column may resemble its previous rows by chance: a standard normal in 3·10⁻⁷ of all columns is above 5, and
 # what is weaker than a correlation of 0.1 hardly moves a p-value.
@@ -20,6 +21,12 @@ _UNIT_ROOT = 18.0
 # freedom. Of series of 100 to 2,000 rows and AR up to 0.9 one in a hundred or fewer has more. Two with a trend that is
 # too weak for it are rejected in up to 0.12 of samples at a level of 0.05.
 _LEAST_TREND = 8e-6
+
+
+def check_order(order: Any, /) -> None:
+    """Refuse what does not say whether to look if rows resemble those before them."""
+    if order is not None and not (isinstance(order, str) and order == "check"):
+        raise must_be("order", "'check', or None for rows that have no order", order)
 
 
 class Memory(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations
 from renyi.basis.orthonormal import orthonormalised
-from renyi.compute.arrays import Array
+from renyi.compute.arrays import Array, Index
 from renyi.data.align import Missing, as_conditional, check_indexes, with_given
 from renyi.data.column import labels_of
 from renyi.data.seasons import Adjustment, Detrend
@@ -45,7 +45,7 @@ def conditional_test(
     detrend: Detrend | None = None,
     period: int | Sequence[int] | None = None,
 ) -> TestResult:
-    """Whether x and y still depend on each other once z is held fixed: a p-value and the strength that is left.
+    """Whether x and y still depend on each other when z is held fixed: a p-value and the remaining strength.
 
     Asks whether x and y still depend on one another once everything that smooth functions of z explain has been taken
     out of both. No test of this kind holds for every way in which x and y may depend on z: where the effect of z is
@@ -128,10 +128,15 @@ def conditional_test(
             "groups, detrend and period of a conditional test are for series: pass time=True, or a stamp for each row"
         )
     pair, given, rows = as_conditional(x, y, z, missing=missing)
-    found = given_fixed((Target(pair[0]), Target(pair[1])), Fixed(given))
+    return told((Target(pair[0]), Target(pair[1])), Fixed(given), rows)
+
+
+def told(pair: tuple[Target, Target], given: Fixed, rows: Index, /) -> TestResult:
+    """The test of two variables with all that its result tells; `rows` are the places of theirs in what came in."""
+    found = given_fixed(pair, given)
     left_out = tuple(sorted(int(rows[place]) for place in found.left_out))
-    names = tuple(column.name for column in given)
-    return replace(found, left_out=left_out, columns=showing.kept(pair), given=names)
+    names = tuple(column.name for column in given.columns)
+    return replace(found, left_out=left_out, columns=showing.kept([side.column for side in pair]), given=names)
 
 
 def given_fixed(pair: tuple[Target, Target], given: Fixed, /) -> TestResult:

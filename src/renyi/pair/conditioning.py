@@ -119,6 +119,11 @@ class Fixed:
             self._common[n_directions] = _Common(self._numbers, self._levels, n_directions)
         return self._common[n_directions].explain(targets)
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of the features that are kept."""
+        return sum(common.nbytes for common in [*self._common.values()])
+
     @cached_property
     def _numbers(self) -> Array:
         """Numbers that vary, as a matrix."""
@@ -168,31 +173,30 @@ class _Common:
             rng = np.random.default_rng([n, d])
             weights = rng.standard_normal((d, room)) * np.resize(_FREQUENCIES, room)
             features.append(np.cos(coordinates @ weights + rng.uniform(0.0, 2.0 * np.pi, room)))
-        self._features = _standardised(np.concatenate(features, axis=1))
-        self._gram = self._features.T @ self._features / n
-        self._along: dict[tuple[Target, int], tuple[Array, Array]] = {}
-
-    @cached_property
-    def _explained(self) -> Explained:
-        return Explained(_orthonormal([self._features], [[self._gram]]))
+        shared = _whitened(_standardised(np.concatenate(features, axis=1)))
+        self._explained = Explained(np.concatenate((np.ones((n, 1)), shared), axis=1) / np.sqrt(n))
+        self._along: dict[tuple[Target, int], Array] = {}
 
     def explain(self, targets: Sequence[Target]) -> Explained:
         """Orthonormal columns that span the shared features and those along the directions of targets."""
         if not self._n_directions:
             return self._explained
         along = [self._features_along(*each) for each in _by_turns(targets)[: self._n_directions]]
-        parts = [self._features, *(features for features, _ in along)]
-        grams = [[self._gram, *(gram for _, gram in along)]]
-        for i, part in enumerate(parts[1:], 1):
-            grams.append([grams[j][i].T for j in range(i)] + [part.T @ other / len(part) for other in parts[i:]])
-        return Explained(_orthonormal(parts, grams))
+        own = _whitened(np.concatenate(along, axis=1)) / np.sqrt(len(along[0]))
+        return Explained(np.concatenate((self._explained.span, own), axis=1))
 
-    def _features_along(self, target: Target, j: int) -> tuple[Array, Array]:
-        """Smooth functions along the best direction for a coordinate of a target; their products with the others."""
+    @property
+    def nbytes(self) -> int:
+        """Memory of shared features, of those along directions, and of what the shared ones leave of targets."""
+        arrays = [self._wide, self._explained.span, *self._along.values()]
+        return sum(part.nbytes for part in [*arrays, *(left.basis for left in [*self._explained.left.values()])])
+
+    def _features_along(self, target: Target, j: int) -> Array:
+        """What shared features leave of smooth functions along the best direction for a coordinate of a target."""
         if (target, j) not in self._along:
             direction = _best_direction(self._wide, target.values[:, j])
             features = _standardised(_smooth_functions(self._wide @ direction, self._n_functions)[0])
-            self._along[target, j] = features, self._features.T @ features / len(features)
+            self._along[target, j] = _whitened(self._explained.residuals(features))
         return self._along[target, j]
 
 
@@ -296,15 +300,8 @@ def _standardised(features: Array) -> Array:
     return np.asarray(centred[:, varies] / size[varies])
 
 
-def _orthonormal(parts: Sequence[Array], grams: Sequence[Sequence[Array]]) -> Array:
-    """Orthonormal columns that span standardised features, given their mean products; first comes the constant.
-
-    Directions that say nothing new are left out.
-    """
-    n = len(parts[0])
-    variances, directions = np.linalg.eigh(np.block([list(row) for row in grams]))
+def _whitened(features: Array) -> Array:
+    """Columns of mean square 1 that span the features, uncorrelated; directions with next to nothing are left out."""
+    variances, directions = np.linalg.eigh(features.T @ features / len(features))
     kept = variances > _CUT
-    mixing = directions[:, kept] / np.sqrt(n * variances[kept])
-    ends = np.cumsum([part.shape[1] for part in parts])
-    columns = sum(part @ weights for part, weights in zip(parts, np.split(mixing, ends[:-1]), strict=True))
-    return np.concatenate((np.full((n, 1), n**-0.5), np.asarray(columns)), axis=1)
+    return np.asarray(features @ (directions[:, kept] / np.sqrt(variances[kept])))

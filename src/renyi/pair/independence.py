@@ -18,7 +18,7 @@ from renyi.compute.eigenvalues import most_of_root, sum_of_squares
 from renyi.data.align import Missing, as_groups, as_pair, check_indexes, common_rows
 from renyi.data.seasons import Adjustment, Detrend
 from renyi.data.time import timeline
-from renyi.errors import CalibrationWarning, InputError, check_choice, check_integer, must_be
+from renyi.errors import CalibrationWarning, InputError, check_choice, check_integer
 from renyi.inference import contingency, multiscale
 from renyi.inference.classical import bartlett, spectral
 from renyi.inference.multiscale import Block, LogTail
@@ -35,6 +35,7 @@ from renyi.inference.permutation import (
 )
 from renyi.inference.permuted_blocks import Observed, permuted_together
 from renyi.inference.roy import log_sf, log_sf_of_many
+from renyi.inference.serial import check_order
 from renyi.pair import series, showing
 from renyi.pair.bases import columns_on, for_both, pair_of_bases
 from renyi.pair.prepare import DEFAULT_SETTINGS, Prepared, prepare, together
@@ -171,8 +172,7 @@ def independence_test(
         x, y = columns_on(place, x, y)
     (seed,) = random_features.seeds(rng, n_draws=1)
     pair = as_pair(x, y, missing=missing)
-    if order not in ("check", None):
-        raise must_be("order", "'check', or None for rows that have no order", order)
+    check_order(order)
     adjustment = Adjustment.of(detrend, period)
     if time is not None:
         _check_series(method, exchange)

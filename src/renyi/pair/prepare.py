@@ -82,15 +82,22 @@ def _moments(means: Array, dimension: int) -> tuple[Array, Array]:
     return means[:dimension], gram - np.outer(means[:dimension], means[:dimension])
 
 
-def prepare(column: Column, seed: Seed = FIXED_DRAW, /, settings: Settings = DEFAULT_SETTINGS) -> Prepared:
-    """A column on its own observed rows."""
+def prepare(
+    column: Column,
+    seed: Seed = FIXED_DRAW,
+    /,
+    settings: Settings = DEFAULT_SETTINGS,
+    *,
+    order: Index | None = None,
+) -> Prepared:
+    """A column on its own observed rows; of a number without gaps the order of its values may be known."""
     column = column.complete()
     if column.is_category:
         scales = category_scales(column.values)
         return Prepared(scales.basis, scales)
     projection = settings.projection(column, seed)
     if column.is_number:
-        copula = rank_column(column.values, projection)
+        copula = rank_column(column.values, projection, order)
         return Prepared(settings.of_rows(copula_basis(copula, projection)), number_scales(copula))
     basis = settings.of_rows(vector_basis(column.values, projection))
     return Prepared(basis, vector_scales(column.values, basis))

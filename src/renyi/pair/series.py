@@ -7,6 +7,7 @@ import numpy as np
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations, cross_products, largest_correlation
 from renyi.basis.nested import Scales
+from renyi.basis.orthonormal import standardised
 from renyi.basis.random_features import Seed
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.align import common_rows
@@ -213,9 +214,10 @@ def _standardised(column: Column) -> Array:
         numbers = np.asarray(values == np.bincount(values[known]).argmax(), dtype=np.float64)
     else:
         numbers = as_floats(values)
-    centred = np.where(known, numbers - numbers[known].mean(), 0.0)
-    size = float(np.sqrt(np.mean(centred[known] ** 2)))
-    return np.asarray(centred / size) if 0.0 < size < np.inf else np.zeros(len(centred))
+    found, own = np.zeros(len(numbers)), numbers[known]
+    if np.isfinite(own).all() and (own != own[0]).any():
+        found[known] = standardised(own) * np.sqrt(len(own))
+    return found
 
 
 def _is_key(column: Column, scales: Scales | None) -> bool:

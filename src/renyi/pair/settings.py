@@ -10,7 +10,7 @@ from renyi.basis.basis import Basis
 from renyi.basis.random_features import Frequencies, Projection, Seed
 from renyi.basis.ranks import joint_ranks
 from renyi.data.column import Column
-from renyi.errors import InputError, check_choice, check_integer, is_number, must_be
+from renyi.errors import InputError, check_choice, check_flag, check_integer, is_number, must_be
 
 Scale: TypeAlias = float | Literal["median"]
 Rng: TypeAlias = int | np.random.Generator | None
@@ -62,5 +62,4 @@ class Settings:
 def check_draws(repeats: Any, debias: Any, /) -> None:
     """Refuse what is no number of draws, or neither True nor False."""
     check_integer(repeats, "repeats")
-    if not isinstance(debias, (bool, np.bool_)):
-        raise must_be("debias", "True or False", debias)
+    check_flag(debias, "debias")

@@ -8,7 +8,7 @@ from renyi import __version__
 from renyi.change.result import Comparison
 from renyi.compute.arrays import Array
 from renyi.data.column import Column
-from renyi.errors import count
+from renyi.errors import check_text, count
 from renyi.report.summary import pvalue, rate, short
 
 SCHEMA = 1
@@ -57,6 +57,7 @@ def remarks(found: Comparison, /) -> list[str]:
 
 def document_of(found: Comparison, q: float, title: str, /) -> dict[str, Any]:
     """All that a page shows."""
+    check_text(title, "title")
     columns, pairs = found.ranked_columns(q), found.ranked_pairs(q)
     return {
         "schema": SCHEMA,

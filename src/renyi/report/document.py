@@ -12,7 +12,7 @@ from renyi import __version__
 from renyi.allpairs.column_group import Variable
 from renyi.allpairs.row_sample import sampled_rows
 from renyi.compute.arrays import Array, Index, Mask
-from renyi.errors import InputError, brief, check_integer
+from renyi.errors import InputError, are_several, brief, check_integer, check_text
 from renyi.report.clusters import orders
 from renyi.report.network import network_of
 from renyi.report.pictures import Lines, lines_of_pairs, pictures_of
@@ -40,7 +40,8 @@ class ReportOptions:
 
     def __post_init__(self) -> None:
         check_integer(self.rows, "rows", 0)
-        if isinstance(self.pairs, str) or not all(
+        check_text(self.title, "title")
+        if not are_several(self.pairs) or not all(
             isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in self.pairs
         ):
             raise InputError(f"pairs={brief(self.pairs)} are no pairs of columns: pass [('age', 'income'), ...]")

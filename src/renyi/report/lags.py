@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from renyi import __version__
-from renyi.errors import count
+from renyi.errors import check_text, count
 from renyi.report.summary import rate, short
 from renyi.series.result import Lags
 
@@ -78,6 +78,7 @@ def record_of(found: Lags, q: float, top: int | None, /) -> dict[str, Any]:
 
 def document_of(found: Lags, q: float, title: str, /) -> dict[str, Any]:
     """All that a page shows."""
+    check_text(title, "title")
     ranked = found.ranked(q)
     return {
         "schema": SCHEMA,

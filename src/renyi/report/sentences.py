@@ -37,7 +37,7 @@ def drawn_from(result: Result, /) -> list[str]:
     if n_drawn == result.n_rows:
         return []
     return [
-        f"Pictures are drawn from {count(n_drawn, 'row')}, a uniform sample of all {result.n_rows:,}; numbers are from "
+        f"Pictures are drawn from {count(n_drawn, 'row')}, a random sample of all {result.n_rows:,}; numbers are from "
         "all rows."
     ]
 
@@ -72,23 +72,24 @@ def _what_was_found(result: Result, q: float) -> list[str]:
     """How many dependences at which rate, and how many of them are not linear."""
     edges = result.edges
     if not edges.has_null:
-        return [f"The {count(len(edges), 'pair')} are ranked by {edges.measure}, which comes without a test."]
+        are = "is" if len(edges) == 1 else "are"
+        return [f"{count(len(edges), 'pair')} {are} ranked by {edges.measure}, which has no test."]
     tests, found = count(result.n_tests, "pair"), result.n_found(q)
     if not found:
         return [f"Of {tests} tested, none shows a dependence at a false discovery rate of {rate(q)}."]
     said = [
         f"Of {tests} tested, {count(found, 'dependence')} {'is' if found == 1 else 'are'} found at a false discovery "
-        f"rate of {rate(q)}: about that share of the findings may be due to chance."
+        f"rate of {rate(q)}: at most that share of the findings is expected to be due to chance."
     ]
     if edges.measure == "rdc":
         n_missed = int(np.count_nonzero(missed(result, q=q)))
         if n_missed:
             said.append(
-                f"{n_missed:,} of these would have been missed by linear coefficients: Pearson's and Spearman's see "
+                f"{n_missed:,} of these would have been missed by linear coefficients: Pearson's and Spearman's show "
                 f"less than half of what is there. {'It is' if n_missed == 1 else 'They are'} marked with a diamond."
             )
         elif np.isfinite(edges.pearson).any():
-            said.append("Linear coefficients see at least half of each of these that they can be computed for.")
+            said.append("Where linear coefficients exist, they show at least half of each of these dependences.")
     return said
 
 
@@ -103,6 +104,6 @@ def _strongest(result: Result, q: float) -> list[str]:
         named.append(f"{short(line.x)}{'' if by_target else f' with {short(line.y)}'} ({value})")
     told_once = {"=": "Columns that are nearly the same", "~": "Categories that all agree in some level"}
     signs = {line.sign for line in lines} if not by_target else set()
-    aside = "".join(f" {who} are told once here." for sign, who in told_once.items() if sign in signs)
+    aside = "".join(f" {who} are listed once." for sign, who in told_once.items() if sign in signs)
     order = f" Pairs are {ranking(result)}." if ranking(result) else ""
     return [f"Strongest ({called(result)}): {'; '.join(named)}.{aside}{order}"]

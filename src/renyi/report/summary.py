@@ -149,7 +149,7 @@ def notes_of(result: Result, /) -> list[str]:
 def ranking(result: Result, /) -> str:
     """What comes first, where that is not the number that is shown; empty for other measures."""
     return (
-        "ranked by what the strength is at least, given how many rows carry it" if result.edges.measure == "rdc" else ""
+        "ranked by a lower bound of the strength, lower if few rows carry it" if result.edges.measure == "rdc" else ""
     )
 
 

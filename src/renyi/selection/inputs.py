@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from renyi.compute.arrays import Mask, columns_of_tensor, in_memory
 from renyi.data.column import Column
 from renyi.data.exact import RoundingError, exact_array, is_wide
+from renyi.data.frames import read_cells
 from renyi.data.table import as_table, names_of
 from renyi.data.types import Cause, Override, SkipError, pool
 from renyi.errors import InputError, check_choice, count
@@ -25,7 +26,10 @@ def is_frame(data: Any, /) -> bool:
     """Whether this is a frame of pandas or Polars, whose columns know their types."""
     import narwhals.stable.v2 as nw
 
-    return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame)
+    try:
+        return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame)
+    except Exception as error:  # as where columns have the same name
+        raise InputError(f"X cannot be read as a table: {error}") from error
 
 
 def read_features(data: Any, categorical: Categorical, /) -> tuple[list[str], dict[int, Column], dict[str, str]]:
@@ -107,10 +111,19 @@ def _no_categories(data: Any, names: list[str]) -> dict[str, Override]:
 
 
 def with_labels(y: Any, /) -> Any:
-    """A target of a categorical type as text, since its labels may be numbers; any other as it is."""
+    """A target of a categorical type as text, since its labels may be numbers, and whole numbers of 128 bits as such.
+
+    Any other is left as it is.
+    """
     import narwhals.stable.v2 as nw
 
     series = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series) and isinstance(series.dtype, (nw.Int128, nw.UInt128)):
+        try:
+            cells, missing, _ = read_cells(series)
+        except RoundingError as error:
+            raise InputError(f"y {error}") from error
+        return cells if missing is None else np.where(missing, np.nan, cells)
     if not isinstance(series, nw.Series) or not isinstance(series.dtype, (nw.Categorical, nw.Enum)):
         return y
     return y if series.is_null().any() else np.array([str(label) for label in series.to_list()])
@@ -135,14 +148,17 @@ def read_target(y: NDArray[Any], kind: TargetKind, /) -> Column:
                 "target_type='number' and y holds labels: pass numbers, or target_type='category'"
             ) from error
     if not is_text and kind != "category":
+        if y.dtype.kind not in "iufMm":
+            raise InputError(f"y has the type {y.dtype}, which has no order: pass numbers, or labels as text")
         values = np.asarray(y, dtype=np.float64)
         if y.dtype.kind in "iu" and is_wide(values):
             values = y
-        if not np.ptp(values, axis=0).any():
+        varies = (values != values[:1]).any(axis=0)
+        if not varies.any():
             raise InputError(
                 f"y is constant (always {values.ravel()[0]:g}): nothing can depend on it, pass one that varies"
             )
-        values = values[:, np.ptp(values, axis=0) != 0] if values.ndim == 2 else values
+        values = values[:, varies] if values.ndim == 2 else values
         if values.ndim == 2 and values.shape[1] == 1:
             values = values[:, 0]
         return Column("y", "number" if values.ndim == 1 else "vector", values)

@@ -31,7 +31,7 @@ def lags(
     memory: str | int = DEFAULT_MEMORY,
     progress: bool = False,
 ) -> Lags:
-    """Dependence of series at every lag: which column leads which, by how many rows, and how sure that is.
+    """Dependence of time series at every lag: which column leads which, by how many rows, and how certain that is.
 
     All pairs of columns, or every column against a target, or two columns. P-values take into account what series
     remember of their own past, and that the strongest of many lags is looked at.

@@ -1,5 +1,6 @@
 """What estimators are called with: checked data, threads, seeds."""
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,10 +10,24 @@ from sklearn.utils.validation import check_array, check_consistent_length, valid
 from renyi.compute.arrays import in_memory, is_matrix_of_floats
 from renyi.compute.devices import as_numbers
 from renyi.compute.threads import available_cores
+from renyi.data.files.streams import first_line
+from renyi.data.reader import without_masked
 from renyi.errors import InputError, is_integer, must_be
 from renyi.selection.inputs import is_frame, with_labels
 
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+
+
+def checked_by(check: Callable[..., Any], *data: Any, **settings: Any) -> Any:
+    """What a check of scikit-learn makes of data; refusals of libraries that it asks are in words of ours."""
+    # Its sums tell whether numbers are finite, and may pass the range of floats.
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            return check(*map(without_masked, data), **settings)
+        except (TypeError, ValueError):  # its own
+            raise
+        except Exception as error:
+            raise InputError(f"the data cannot be read ({first_line(error)}): pass numbers or a frame") from error
 
 
 def checked(estimator: Any, X: Any, y: Any, device: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803
@@ -24,10 +39,11 @@ def checked(estimator: Any, X: Any, y: Any, device: Any) -> tuple[Any, NDArray[A
         X = as_numbers(X, device)  # noqa: N806
     elif not is_frame(X):
         X = as_array(X, "X")  # noqa: N806
-        X, y = validate_data(estimator, X, y, multi_output=True, ensure_all_finite="allow-nan", ensure_min_samples=2)  # noqa: N806
+        gaps: dict[str, Any] = {"ensure_all_finite": "allow-nan", "ensure_min_samples": 2}
+        X, y = checked_by(validate_data, estimator, X, y, multi_output=True, **gaps)  # noqa: N806
         return (X if device is None else as_numbers(X, device)), np.asarray(y)
-    validate_data(estimator, X, y, skip_check_array=True)
-    y = check_array(y, ensure_2d=False, dtype=None, input_name="y", ensure_min_samples=2)
+    checked_by(validate_data, estimator, X, y, skip_check_array=True)
+    y = checked_by(check_array, y, ensure_2d=False, dtype=None, input_name="y", ensure_min_samples=2)
     check_consistent_length(X, y)
     return X, y
 

@@ -14,23 +14,23 @@ from renyi.change.sampling import in_memory
 from renyi.data.types import MAX_LEVELS, check_max_levels
 from renyi.inference.false_discovery import Correction
 from renyi.selection.inputs import is_frame
-from renyi.sklearn.arguments import as_array
+from renyi.sklearn.arguments import as_array, checked_by
 from renyi.tables.batches import is_out_of_core
 from renyi.tables.budget import DEFAULT_MEMORY
 
 
 class ChangeDetector(BaseEstimator):  # type: ignore[misc]
-    """What changed since a reference: columns, and the dependences of pairs, as `renyi.compare` has it.
+    """Watch for change: compare new tables with a reference, as `renyi.compare` does, without keeping its rows.
 
-    What is fitted is small and has no row: cells of every column with how many rows they have, the names of levels, and
-    sums over rows of products of functions of all pairs. It pickles, so that a model can carry it along.
+    The fitted reference is small and contains no rows: counts of rows in cells of every column, names of levels, and
+    sums over rows of products of functions of all pairs. It can be pickled and stored with a model.
 
     Parameters
     ----------
     types : dict, optional
-        Types of columns that the rules would not see, as in `renyi.matrix`.
+        Types of columns, where the automatic ones are not wanted, as in `renyi.matrix`.
     max_levels : int, default 2000
-        Levels of a category to tell apart at most.
+        Most levels of a category to keep.
     correction : {"bh", "by"}, default "bh"
         What q-values are adjusted by, as in `renyi.matrix`.
     memory : str or int, default "1GB"
@@ -143,12 +143,11 @@ class ChangeDetector(BaseEstimator):  # type: ignore[misc]
         if is_frame(X) and not is_sparse:
             # Columns that are gone later, or new, are a finding and no error.
             if is_first:
-                validate_data(self, X, skip_check_array=True)
+                checked_by(validate_data, self, X, skip_check_array=True)
             return X, ""
         least = 2 if is_first else 1
-        return validate_data(
-            self, as_array(X, "X"), reset=is_first, ensure_all_finite="allow-nan", ensure_min_samples=least, dtype=None
-        ), ""
+        settings = {"reset": is_first, "ensure_all_finite": "allow-nan", "ensure_min_samples": least, "dtype": None}
+        return checked_by(validate_data, self, as_array(X, "X"), **settings), ""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,18 +12,18 @@ from renyi.compute.arrays import Array
 from renyi.data.column import Column
 from renyi.errors import InputError, check_integer
 from renyi.pair.settings import MOST_PROJECTIONS, Settings
-from renyi.sklearn.arguments import RandomState, seed_of
+from renyi.sklearn.arguments import RandomState, checked_by, seed_of
 
 
 class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Ranks of the features to random sines and cosines, learned on training rows and served to new ones.
+    """Random sines and cosines of the ranks of features, which make a linear model non-linear.
 
-    A linear model after it is a fast non-linear one that knows no units: increasing maps of a feature change nothing.
+    Ranks are learned on the training rows. Increasing maps of a feature change nothing, so units do not matter.
 
     Parameters
     ----------
     n_components : int, default 200
-        Columns that come out: a sine and a cosine of half as many random projections.
+        Number of columns of the output: a sine and a cosine of half as many random projections.
     s : float, default 3.0
         Standard deviation of the frequencies, as in `renyi.rdc`: the larger, the rougher.
     frequencies : {"auto", "normal", "orthogonal", "fastfood"}, default "auto"
@@ -84,7 +84,7 @@ class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         RandomCopulaFeatures
             Itself.
         """
-        X = validate_data(self, X, dtype=np.float64)  # noqa: N806
+        X = checked_by(validate_data, self, X, dtype=np.float64)  # noqa: N806
         check_integer(self.n_components, "n_components", 1, 2 * MOST_PROJECTIONS)
         settings = Settings(-(-self.n_components // 2), self.s, self.frequencies)
         if isinstance(self.s, str):
@@ -113,7 +113,7 @@ class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)  # noqa: N806
+        X = checked_by(validate_data, self, X, dtype=np.float64, reset=False)  # noqa: N806
         ranks = np.empty(X.shape)
         for j, (values, known) in enumerate(zip(self.values_, self.ranks_, strict=True)):
             ranks[:, j] = np.concatenate(([0.0], known))[np.searchsorted(values, X[:, j], side="right")]

@@ -19,6 +19,7 @@ from renyi.compute.devices import as_torch, device_of, relieved
 from renyi.data.column import Column
 from renyi.data.seasons import Detrend
 from renyi.errors import CalibrationWarning, InputError, count, is_integer, is_number, must_be
+from renyi.inference.serial import check_order
 from renyi.pair import series
 from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, Criterion, Step, forward
@@ -26,7 +27,7 @@ from renyi.selection.gain import Gains
 from renyi.selection.inputs import Categorical, TargetKind, is_frame, read_features, read_target, with_labels
 from renyi.selection.series import GainsInTime
 from renyi.selection.setwise import Setwise
-from renyi.sklearn.arguments import RandomState, as_array, checked, n_threads_of, seed_of
+from renyi.sklearn.arguments import RandomState, as_array, checked, checked_by, n_threads_of, seed_of
 from renyi.sklearn.in_time import FeaturesInRows, design_of, in_time
 from renyi.tables.api import matrix
 
@@ -38,7 +39,7 @@ _REMEDY = "pass time=True where rows are in order of time"
 
 
 class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A set of features on which the target depends together, chosen one after the other until none adds anything.
+    """Choose features on which the target depends together, one after another, until none adds anything.
 
     Each step takes the feature that adds most to those already chosen: functions of it, alone and multiplied with
     functions of the chosen, against what functions of the chosen leave of the target. Where no single feature adds
@@ -202,8 +203,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         X, y = checked(self, X, as_array(y, "y"), device)  # noqa: N806
         if not isinstance(self.alpha, Real) or not 0.0 < self.alpha < 1.0:
             raise must_be("alpha", "a number between 0 and 1", self.alpha)
-        if self.order not in ("check", None):
-            raise must_be("order", "'check', or None for rows that have no order", self.order)
+        check_order(self.order)
         names, columns, self.skipped_ = read_features(X, self.categorical_features)
         rows = self._rows(X, names, columns, read_target(y, self.target_type), device)
         places, most = list(rows.columns), self._most(len(names), len(rows.columns))
@@ -361,7 +361,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
 
 
 def rdc_score(X: Any, y: Any, *, target_type: TargetKind = "auto") -> tuple[Array, Array]:  # noqa: N803
-    """A score and a p-value for every feature on its own, for `SelectKBest`, `SelectFdr` and the like.
+    """A score and a p-value for every single feature, for `SelectKBest`, `SelectFdr` and similar selectors.
 
     Parameters
     ----------
@@ -388,9 +388,9 @@ def rdc_score(X: Any, y: Any, *, target_type: TargetKind = "auto") -> tuple[Arra
     >>> SelectKBest(rdc_score, k=1).fit(X, X[:, 2] ** 2).get_support(indices=True)
     array([2])
     """
-    y = check_array(with_labels(y), ensure_2d=False, dtype=None, input_name="y")
+    y = checked_by(check_array, with_labels(y), ensure_2d=False, dtype=None, input_name="y")
     if not is_frame(X):
-        X = check_array(X, ensure_all_finite="allow-nan", ensure_min_samples=2)  # noqa: N806
+        X = checked_by(check_array, X, ensure_all_finite="allow-nan", ensure_min_samples=2)  # noqa: N806
     check_consistent_length(X, y)
     names, columns, _ = read_features(X, "from_dtype")
     scores, pvalues = np.full(len(names), np.nan), np.ones(len(names))

@@ -7,6 +7,8 @@ from functools import reduce
 from operator import add
 from typing import Any, Literal
 
+import numpy as np
+
 from renyi.allpairs.compare import PERMUTATIONS
 from renyi.allpairs.edges import Edges
 from renyi.allpairs.row_sample import SAMPLE, check_sample
@@ -24,8 +26,9 @@ from renyi.data.align import Missing
 from renyi.data.notes import Notes
 from renyi.data.table import Table, too_few_rows
 from renyi.data.types import MAX_LEVELS, check_max_levels
-from renyi.errors import InputError, check_choice, count, must_be
+from renyi.errors import InputError, are_several, check_choice, count, must_be
 from renyi.inference.false_discovery import Correction
+from renyi.inference.serial import check_order
 from renyi.tables.budget import DEFAULT_MEMORY, bytes_of, capacity
 from renyi.tables.decided import Decided
 from renyi.tables.dependence_matrix import DependenceMatrix
@@ -52,11 +55,13 @@ def measure_of(measure: Any, /) -> Measure[Any]:
 
 def _folded(plan: VectorPlan | Plan, rows: Rows) -> Any:
     """What a plan makes of a batch, a piece at a time."""
-    return reduce(add, (plan.fold(piece.parts) for piece in rows.pieces(plan.rows_at_once)))
+    # Other values than those of the first pass may be beyond all bounds; the counts tell of them in the end.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return reduce(add, (plan.fold(piece.parts) for piece in rows.pieces(plan.rows_at_once)))
 
 
 class Accumulator:
-    """Dependence of all columns of a table whose rows come in batches, from wherever they are.
+    """Dependence of all columns of a table whose rows are fed in batches, from any source.
 
     Two passes over the rows: the first counts values, from which types and grids are decided; the second adds up
     products on these grids. Where there are vectors one more pass between these finds their functions: what
@@ -132,8 +137,7 @@ class Accumulator:
             raise InputError(f"measure={measure!s} is not taken over batches, only the RDC is: load the table for it")
         self._settings = by.features
         self._settings.scalar_projection(2, FIXED_DRAW)
-        if order not in ("check", None):
-            raise must_be("order", "'check', or None for rows that have no order", order)
+        check_order(order)
         self._missing, self._correction, self._looks_at_order = missing, correction, order is not None
         self._asked = Asked.of(target, others, types, vectors)
         self._max_levels = check_max_levels(max_levels)
@@ -214,6 +218,8 @@ class Accumulator:
 
     def folded(self, batches: Iterable[Any], /) -> Iterator[Any]:
         """Update with batches, in several threads after the first pass; they come back as they are done."""
+        if not are_several(batches):
+            raise must_be("batches", "several batches of rows", batches)
         plan = self._plan
         if plan is None:
             for batch in ahead(iter(batches)):
@@ -250,6 +256,9 @@ class Accumulator:
 
     def merge(self, other: "Accumulator", /) -> None:
         """Add what another accumulator of other rows of the same table has seen, in the same pass."""
+        self._check_alike(other)
+        if other is self:
+            raise InputError("an accumulator cannot be merged with itself: its rows would count twice")
         if type(self._plan) is not type(other._plan):
             raise InputError("one accumulator is in its first pass and the other in its second: merge like with like")
         if other._roles is None:
@@ -273,6 +282,17 @@ class Accumulator:
         self._notes.absorb(other._notes)
         for key, stats in self._columns.items():
             stats.merge(other._columns[key])  # type: ignore[arg-type]  # of the same kind
+
+    def _check_alike(self, other: Any) -> None:
+        """Refuse what is no accumulator, and one that was asked for something else."""
+        if not isinstance(other, Accumulator):
+            raise must_be("other", "an Accumulator", other)
+        asked, of_other = ((one._asked, one._settings, one._missing, one._max_levels) for one in (self, other))
+        if asked != of_other:
+            raise InputError(
+                "the accumulators were made with other settings (target, others, types, vectors, measure, missing or "
+                "max_levels): make all of them alike"
+            )
 
     def empty(self) -> "Accumulator":
         """One that has seen nothing yet, in the same pass over the same table."""
@@ -386,8 +406,14 @@ class Accumulator:
                 "with all batches again"
             )
         parts = (self, *others)
-        if {k for part in parts for k in part._blocks} != set(range(self._plan.n_tiles)):
-            raise InputError("the passes over some pairs are lacking: pass the others that second_passes() gave")
+        for part in others:
+            self._check_alike(part)
+        blocks = sorted(k for part in parts for k in part._blocks)
+        if blocks != list(range(self._plan.n_tiles)):
+            raise InputError(
+                "the passes over some pairs are lacking, or come twice: pass the others that second_passes() gave, "
+                "each once"
+            )
         edges = Edges.joined([part.edges() for part in parts])
         table, other = self.tables
         table = replace(table, notes=Notes((*table.notes.sentences(), *self.notes_on_order(*others))))

@@ -54,9 +54,9 @@ def matrix(
     device: Any = None,
     progress: bool = False,
 ) -> DependenceMatrix:
-    """Every pair of columns of a table: how strongly they depend on each other, from 0 to 1, and how sure that is.
+    """How strongly every pair of columns of a table depends on each other, from 0 to 1, and how certain that is.
 
-    Like `df.corr()`, for dependence of any form and columns of any type. Columns that say nothing (constant, empty,
+    Like `df.corr()`, but for dependence of any form and columns of any type. Columns that say nothing (constant, empty,
     identifiers) are left out and named in `.skipped`. Rows are taken as independent of one another: pass `time` or
     `groups` where they are not.
 
@@ -175,7 +175,7 @@ def pairs(
     device: Any = None,
     progress: bool = False,
 ) -> Pairs:
-    """The strongest pairs of columns, of a table too wide for a matrix.
+    """The strongest pairs of columns of a table that is too wide for a matrix.
 
     All pairs are looked at, ranked as by `renyi.matrix`, and only the strongest are kept. Their q-values count every
     test that was made. Rows are taken as independent of one another: pass `time` or `groups` where they are not.
@@ -219,10 +219,10 @@ def pairs(
       x  y  strength  trend       p       q    n
       x  y     0.965         4e-171  1e-170  500  nonlinear
     """
-    if correction == "holm":
-        raise InputError("correction='holm' needs all p-values at once: pass 'bh', 'by' or 'bonferroni'")
     design = Design(time, groups, exchange, Adjustment.of(detrend, period), order)
     asked = Question(measure, missing, types, vectors, max_levels, correction, memory, 0, progress, design)
+    if correction == "holm":
+        raise InputError("correction='holm' needs all p-values at once: pass 'bh', 'by' or 'bonferroni'")
     if top is not None:
         check_integer(top, "top")
     by = asked.by
@@ -269,7 +269,7 @@ def screen(
     device: Any = None,
     progress: bool = False,
 ) -> Screening:
-    """Every column of a table against one target, strongest first: how strong the dependence, and how sure.
+    """How strongly every column of a table depends on one target, strongest first, and how certain that is.
 
     Rows are taken as independent of one another: pass `time` or `groups` where they are not.
 

@@ -1,6 +1,6 @@
 """What is asked of a table, checked: the measure, two tables side by side, targets by their names."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -12,7 +12,7 @@ from renyi.data.column import Column
 from renyi.data.notes import Notes
 from renyi.data.table import Table, as_table, check_known, checked_overrides, names_of, too_few_columns
 from renyi.data.types import Override, check_max_levels
-from renyi.errors import InputError, check_choice
+from renyi.errors import InputError, are_several, check_choice, must_be
 from renyi.inference.false_discovery import Correction
 from renyi.tables.accumulator import measure_of
 from renyi.tables.dependent_rows import Design
@@ -139,6 +139,8 @@ def holds_values(target: Any, known: Sequence[str]) -> bool:
     """Whether a target is a column of its own, and no name or list of names of a table's columns."""
     if isinstance(target, Column) or not isinstance(target, Sized) or isinstance(target, (str, bytes)):
         return isinstance(target, Column)
+    if getattr(target, "shape", None) == ():
+        raise must_be("target", "a name, several, or a value for every row", target)
     if len(target) > len(known):
         return True
     return hasattr(target, "__array__") and not {str(name) for name in target} <= set(known)  # type: ignore[attr-defined]
@@ -193,7 +195,7 @@ def _beside_values(table: Any, target: Any, types: Types, vectors: Vectors, *, m
 
 def listed(names: Any, known: Sequence[str]) -> list[str]:
     """One name or several, as text, since that is what the table has; a tuple may be a name itself."""
-    is_one = isinstance(names, (str, bytes)) or not isinstance(names, Iterable) or str(names) in known
+    is_one = not are_several(names) or str(names) in known
     return [str(name) for name in ([names] if is_one else names)]
 
 

@@ -23,7 +23,7 @@ def bytes_of(memory: Any, /) -> int:
     found = re.fullmatch(r"\s*([\d.]+)\s*([KMGT]?)i?B?\s*", str(memory), re.IGNORECASE)
     try:
         size = int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
-    except ValueError:
+    except (ValueError, OverflowError):
         size = 0
     if size < 1 or isinstance(memory, bool):
         raise InputError(f"memory={brief(memory)} is no amount of memory: pass bytes, or text such as '2GB' or '500MB'")

@@ -17,12 +17,13 @@ from renyi.compute.progress import watched
 from renyi.compute.threads import stream
 from renyi.data.align import Missing, check_indexes, common_rows, group_codes
 from renyi.data.seasons import NOTHING, Adjustment
-from renyi.data.table import Table, check_known, parts_of
+from renyi.data.table import Table, check_known, checked_types, parts_of
 from renyi.data.time import Timeline, timeline
 from renyi.errors import InputError, check_choice, must_be
 from renyi.inference.debias import lower_end, plain_rows, strengths
 from renyi.inference.multiscale import block_roots
 from renyi.inference.permutation import Exchange, Groups
+from renyi.inference.serial import check_order
 from renyi.inference.shifts import Shifts
 from renyi.pair import series
 from renyi.pair.independence import on_every_scale
@@ -47,8 +48,7 @@ class Design:
 
     def __post_init__(self) -> None:
         check_choice(self.exchange, Exchange, "exchange")
-        if self.order not in ("check", None):
-            raise must_be("order", "'check', or None for rows that have no order", self.order)
+        check_order(self.order)
         if self.time is False:
             raise must_be("time", "True for rows in order, the name of a column, or a stamp for each row", self.time)
         if self.adjustment and self.time is None:
@@ -96,7 +96,11 @@ class Design:
             check_known(name, parts, "the table", role)
         why = {"time": "rows are in the order of it", "groups": "it says which rows belong together"}
         found = replace(self, **{role: parts[name] for role, name in named.items()})
-        return found, {**(types or {}), **dict.fromkeys(named.values(), "skip")}, {n: why[r] for r, n in named.items()}
+        return (
+            found,
+            {**checked_types(types), **dict.fromkeys(named.values(), "skip")},
+            {n: why[r] for r, n in named.items()},
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from renyi.compute.arrays import Index
-from renyi.errors import InputError, brief
+from renyi.errors import InputError, brief, check_flag
 from renyi.tables.dependence import Dependence, dependence_of
 from renyi.tables.result import Fold, TableResult
 
@@ -25,7 +25,7 @@ class Folding(TableResult):
         if not isinstance(names, tuple) or len(names) != 2:
             raise InputError(f"found[{brief(names)}] is no pair of columns: write found['age', 'income']")
         sides = self.names, self.names if self.other_names is None else self.other_names
-        x, y = names
+        x, y = map(str, names)
         if (x not in sides[0] or y not in sides[1]) and y in sides[0] and x in sides[1]:
             x, y = y, x
         for name, side in zip((x, y), sides, strict=True):
@@ -67,6 +67,7 @@ class Folding(TableResult):
             it, counted from 0; mostly empty); folded also `stands_for`, the number of pairs that a row stands for.
         """
         ranked = self._found(n, fdr)
+        check_flag(fold, "fold")
         if not fold:
             return self._frame(ranked[:n])
         lines = self.folded(ranked)[: int(n)]

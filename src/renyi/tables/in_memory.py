@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from renyi.allpairs.few_rows import FewRows
 from renyi.allpairs.masked_moments import distinct_masks
 from renyi.allpairs.tiles import groups, shared_tiles
 from renyi.coefficients.rdc import Rdc
+from renyi.compute.arrays import Index
 from renyi.compute.progress import watched
+from renyi.compute.sorting import orders
 from renyi.compute.threads import stream
 from renyi.data.column import Column
 from renyi.data.notes import Notes
@@ -42,8 +45,8 @@ from renyi.tables.arguments import (
 from renyi.tables.by_measure import measured
 from renyi.tables.dependent_rows import RowsTogether, note_on_order, rows_together
 
-# Short columns are prepared one after the other, since threads would wait for the interpreter, and for one another;
-# those with gaps take longer, as they have functions of their own.
+# Short columns are prepared one after the other, since threads would wait for the interpreter, and for one another, all
+# but for the sorting; those with gaps take longer, as they have functions of their own.
 _SHORT_COLUMN, _SHORT_WITH_GAPS, _ROWS_AT_ONCE = 2**14, 2**11, 2**17
 
 
@@ -146,8 +149,8 @@ class TableInMemory:
         """Columns, prepared for the RDC with its settings."""
         settings = self._asked.by.features or DEFAULT_SETTINGS
 
-        def variable(column: Column) -> Variable:
-            found = prepare(column, settings=settings)
+        def variable(column: Column, order: Index | None = None) -> Variable:
+            found = prepare(column, settings=settings, order=order)
             check_basis(column, found.basis)
             return Variable(column, ready(found), settings=settings)
 
@@ -157,9 +160,13 @@ class TableInMemory:
         )
         n_rows, has_gaps = len(columns[0]), any(column.missing is not None for column in columns)
         are_short = n_rows < (_SHORT_WITH_GAPS if has_gaps else _SHORT_COLUMN)
-        at_once = len(columns) if are_short else max(1, _ROWS_AT_ONCE // n_rows)
-        made = stream(variable, [columns[k] for k in order], at_once=at_once)
-        shown = self._asked.progress
+        at_once, shown = max(1, _ROWS_AT_ONCE // n_rows), self._asked.progress
+        in_turn = [columns[k] for k in order]
+        made = (
+            map(variable, in_turn, _orders(in_turn, at_once))
+            if are_short
+            else stream(variable, in_turn, at_once=at_once)
+        )
         found = dict(zip(order, watched(made, len(columns), "Preparing columns", shown=shown), strict=True))
         return [found[k] for k in range(len(columns))]
 
@@ -194,6 +201,21 @@ class TableInMemory:
 
     def _watched(self, work: Sequence[Callable[[], FoundPairs]], title: str) -> Iterator[FoundPairs]:
         return watched(stream(_done, work), len(work), title, shown=self._asked.progress)
+
+
+def _orders(columns: Sequence[Column], at_once: int) -> Iterator[Index | None]:
+    """What sorts each of the columns; those that are alike are sorted some at once, in threads that need no turns."""
+
+    def is_plain(column: Column) -> bool:
+        return column.is_number and column.missing is None and column.values.dtype.kind not in "Mm"
+
+    def found(some: Sequence[Column]) -> Sequence[Index | None]:
+        return list(orders([column.values for column in some])) if is_plain(some[0]) else [None] * len(some)
+
+    alike = [list(some) for _, some in groupby(columns, lambda column: is_plain(column) and column.values.dtype)]
+    work = [some[k : k + at_once] for some in alike for k in range(0, len(some), at_once)]
+    for part in stream(found, work, at_once=len(work) if len(columns) * len(columns[0]) < _ROWS_AT_ONCE else 1):
+        yield from part
 
 
 def _done(work: Callable[[], FoundPairs]) -> FoundPairs:

@@ -271,7 +271,7 @@ class TableResult(showing.Record):
 
     def _check_compared(self, name: Any, names: Sequence[str]) -> None:
         """Refuse what is no name of a column that was compared, with the reason or with names that come close."""
-        if name not in names and name in self.skipped:
+        if str(name) not in names and str(name) in self.skipped:
             raise InputError(f"{name!r} was left out: {self.skipped[name]}")
         check_known(str(name), names, "the result", "found[...]")
 

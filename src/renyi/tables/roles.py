@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from renyi.data.table import check_known, checked_overrides, checked_types, checked_vectors
+from renyi.data.table import check_known, checked_overrides, checked_types, checked_vectors, named_vectors
 from renyi.data.types import Override
-from renyi.errors import InputError, difference
+from renyi.errors import InputError, are_several, difference, must_be
 from renyi.tables.rows import Rows
 
 
@@ -41,14 +41,14 @@ class Roles:
         return [rows.parts[own] for own in self.columns[key]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Asked:
     """What the user asks for, by names: a target, partners of all other columns, types, and vectors."""
 
     target: tuple[str, ...] | None
     others: tuple[str, ...] | None
     types: dict[str, Override]
-    vectors: Any
+    vectors: dict[str, list[str]]
 
     @classmethod
     def of(cls, target: Any, others: Any, types: Any, vectors: Any, /) -> "Asked":
@@ -56,12 +56,11 @@ class Asked:
         if target is not None and others is not None:
             raise InputError("target and others both say what columns are compared with: leave one of them out")
         goal, partners = (
-            None if names is None else (names,) if isinstance(names, str) else tuple(map(str, names))
-            for names in (target, others)
+            None if names is None else _names(names, role) for names, role in ((target, "target"), (others, "others"))
         )
         if goal == ():
             raise InputError("target names no column: pass one, or several as a vector")
-        return cls(goal, partners, checked_types(types), vectors)
+        return cls(goal, partners, checked_types(types), named_vectors(vectors))
 
     @property
     def goal(self) -> str | None:
@@ -100,6 +99,15 @@ class Asked:
             partners, of_partners = _joined(known, checked_vectors(here, called, argument), columns)
             columns, names = columns | partners, names | of_partners
         return Roles(tuple(rows.parts), columns, names, frozenset(partners), rows.others)
+
+
+def _names(names: Any, role: str) -> tuple[str, ...]:
+    """One name of a column or several, as text."""
+    if isinstance(names, str):
+        return (names,)
+    if not are_several(names):
+        raise must_be(role, "the name of a column, or several", names)
+    return tuple(map(str, names))
 
 
 def _joined(

@@ -66,7 +66,7 @@ class Screening(TableResult):
         if isinstance(name, tuple) and self.target in name and len(name) == 2:
             name = name[0] if name[1] == self.target else name[1]
         self._check_compared(name, names)
-        return dependence_of(self, names.index(name), self.given)
+        return dependence_of(self, names.index(str(name)), self.given)
 
     def to_frame(self, what: Shown = "strength", /) -> Any:
         """One number of every column as a frame of one column, strongest first; `to_long` has all numbers.

@@ -140,7 +140,7 @@ def test_search_sort_filter_and_pages(visit, report):
     page.fill("#search", "noise 1")
     until(page, "document.querySelectorAll('#table tbody tr').length === 10")
     page.fill("#search", "nothing of the kind")
-    until(page, "document.getElementById('shown').textContent === 'No pair fits.'")
+    until(page, "document.getElementById('shown').textContent === 'No pair matches.'")
     page.fill("#search", "")
     until(page, "document.querySelectorAll('#table tbody tr').length === 50")
     page.check("#only-missed")
@@ -477,7 +477,7 @@ def test_pictures_of_a_sample_say_so(visit, folder):
     batches = [{name: cells[start : start + 2000] for name, cells in table.items()} for start in (0, 2000, 4000)]
     path = matrix(batches, sample=1500).report(folder / "sample.html")
     page = visit(path)
-    assert "Pictures are drawn from 1,500 rows, a uniform sample of all 6,000" in page.locator("#summary").inner_text()
+    assert "Pictures are drawn from 1,500 rows, a random sample of all 6,000" in page.locator("#summary").inner_text()
     strong, weak = (visit(path, f"#pair={names}").locator("dialog[open]") for names in ("x,square", "x,weak"))
     drawn = "The pictures show 1,500 rows, drawn at random from 6,000; the numbers above are from all."
     strong.locator("figure").nth(4).wait_for()

@@ -123,11 +123,8 @@ def _neighbour_sums(side: Ranked, /) -> Iterator[tuple[int, Array]]:
     made: dict[tuple[int, bool], Array] = {}  # most columns share their cells
     for places in in_parts(list(counts), max(1, _NUMBERS_AT_ONCE // max(side.codes.shape[1], 1))):
         keys = [(id(bases[k]), side.variables[k].column.is_category) for k in places]
-        made |= {
-            key: of_cells(in_memory(counts[k]), is_category=key[1])
-            for k, key in zip(places, keys, strict=True)
-            if key not in made
-        }
+        new = {key: k for k, key in zip(places, keys, strict=True) if key not in made}
+        made |= {key: of_cells(in_memory(counts[k]), is_category=key[1]) for key, k in new.items()}
         of_key = {key: row for row, key in enumerate(dict.fromkeys(keys))}
         rows = [of_key[key] for key in keys]
         tables = np.zeros((len(of_key), max(len(made[key]) for key in of_key)))
@@ -172,7 +169,8 @@ def _with_others(table: OnDevice, there: Ranked, settings: Settings, sample: int
     place = {column.name: k for k, column in enumerate(table.table.columns)}
     order = sorted(range(len(variables)), key=lambda k: place[variables[k].column.name])
     every = torch.cat((there.codes, torch.stack(codes).to(home)))[order]
-    floats = torch.cat((numbers.double(), torch.stack(values).to(home)))[order]
+    # Codes and numbers may be at different places: either stays in memory where the device has little room for it.
+    floats = torch.cat((numbers.double(), torch.stack(values).to(numbers.device)))[order]
     told = replace(there.table, columns=tuple(variables[k].column for k in order))
     return Ranked(tuple(variables[k] for k in order), every, floats, told, there.device, there.batches, there.coming)
 

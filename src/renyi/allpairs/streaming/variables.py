@@ -94,6 +94,8 @@ class CellVariable(BatchVariable):
         part = part_of(cells[0], self.column.name, self.counted.override)
         if part.missing is not None and part.missing.all():
             return np.full(len(part.values), self.n_cells, dtype=np.int64), np.zeros(len(part.values))
+        if part.kind != self.counted.kind:
+            raise values_changed(self.column.name)
         location, scale = self.counted.location_and_scale
         if self.coder is not None:
             values = part.values if part.missing is None else np.where(part.missing, 0.0, part.values)

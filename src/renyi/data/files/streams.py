@@ -4,7 +4,8 @@ import pickle
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from renyi.data.files.budget import BYTES_OF_CELL, is_small, rows_of_batch
 from renyi.data.frames import as_series
 from renyi.data.notes import Source
-from renyi.errors import InputError, load
+from renyi.errors import InputError, brief, is_integer, load
 
 
 class Stream:
@@ -72,7 +73,23 @@ class Repeated(Stream):
         self._make = make
 
     def batches(self) -> Generator[Any]:
-        yield from self._make()
+        made = self._made()
+        if isinstance(made, (str, bytes, Mapping)) or not isinstance(made, Iterable):
+            raise InputError(
+                f"the function gave {brief(made)}, which are no batches: return a list or iterator of tables"
+            )
+        yield from made
+
+    def _made(self) -> Any:
+        try:
+            signature(self._make).bind()
+        except TypeError as error:
+            raise InputError(
+                f"{brief(self._make)} cannot be called without arguments ({error}): pass one that can"
+            ) from error
+        except ValueError:  # nothing is known of some that are built in
+            pass
+        return self._make()
 
 
 class Spooled(Stream):
@@ -94,7 +111,13 @@ class Spooled(Stream):
             return
         batches, self._batches = self._batches, None
         for batch in batches:
-            pickle.dump(batch, self._file, protocol=5)
+            try:
+                pickle.dump(batch, self._file, protocol=5)
+            except Exception as error:  # of whatever library the batch is
+                raise InputError(
+                    f"a batch cannot be kept for the second reading ({first_line(error)}): pass arrays, lists or "
+                    "frames of plain types, or a function that gives the batches as often as it is asked"
+                ) from error
             self._n_batches += 1
             yield batch
         if not self._n_batches:
@@ -151,15 +174,23 @@ def _bytes_of(batch: Any, memory: int) -> int:
     """Bytes of the cells of a batch: 8 at least for each, and of text its length, unless those alone are many."""
     columns = list(batch.values()) if isinstance(batch, Mapping) else None
     if columns is not None:
-        n_cells = sum(len(column) for column in columns if hasattr(column, "__len__"))
+        n_cells = sum(map(_n_of, columns))
     elif isinstance(batch, (list, tuple)):
-        n_cells = sum(len(row) for row in batch if hasattr(row, "__len__"))
+        n_cells = sum(map(_n_of, batch))
     else:
-        n_cells = int(np.prod(getattr(batch, "shape", (0,))))
+        n_cells = 0 if isinstance(batch, type) else int(np.prod(getattr(batch, "shape", (0,))))
     if not is_small(n_cells * BYTES_OF_CELL, memory):
         return n_cells * BYTES_OF_CELL
     parts = [batch] if columns is None else columns
     return max(n_cells * BYTES_OF_CELL, sum(map(_bytes_of_part, parts)))
+
+
+def _n_of(cells: Any) -> int:
+    """How many cells a column or row has; 0 for what is none."""
+    try:
+        return len(cells)
+    except TypeError:
+        return 0
 
 
 def _bytes_of_part(part: Any) -> int:
@@ -174,7 +205,8 @@ def _bytes_of_part(part: Any) -> int:
         return 0
     if isinstance(wrapped, nw.Series):
         wrapped = wrapped.to_frame()
-    return int(wrapped.estimated_size() if isinstance(wrapped, nw.DataFrame) else getattr(part, "nbytes", 0))
+    n_bytes = wrapped.estimated_size() if isinstance(wrapped, nw.DataFrame) else getattr(part, "nbytes", 0)
+    return int(n_bytes) if is_integer(n_bytes) else 0
 
 
 def _together(batches: Sequence[Any]) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.errors import count, load
 from renyi.report.clusters import orders
-from renyi.report.figures.style import GREY, ORANGE, in_style
+from renyi.report.figures.style import GREY, ORANGE, check_axes, in_style
 from renyi.report.summary import called, rate, told_apart
 from renyi.tables.dependence_matrix import DependenceMatrix
 
@@ -30,6 +30,7 @@ _LONGEST_NAME = 24
 @in_style
 def plot_matrix(pyplot: Any, matrix: DependenceMatrix, /, ax: Any = None) -> Any:
     """Draw strengths in shades, each pair once; no findings at 5 % fade, and diamonds mark what is not linear."""
+    check_axes(ax)
     columns = matrix.names if matrix.other_names is None else matrix.other_names
     rows_first, columns_first = orders(matrix.strength, is_square=matrix.other_names is None)
     at = np.ix_(rows_first, columns_first)

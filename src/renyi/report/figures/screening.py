@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from renyi.errors import count
-from renyi.report.figures.style import BLUE, GREY, ORANGE, in_style
+from renyi.report.figures.style import BLUE, GREY, ORANGE, check_axes, in_style
 from renyi.report.summary import called, rate, short, told_apart
 from renyi.tables.screening import Screening
 
@@ -16,6 +16,7 @@ _PALE = "#d9d9d9"
 @in_style
 def plot_screening(pyplot: Any, found: Screening, /, ax: Any = None) -> Any:
     """Draw the strongest columns as bars; what is no finding is pale and has no number."""
+    check_axes(ax)
     names = told_apart(found.names, _LONGEST_NAME)[:_MOST_BARS]
     strength, is_found = np.nan_to_num(found.strength[: len(names)]), found.qvalues[: len(names)] <= found.fdr
     if not found.edges.has_null:

@@ -5,7 +5,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
-from renyi.errors import InputError, load
+from renyi.errors import InputError, load, must_be
 from renyi.report.files import check_writable, written_whole
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ def save(figure: "Figure", path: Path, /) -> None:
     with written_whole(path) as part:
         figure.savefig(part, format=path.suffix.removeprefix(".").lower())
     pyplot.close(figure)
+
+
+def check_axes(ax: Any, /) -> None:
+    """Refuse what is no place to draw in."""
+    if ax is not None and not isinstance(ax, load("matplotlib.axes", extra="report").Axes):
+        raise must_be("ax", "axes of Matplotlib, or None for a figure of its own", ax)
 
 
 def in_style(draw: Callable[Concatenate[Any, Wanted], Any], /) -> "Callable[Wanted, Figure]":

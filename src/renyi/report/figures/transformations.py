@@ -126,8 +126,10 @@ class _Side:
             axis.set_ticks(shown, labels, **({"rotation": 45, "ha": "right"} if turned else {}))
         elif self.column.values.dtype.kind == "M" and not is_ranked:
             axis.axis_date()
-            axis.set_major_locator(locator := load("matplotlib.dates", extra="report").AutoDateLocator(maxticks=5))
-            axis.set_major_formatter(load("matplotlib.dates", extra="report").ConciseDateFormatter(locator))
+            dates = load("matplotlib.dates", extra="report")
+            # With three or more at the least there are spans of months that no interval divides into five.
+            axis.set_major_locator(locator := dates.AutoDateLocator(minticks=2, maxticks=5))
+            axis.set_major_formatter(dates.ConciseDateFormatter(locator))
 
     def draw(self, ax: "Axes") -> None:
         """The function itself: a curve, or a bar for every level or coordinate."""

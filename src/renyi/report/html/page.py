@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from renyi.errors import InputError, load
+from renyi.errors import InputError, as_path, load
 from renyi.report.document import ReportOptions, document_of
 from renyi.report.files import check_writable, written_whole
 from renyi.report.sentences import noun
@@ -31,7 +31,7 @@ def write_document(
     path: str | PathLike[str], made: Callable[[], dict[str, Any]], page: Callable[[dict[str, Any]], str], /
 ) -> Path:
     """Write a document, which is made once the path has been checked, as JSON or as its page; and say where it is."""
-    target = Path(path)
+    target = as_path(path)
     check_report(target)
     document = made()
     text = json_of(document) + "\n" if target.suffix.lower() == ".json" else page(document)

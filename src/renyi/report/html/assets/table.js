@@ -127,8 +127,8 @@ function fill() {
   });
   const nPages = Math.max(1, Math.ceil(shown.length / ROWS_SHOWN));
   const nFolded = isFolded() ? table.fitting.length - shown.length : 0;
-  const inAll = shown.length < nPairs ? ` (${grouped(nPairs)} in all${nFolded ? `, ${grouped(nFolded)} of them folded into others: columns that are nearly the same are told once` : ""})` : "";
-  byId("shown").textContent = shown.length ? `${grouped(start + 1)} to ${grouped(start + rows.length)} of ${grouped(shown.length)} pairs${inAll}` : "No pair fits.";
+  const inAll = shown.length < nPairs ? ` (${grouped(nPairs)} in all${nFolded ? `, ${grouped(nFolded)} of them folded into others: columns that are nearly the same are listed once` : ""})` : "";
+  byId("shown").textContent = shown.length ? `${grouped(start + 1)} to ${grouped(start + rows.length)} of ${grouped(shown.length)} pairs${inAll}` : "No pair matches.";
   byId("page").textContent = `Page ${grouped(page + 1)} of ${grouped(nPages)}`;
   byId("previous").disabled = page === 0;
   byId("next").disabled = page >= nPages - 1;

@@ -1,0 +1,225 @@
+"""What campaigns found, kept as small examples: refusals in words, and results without warnings."""
+
+import datetime
+import decimal
+from collections import deque
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import renyi
+from renyi.sklearn import ChangeDetector, RDCSelector, rdc_score
+
+N = 60
+X, Y, Z = np.random.default_rng(5).standard_normal((3, N))
+TABLE = {"a": X, "b": Y, "c": Z}
+LABELS = np.where(Z > 0, "u", "v")
+LARGE = np.where(X > 0, 1.7e308, -1.7e308)
+
+
+def passed(first, second=None, **settings):
+    """An accumulator after both passes."""
+    accumulator = renyi.Accumulator(**settings)
+    accumulator.update(first)
+    accumulator = accumulator.second_pass()
+    accumulator.update(first if second is None else second)
+    return accumulator
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"target": 3}, "target must be the name of a column, or several, got 3"),
+        ({"others": 2.5}, "others must be"),
+        ({"types": ["a"]}, "is no mapping"),
+        ({"vectors": X}, "is no mapping"),
+        ({"memory": "9" * 400}, "no amount of memory"),
+        ({"order": X}, "order must be 'check'"),
+    ],
+)
+def test_an_accumulator_refuses_what_it_cannot_be_asked(settings, message):
+    with pytest.raises(renyi.InputError, match=message):
+        renyi.Accumulator(**settings)
+
+
+@pytest.mark.parametrize(
+    "cells", [None, (k for k in range(N)), set(range(N)), np.array(3.0), object(), np.ndarray, {1: 2}]
+)
+def test_entries_that_are_no_column_are_named(cells):
+    for call in (passed, renyi.matrix, lambda table: renyi.matrix(iter([table]))):
+        with pytest.raises(renyi.InputError):
+            call(TABLE | {"d": cells})
+
+
+def test_a_memoryview_is_an_array():
+    found = renyi.matrix({"a": memoryview(X), "b": Y})
+    assert (found.values == renyi.matrix({"a": X, "b": Y}).values).all()
+
+
+def test_accumulators_merge_with_others_that_were_asked_the_same():
+    first, second = passed(TABLE), passed(TABLE, target="a")
+    for other, message in ((3, "must be an Accumulator"), (first, "with itself"), (second, "with other settings")):
+        with pytest.raises(renyi.InputError, match=message):
+            first.merge(other)
+        with pytest.raises(renyi.InputError):
+            first.result(other)
+    first.merge(passed(TABLE).empty())
+    assert first.result().n_rows == N
+
+
+@pytest.mark.parametrize("cells", [Z, Z > 0, np.arange(N).astype("M8[D]"), [None] * (N - 1) + [2.5]])
+def test_another_type_in_the_second_pass_is_refused(cells):
+    with pytest.raises(renyi.InputError, match="does not hold the values of the first pass"):
+        passed(TABLE | {"c": LABELS}, TABLE | {"c": cells}).result()
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (lambda: None, "gave None, which are no batches"),
+        (lambda: "abc", "gave 'abc'"),
+        (lambda batch: [batch], "cannot be called without arguments"),
+        (iter([3]), "is a int, which is no table"),
+        (iter([{"a": X, "b": lambda: 3}]), "cannot be kept for the second reading"),
+        (iter([pl.DataFrame({"a": X, "o": pl.Series([object()] * N, dtype=pl.Object)})]), "cannot be kept"),
+    ],
+)
+def test_what_gives_no_batches_is_refused(table, message):
+    with pytest.raises(renyi.InputError, match=message):
+        renyi.matrix(table)
+
+
+DURATIONS = [np.timedelta64(k * k, "s") for k in range(N)]
+
+
+@pytest.mark.parametrize("start", [np.timedelta64(0, "s"), np.datetime64("2020-01-01")])
+@pytest.mark.parametrize("gap", [None, np.ma.masked, "NaT"])
+def test_durations_and_dates_of_numpy_in_lists(start, gap):
+    cells = [type(start)("NaT") if gap == "NaT" else gap, *(start + duration for duration in DURATIONS[1:])]
+    numbers = [np.nan, *np.arange(1.0, N)]
+    assert renyi.rdc(cells, Y, missing="pairwise") == pytest.approx(renyi.rdc(numbers, Y, missing="pairwise"))
+    found, expected = (renyi.matrix({"a": column, "b": Y}).values for column in (cells, numbers))
+    assert found == pytest.approx(expected)
+
+
+def test_durations_without_a_common_unit_are_told():
+    mixed = [np.timedelta64(k, "sY"[k % 2]) for k in range(N)]
+    with pytest.raises(renyi.InputError, match="timedelta64"):
+        renyi.rdc(mixed, Y)
+    assert "months or years" in renyi.matrix(TABLE | {"d": mixed}).skipped["d"]
+    with pytest.raises(renyi.InputError, match="k must be an integer"):
+        renyi.rdc(X, Y, k=np.timedelta64(3, "s"))
+
+
+def test_a_date_and_a_number_are_no_vector():
+    frame = pd.DataFrame({"d": np.arange(N).astype("M8[s]"), "a": X, "b": Y})
+    for call in (
+        lambda: renyi.rdc(frame[["d", "a"]], Y),
+        lambda: renyi.matrix(frame, vectors={"v": ["d", "a"]}),
+        lambda: renyi.matrix(iter([frame]), vectors={"v": ["d", "a"]}),
+        lambda: renyi.rdc([[np.datetime64(1, "s"), 1.0]] * N, Y),
+    ):
+        with pytest.raises(renyi.InputError):
+            call()
+
+
+@pytest.mark.parametrize("holder", [list, tuple, lambda cells: [[cell] for cell in cells], deque])
+def test_masked_in_lists_is_missing(holder):
+    cells = [np.ma.masked, *X[1:]]
+    if holder is not deque:
+        expected = renyi.rdc([np.nan, *X[1:]], Y, missing="pairwise")
+        assert renyi.rdc(holder(cells), Y, missing="pairwise") == expected
+    assert np.isnan(renyi.adjust(deque([np.ma.masked, 0.5]))).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    "pvalues", [None, "0.1", np.array(["0.1"], dtype=object), {"a": 0.1}, [decimal.Decimal("sNaN"), "a"]]
+)
+def test_no_p_values(pvalues):
+    with pytest.raises(renyi.InputError, match="no array of numbers"):
+        renyi.adjust(pvalues)
+
+
+def test_names_that_come_twice_and_whole_numbers_of_128_bits_in_estimators():
+    twice = pd.DataFrame(np.column_stack((X, Y)), columns=["a", "a"])
+    for call in (lambda: RDCSelector().fit(twice, Z), lambda: rdc_score(twice, Z), lambda: ChangeDetector().fit(twice)):
+        with pytest.raises(renyi.InputError, match="unique column names"):
+            call()
+    long = pl.Series(range(N), dtype=pl.Int128)
+    features = np.column_stack((X, np.arange(N) ** 2))
+    assert RDCSelector(order=None).fit(features, long).get_support().tolist() == [False, True]
+    assert rdc_score(features, long)[1][1] < 1e-6
+    with pytest.raises(renyi.InputError, match="more digits"):
+        RDCSelector().fit(features, pl.Series([10**30 + k for k in range(N)], dtype=pl.Int128))
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"title": 3}, "title must be text"),
+        ({"pairs": None}, "are no pairs of columns"),
+        ({"path": None}, "path must be the name"),
+        ({"path": "a\0.html"}, "path must be the name"),
+    ],
+)
+def test_reports_refuse_what_they_cannot_show(keywords, message, tmp_path):
+    arguments = {"path": tmp_path / "report.html"} | keywords
+    results = [renyi.matrix(TABLE), renyi.compare(TABLE, TABLE), renyi.lags(TABLE, max_lag=2)]
+    for found in results if "pairs" not in keywords else results[:1]:
+        with pytest.raises(renyi.InputError, match=message):
+            found.report(**arguments)
+
+
+@pytest.mark.parametrize("ax", ["x", 3, TABLE])
+def test_figures_are_drawn_in_axes_alone(ax):
+    for found in (renyi.matrix(TABLE), renyi.screen(TABLE, "a")):
+        with pytest.raises(renyi.InputError, match="ax must be axes"):
+            found.plot(ax=ax)
+
+
+def test_flags_are_true_or_false():
+    found = renyi.matrix(TABLE)
+    with pytest.raises(renyi.InputError, match="fold must be True or False"):
+        found.top(fold=pd.DataFrame(TABLE))
+    with pytest.raises(renyi.InputError, match="progress must be True or False"):
+        renyi.matrix(TABLE, progress=X)
+
+
+def test_half_precision_declared_a_category_gives_no_warning():
+    halves = np.round(X).astype(np.float16)
+    assert renyi.matrix(TABLE | {"d": halves}, types={"d": "category"}).types["d"] == "category"
+
+
+def test_the_largest_floats_give_no_warning(tmp_path):
+    features, series = np.column_stack((X, LARGE)), np.where(np.arange(N) % 3, LARGE, X)
+    assert RDCSelector(order=None).fit(features, LARGE).get_support().tolist()[1]
+    RDCSelector().fit(features, series)
+    for settings in ({"detrend": "difference"}, {"detrend": "linear"}, {"period": 4}):
+        assert 0 <= renyi.independence_test(series, Y, time=True, **settings).pvalue <= 1
+    changed = {"a": LARGE / 3, "b": Y}, {"a": LARGE, "b": X}
+    assert renyi.compare(*changed).columns is not None
+    assert 0 <= ChangeDetector().fit(changed[0]).score(changed[1]) <= 1
+
+
+def test_tables_without_a_common_type_are_not_the_same():
+    found = renyi.compare({"a": LABELS, "b": LABELS}, {"a": X, "b": Y})
+    assert not found.are_equal
+    assert set(found.retyped) == {"a", "b"}
+    with pytest.raises(renyi.InputError, match="by='a' left out"):
+        renyi.compare(TABLE, by="a", types={"a": "skip"})
+
+
+def test_dates_over_years_that_no_number_of_months_divides_have_ticks(tmp_path):
+    dates = np.datetime64("2020-01-01") + np.linspace(0, 1270, N).astype(int)
+    figure = renyi.transformations(dates, Y).plot()
+    figure.savefig(tmp_path / "figure.png")
+    with pytest.raises(renyi.InputError, match="cannot be read"):
+        renyi.categorical(pl.Series(dates.astype("M8[ms]") - np.timedelta64(12_000 * 366, "D")))
+
+
+def test_labels_have_a_name_in_text():
+    with pytest.raises(renyi.InputError, match="name must be text"):
+        renyi.categorical(["a", "b"], name=pd.NA)
+    assert len(renyi.categorical([datetime.date(2020, 1, 1)] * 2)) == 2
