@@ -6,7 +6,7 @@ import numpy as np
 
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations
-from renyi.compute.arrays import Array
+from renyi.compute.arrays import Array, Mask
 from renyi.data.align import common_rows
 from renyi.data.column import Column
 from renyi.data.seasons import Adjustment
@@ -26,7 +26,7 @@ def tested(
     adjusted = adjustment((*pair, *given), line).refused()
     columns, line = adjusted.columns, adjusted.line
     rows = common_rows(*columns)
-    known = np.ones(line.n_rows, dtype=bool) if rows is None else rows
+    known: Mask = np.ones(line.n_rows, dtype=bool) if rows is None else rows
     x, y, *fixed = (column.take(known).complete() for column in columns)
     x_left, y_left, explained = residuals((Target(x), Target(y)), Fixed([*fixed, *_levels(line, known)]))
     shifts = _shifts((x, y), (x_left, y_left), explained, line, known)
@@ -35,7 +35,8 @@ def tested(
     a, b = measured(x_left, y_left, n - explained.freedom + 1)
     bases = x_left.basis[:, :a], y_left.basis[:, :b]
     # Shifts are free of what z takes: by chance products are so much larger without one.
-    chance = chance_level(*(_over_time(basis, line, known) for basis in bases), line, n) * n / (n - explained.freedom)
+    over_time = [_over_time(basis, line, known) for basis in bases]
+    chance = chance_level(over_time[0], over_time[1], line, n) * n / (n - explained.freedom)
     result = TestResult(
         statistic=-log_pvalue,
         pvalue=1.0,
@@ -55,7 +56,7 @@ def tested(
     return result.by_theory(log_pvalue)
 
 
-def _levels(line: Timeline, known: Array) -> list[Column]:
+def _levels(line: Timeline, known: Mask) -> list[Column]:
     """What sets the series of a panel apart, as one more column to hold fixed."""
     if len(line.lengths) == 1:
         return []
@@ -80,7 +81,7 @@ def _shifts(
     return Shifts(*sides, span=span, errors=errors)
 
 
-def _over_time(functions: Array, line: Timeline, known: Array) -> Array:
+def _over_time(functions: Array, line: Timeline, known: Mask) -> Array:
     """Functions at all rows, 0 where something is missing."""
     whole = np.zeros((line.n_rows, functions.shape[1]))
     whole[known] = functions

@@ -55,7 +55,7 @@ class GainsInTime(Gains):
             if not products:
                 return alone
             log_p = [Shifts(x, one, span=span).at(0)[0] + np.log(len(products)) for one in products]
-            return min(0.0, min(alone, *log_p) + np.log(2.0))
+            return float(min(0.0, min(alone, *log_p) + np.log(2.0)))
 
         return np.array([log_pvalue(j) for j in which])
 
