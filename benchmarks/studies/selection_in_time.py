@@ -32,9 +32,10 @@ def some_samples(process: str, n: int, first: int) -> dict[str, Any]:
         *features, noise = (PROCESSES[process](n, rng) for _ in range(N_FEATURES + 1))
         x = np.column_stack(features)
         target = x[:, 0] ** 2 / np.var(x[:, 0]) + noise / np.std(noise)
+        in_time, independent = RDCSelector(alpha=ALPHA, time=True), RDCSelector(alpha=ALPHA)
         plain, by_order, after = (
-            RDCSelector(alpha=ALPHA, time=time).fit(x, y).get_support(indices=True).tolist()
-            for time, y in ((True, noise), (None, noise), (True, target))
+            selector.fit(x, y).get_support(indices=True).tolist()
+            for selector, y in ((in_time, noise), (independent, noise), (in_time, target))
         )
         counts["any of none"] += bool(plain)
         counts["of none, rows as independent"] += bool(by_order)

@@ -67,7 +67,7 @@ def _levels(line: Timeline, known: Mask) -> list[Column]:
 
 
 def _shifts(
-    pair: tuple[Column, Column], left: tuple[Left, Left], explained: Explained, line: Timeline, known: Array
+    pair: tuple[Column, Column], left: tuple[Left, Left], explained: Explained, line: Timeline, known: Mask
 ) -> Shifts:
     """What is left of both over time, beside the span that is not."""
     x, y = (part.basis[:, :MOST_FUNCTIONS] for part in left)
