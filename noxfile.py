@@ -24,7 +24,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(python="3.11")
 def oldest(session: nox.Session) -> None:
-    session.install(".[all,test]", *OLDEST, "pandas==2.2.*", "polars==1.34.*", "pyarrow==16.*")
+    session.install(".[all,test]", *OLDEST, "pandas==2.2.*", "polars==1.38.*", "pyarrow==16.*")
     session.run("pytest", "-n", "2", "tests")
 
 

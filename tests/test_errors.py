@@ -78,3 +78,7 @@ def test_values_are_shown_in_few_characters():
 
 def test_counts_have_their_plural():
     assert [count(n, "row") for n in (0, 1, 2, 12_345)] == ["0 rows", "1 row", "2 rows", "12,345 rows"]
+
+
+def test_messages_hold_no_codes_of_terminals():
+    assert str(InputError("a\x1b[31m\x07\x9b1m\x7f is\tno\nname")) == "a\u241b[31m\u2407\ufffd1m\u2421 is\tno\nname"

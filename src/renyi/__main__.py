@@ -5,7 +5,7 @@ import re
 import signal
 import sys
 
-from renyi.errors import RenyiError
+from renyi.errors import RenyiError, printable
 
 
 def main() -> None:
@@ -17,6 +17,11 @@ def main() -> None:
     if hasattr(signal, "SIGPIPE"):
         # Whoever reads may stop reading, as head does.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for name in ("SIGTERM", "SIGHUP"):
+        # Ended as by Ctrl-C, so that temporary files go; what ignores one of them, as nohup does, goes on to.
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
     try:
         sys.exit(_run())
     except KeyboardInterrupt:
@@ -30,6 +35,10 @@ def main() -> None:
         if hasattr(error, "format_message"):
             _fail(f"{error.format_message()} (see renyi --help)", code=2)
         _fail(f"unexpected failure ({type(error).__name__}: {error}), run with --debug for the traceback", code=1)
+
+
+def _end(number: int, _: object) -> None:
+    sys.exit(128 + number)
 
 
 def _run() -> int:
@@ -57,7 +66,7 @@ def _fail(message: str, *, code: int) -> None:
         import traceback
 
         traceback.print_exc()
-    print(f"renyi: {' '.join(message.split())}", file=sys.stderr)
+    print(f"renyi: {printable(' '.join(message.split()))}", file=sys.stderr)
     sys.exit(code)
 
 

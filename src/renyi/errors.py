@@ -13,12 +13,20 @@ from typing import Any, TypeGuard, get_args
 # A message is read by people, whatever was passed: what is longer is cut in its middle, since a message begins with
 # what arrived and ends with what to do.
 _LONGEST_MESSAGE, _LONGEST_VALUE, _LONGEST_NAME = 1000, 80, 40
+# Pictures of control characters, but for those between words and lines.
+_CONTROLS = {code: 0x2400 + code for code in range(32) if code not in (9, 10, 13)} | {127: 0x2421}
+_CONTROLS |= dict.fromkeys(range(128, 160), 0xFFFD)
 
 
 def bounded(text: str, /, most: int = _LONGEST_MESSAGE) -> str:
     """A text of at most so many characters, cut in its middle."""
     half = (most - 1) // 2
     return text if len(text) <= most else f"{text[: most - 1 - half]}…{text[-half:]}"
+
+
+def printable(text: str, /) -> str:
+    """A text as a terminal may show it: names of files and columns may hold codes that change its colours or title."""
+    return text.translate(_CONTROLS)
 
 
 def brief(value: Any, /) -> str:
@@ -30,7 +38,7 @@ class RenyiError(Exception):
     """Base class of every exception that renyi raises on purpose; messages have at most 1,000 characters."""
 
     def __init__(self, message: object = "") -> None:
-        super().__init__(bounded(str(message)))
+        super().__init__(bounded(printable(str(message))))
 
 
 class InputError(RenyiError, ValueError):

@@ -1,7 +1,7 @@
 """What changed between two tables.
 
-All of `api`, `reading`, `sampling`, `marginals`, `columns`, `words`, `functions`, `sums`, `in_memory`, `parts` and
-`result`; `reference` and `checking` by the estimator that has them.
+All of `api`, `reading`, `sampling`, `counting`, `marginals`, `columns`, `words`, `functions`, `sums`, `in_memory`,
+`parts` and `result`; `reference` and `checking` by the estimator that has them.
 """
 
 import copy
@@ -43,7 +43,7 @@ def changed():
 
 def test_columns_tell_what_became_of_them(changed):
     rows = {(row.column, row.what): row for row in changed.columns.itertuples()}
-    assert rows["free", "values"].words.startswith("other units? about 1,0")
+    assert rows["free", "values"].words == "other units? about 1,000 times what it was"
     assert rows["y", "missing"].words.startswith("more missing: 0.0%")
     assert "'new' (31 rows)" in rows["level", "levels"].words
     assert rows["bent", "values"].words.startswith("other sign?")
@@ -98,7 +98,7 @@ def test_the_same_table_twice_differs_in_nothing():
     table = _table(200, np.random.default_rng(3))
     found = renyi.compare(table, table.copy())
     assert found.together == 1.0
-    assert "the same, cell by cell" in repr(found)
+    assert "the same in both tables, cell by cell" in repr(found)
 
 
 def test_parts_of_a_table_and_when_they_changed():
@@ -134,13 +134,65 @@ def test_other_types_are_named():
     assert found.retyped == {"a": "numbers in before, labels in after"}
 
 
-def test_a_table_in_batches_is_compared_on_a_sample():
+def _of_many_kinds(n, rng):
+    when = np.datetime64("2024-01-01") + rng.integers(0, 300, n).astype("timedelta64[D]")
+    kinds = {
+        "flag": rng.random(n) < 0.3,
+        "whole": rng.integers(0, 30, n),
+        "when": when,
+        "text": rng.choice([*"123"], n),
+    }
+    return _table(n, rng).assign(**kinds)
+
+
+def _in_batches(table, n=500):
+    return [table[start : start + n] for start in range(0, len(table), n)]
+
+
+def test_columns_in_batches_are_compared_by_all_rows_as_in_memory():
     rng = np.random.default_rng(5)
-    batches = [_table(500, rng) for _ in range(8)]
-    found = renyi.compare(iter(batches), _table(500, rng), memory="10KB", sample=1000)
-    assert found.sampled == "before: a sample of 1,000 of 4,000 rows was compared"
-    assert found.n_rows == (1000, 500)
-    assert found.together > 0.01
+    before, after = _of_many_kinds(2000, rng), _of_many_kinds(1500, rng)
+    after["free"] += 0.2
+    after.loc[:40, "level"], after.loc[:150, "y"] = "new", np.nan
+    whole = renyi.compare(before, after)
+    found = renyi.compare(iter(_in_batches(before)), _in_batches(after), memory="10KB", sample=1000)
+    assert found.sampled == (
+        "before: columns by all 2,000 rows, dependences on a sample of 1,000; "
+        "after: columns by all 1,500 rows, dependences on a sample of 1,000"
+    )
+    assert found.n_rows == (2000, 1500)
+    assert found.of_pairs.pvalues.min() > 1e-4
+    assert [(one.column, one.what, one.words) for one in found.of_columns] == [
+        (one.column, one.what, one.words) for one in whole.of_columns
+    ]
+    for name in ("p", "moved", "low", "high"):
+        of_all = [getattr(one, name) for one in whole.of_columns]
+        assert [getattr(one, name) for one in found.of_columns] == pytest.approx(of_all, rel=1e-6)
+
+
+def test_a_table_in_memory_is_counted_beside_one_in_batches():
+    rng = np.random.default_rng(8)
+    before, after = _table(2000, rng), _table(600, rng)
+    whole = renyi.compare(before, after)
+    found = renyi.compare(_in_batches(before), after, memory="10KB", sample=500)
+    assert found.sampled == "before: columns by all 2,000 rows, dependences on a sample of 500"
+    assert list(found.columns["p"]) == pytest.approx(list(whole.columns["p"]))
+
+
+def test_batches_of_other_columns_are_refused():
+    batches = [{"a": np.arange(900.0)}, {"a": np.arange(900.0), "b": np.arange(900.0)}]
+    with pytest.raises(renyi.InputError, match="a batch"):
+        renyi.compare(iter(batches), {"a": np.arange(9.0)}, memory="1KB")
+
+
+@pytest.mark.parametrize("measure", ["pearson", "xi"])
+def test_strengths_are_those_of_the_measure_and_the_test_stays(measure):
+    rng = np.random.default_rng(9)
+    before, after = _table(400, rng)[["x", "y"]], _table(500, rng, 1.5)[["x", "y"]]
+    plain, found = renyi.compare(before, after), renyi.compare(before, after, measure=measure)
+    assert found.pairs["before"][0] == pytest.approx(renyi.matrix(before, measure=measure).strength[0, 1])
+    assert found.pairs["after"][0] == pytest.approx(renyi.matrix(after, measure=measure).strength[0, 1])
+    assert found.pairs["p"][0] == plain.pairs["p"][0]
 
 
 def test_series_are_told_and_sorted_rows_are_not():
@@ -157,6 +209,8 @@ def test_series_are_told_and_sorted_rows_are_not():
     ("before", "after", "words"),
     [
         (lambda x: x, lambda x: x + 20.0, "other zero? about 20"),
+        (lambda x: x + 9, lambda x: (x + 9) / 1000, "other units? about 1/1,000 of what it was"),
+        (lambda x: x, lambda x: x + 0.3, "shifted up"),  # and not minus what it was, though that is nearly so
         (lambda x: np.where(x > 0, "m", "f"), lambda x: np.where(x > 0, "male", "female"), "'m' → 'male'"),
         (lambda x: x, lambda x: np.where(x > 0.5, 0.75, x), "stuck? 3"),
         (lambda x: np.where(x > 0, 1.0, 0.0), lambda x: np.where(x > 0, 2.0, 1.0), "recoded? 0 → 1, 1 → 2"),

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from command_line import command, refused
+from command_line import command, python, refused
+from renyi.cli import terminal
 
 
 @pytest.mark.slow
@@ -103,3 +104,31 @@ def test_bare_command_shows_help():
     assert b"Usage: renyi" in done.stdout
     assert all(name in done.stdout for name in (b"scan", b"pair", b"demo", b"gallery"))
     assert command("--version").stdout.startswith(b"renyi 0.")
+
+
+def test_names_of_files_do_not_reach_the_terminal_as_codes(tmp_path, capsys):
+    odd = tmp_path / "odd\x1b[31m.csv"
+    assert "odd\u241b[31m.csv does not exist" in refused("pair", odd, "x", "y", env=os.environ | {"PYTHONUTF8": "1"})
+    terminal.say(f"Report: {odd.name}", terminal.console_of())
+    assert capsys.readouterr().out == "Report: odd\u241b[31m.csv\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signals_leave_no_temporary_folder(number, tmp_path):
+    rows, folder = tmp_path / "rows.csv", tmp_path / "temporary"
+    rows.write_text("a,b\n" + "1,2\n" * 50_000)
+    folder.mkdir()
+    program = (
+        "import os, sys, time, renyi.data.files.batches as batches\n"
+        "def converted(requests, folder, n_bytes):\n"
+        "    (folder / 'part').touch()\n"
+        f"    os.kill(os.getpid(), {number})\n"
+        "    time.sleep(60)\n"
+        "batches.converted = converted\n"
+        f"sys.argv = ['renyi', 'scan', {str(rows)!r}, '--memory', '1MB']\n"
+        "from renyi.__main__ import main; main()"
+    )
+    done = python(program, env=os.environ | {"TMPDIR": str(folder)}, timeout=30)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", "")
+    assert os.listdir(folder) == []

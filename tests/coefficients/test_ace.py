@@ -250,6 +250,7 @@ def test_level_holds_with_ties_in_sorted_rows(rng):
         {"tolerance": "0.01"},
         {"max_iterations": 0},
         {"max_iterations": 2.5},
+        {"max_iterations": 10**9},
         {"bass": -1},
         {"bass": 11},
         {"bass": np.nan},

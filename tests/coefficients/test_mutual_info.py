@@ -162,3 +162,22 @@ def test_a_table_has_categories_of_any_number_of_levels(rng):
 def test_labels_that_occur_once_have_no_neighbours():
     with pytest.raises(renyi.InputError, match="no two rows have the same label"):
         MutualInfo()(renyi.categorical(list("abcdef")), [1.0, 2.0, 3.0, 4.0, 5.0, 7.0])
+
+
+def test_permutations_are_not_shared_among_threads(monkeypatch, rng):
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    measure, found = renyi.measure("mutual_info"), []
+
+    def combine(self, x, y):
+        found.extend(pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "openmp")
+        return 0.5
+
+    x, y = rng.normal(size=(2, 6))
+    measure(x, y)
+    monkeypatch.setattr(type(measure), "combine", combine)
+    with threadpoolctl.threadpool_limits(2, user_api="openmp"):
+        measure.test(x, y, n_resamples=3)
+        # The first is no permutation.
+        assert found
+        assert found[0] == 2
+        assert set(found[len(found) // 4 :]) == {1}

@@ -63,7 +63,7 @@ def test_rng_of_the_test_leaves_the_coefficient_alone(rng):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [({"k": 0}, "k must be an integer from 1 to 20,000, got 0"), ({"s": -1}, "s must be .*, got -1"),
-     ({"repeats": 0}, "repeats must be an integer of at least 1, got 0"),
+     ({"repeats": 0}, "repeats must be an integer from 1 to 10,000, got 0"),
      ({"debias": 1}, "debias must be True or False, got 1"), ({"frequencies": "odd"}, "frequencies='odd' is unknown")],
 )  # fmt: skip
 def test_settings_are_checked(settings, message):

@@ -186,7 +186,16 @@ def test_arrays_of_other_libraries_on_a_gpu_are_taken_as_tensors(rng):
     mixed = as_torch({"x": OfAnother(values[:, 0]), "town": ["Ulm"] * 60})
     assert torch.equal(mixed["x"], values[:, 0])
     assert mixed["town"] == ["Ulm"] * 60
-    for own in (values, values.numpy(), {"x": values.numpy()}, [1, 2], None, in_memory_of_another(values)):
+    where_it_is_unknown = OfAnother(values, kind=None)
+    for own in (
+        values,
+        values.numpy(),
+        {"x": values.numpy()},
+        [1, 2],
+        None,
+        in_memory_of_another(values),
+        where_it_is_unknown,
+    ):
         assert as_torch(own) is own
 
 

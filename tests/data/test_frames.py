@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import renyi
 from renyi.data.frames import as_narwhals, as_series, read_categories, read_cells, with_gaps
 from renyi.errors import InputError
 
@@ -79,3 +80,11 @@ def test_categories_are_codes_of_their_levels(native, is_ordered):
     assert [None if gap else levels[code] for code, gap in zip(codes, missing, strict=True)] == ["s", None, "l", "m"]
     assert ordered == is_ordered
     assert not is_ordered or levels == ("s", "m", "l", "xl")
+
+
+@pytest.mark.parametrize("made", [pa.table, pa.RecordBatch.from_pydict, lambda columns: iter([pa.table(columns)])])
+def test_text_of_arrow_may_be_kept_as_views(made, rng):
+    text = pa.array(["a", "b", None, "c"] * 30).cast("string_view")
+    found = renyi.matrix(made({"x": pa.array(rng.normal(size=120)), "text": text}))
+    assert found.types == {"x": "number", "text": "category"}
+    assert renyi.categorical(text).levels == ("a", "b", "c")

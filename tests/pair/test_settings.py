@@ -69,6 +69,7 @@ def test_draws_are_a_number_and_debiasing_is_true_or_false():
     check_draws(np.int64(3), np.True_)
     for repeats, debias, message in (
         (0, True, "repeats must be .*, got 0"),
+        (10**8, True, "repeats must be an integer from 1 to 10,000, got 100000000"),
         (1.5, True, "repeats must be .*, got 1.5"),
         (1, 1, "debias must be True or False, got 1"),
     ):

@@ -36,3 +36,32 @@ def test_paths_that_cannot_be_written_are_refused(tmp_path):
     for path in (tmp_path, tmp_path / "no" / "where.csv"):
         with pytest.raises(InputError, match=str(path)):
             check_writable(path)
+
+
+def test_nobody_knows_the_name_of_what_is_not_whole_yet(tmp_path):
+    names = set()
+    for _ in range(2):
+        with written_whole(tmp_path / "out.csv") as part:
+            assert part.exists()
+            names.add(part.name)
+    assert len(names) == 2
+    assert not any(str(os.getpid()) in name.removesuffix(".csv") and "out" in name for name in names)
+
+
+def test_permissions_stay_and_are_kept_to(tmp_path):
+    target = tmp_path / "out.csv"
+    with written_whole(target) as part:
+        part.write_text("new")
+    (tmp_path / "plain.csv").touch()
+    assert target.stat().st_mode == (tmp_path / "plain.csv").stat().st_mode
+    target.chmod(0o640)
+    with written_whole(target) as part:
+        part.write_text("newer")
+    assert target.stat().st_mode & 0o777 == 0o640
+    target.chmod(0o440)
+    with (
+        pytest.raises(InputError, match=r"out\.csv is there and may not be written to: name another"),
+        written_whole(target),
+    ):
+        pass
+    assert target.read_text() == "newer"

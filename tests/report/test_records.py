@@ -49,3 +49,9 @@ def test_what_is_no_number_is_null_at_any_depth():
 def test_what_is_not_known_is_an_empty_cell():
     frame = pl.DataFrame({"x": ["a", "b,c"], "p": [np.nan, 0.5], "q": [None, 1.0]})
     assert csv_of(frame) == 'x,p,q\na,,\n"b,c",0.5,1.0\n'
+
+
+def test_what_a_spreadsheet_would_run_is_text_in_a_csv():
+    frame = pl.DataFrame({"x": ["=cmd|' /C calc'!A0", "-1.5", "a=b", "+x", "@y"], "p": [-0.5] * 5})
+    cells = [line.rsplit(",", 1)[0] for line in csv_of(frame).splitlines()]
+    assert cells == ["x", "'=cmd|' /C calc'!A0", "-1.5", "a=b", "'+x", "'@y"]

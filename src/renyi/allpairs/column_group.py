@@ -105,12 +105,12 @@ class Variable:
         """That of the column."""
         return self.column.kind
 
-    @property
+    @cached_property
     def heaviest(self) -> float:
         """What the heaviest row of the basis weighs: leverage times rows."""
         return self.prepared.basis.largest_leverage * self.prepared.basis.n_samples
 
-    @property
+    @cached_property
     def is_plain_number(self) -> int:
         """Whether the basis is of the ranks of one number, as 1 or 0."""
         return int(self.prepared.basis.is_of_number)
@@ -296,6 +296,16 @@ class ColumnGroup:
     def leverages(self) -> Array:
         """Largest leverages (dimension, columns) on the columns' own rows."""
         return np.array([variable.scales.leverages for variable in self.variables]).T
+
+    @cached_property
+    def ties(self) -> Array:
+        """Shares of equal ones among all pairs of rows, where that is said of a number; else infinite."""
+        return np.array([v.scales.ties if v.scales.is_number else np.inf for v in self.variables])
+
+    @cached_property
+    def log_arrangements(self) -> Array:
+        """Logarithms of the numbers of distinct orders of the columns' own rows."""
+        return np.array([variable.scales.log_arrangements for variable in self.variables])
 
     @cached_property
     def lengths(self) -> Index:

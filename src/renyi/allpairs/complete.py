@@ -65,7 +65,7 @@ class CompletePairs:
 
     def _told_by_bounds(self, bounds: Array, family: Sequence[Block], log_most: float) -> tuple[Array, Index]:
         """0 for pairs that may have no p-value as small as this, NaN without null distributions; places of others."""
-        (x, y), every = self._sides, slice(None)
+        x, y = self._sides
         may, has_null = may_reach(
             bounds,
             family,
@@ -77,22 +77,26 @@ class CompletePairs:
             largest=multiscale.largest_leverages(x.scales, y.scales, self._n),
             tabulated=are_many(x.n_alike * y.n_alike),
         )
-        has_null &= self._have_few_ties(every)
+        if self._may_be_tied:
+            has_null &= self._have_few_ties(slice(None))
         return np.where(has_null, 0.0, np.nan), np.flatnonzero(may & has_null)
+
+    @property
+    def _may_be_tied(self) -> bool:
+        """Whether some pairs may have more ties than they must on few rows."""
+        x, y = self._sides
+        return self._n < multiscale.FEW_ROWS and not have_few_ties(x.ties.max(), y.ties.max())
 
     def _have_few_ties(self, which: Any) -> Any:
         """Whether some pairs have as few ties as they must on few rows."""
-        if self._n >= multiscale.FEW_ROWS:
-            return True
-        ties = [np.array([_ties(variable.scales) for variable in side.variables]) for side in self._sides]
         return have_few_ties(
-            *(like(own, self.first)[columns[which]] for own, columns in zip(ties, self._index, strict=True))
+            *(like(side.ties, self.first)[own[which]] for side, own in zip(self._sides, self._index, strict=True))
         )
 
     def _log_pvalues(self, roots: Array, family: Sequence[Block], which: Any) -> Array:
         """Of some pairs."""
         (x, y), index = self._sides, (self._index[0][which], self._index[1][which])
-        fewest = _of_pairs((-_arrangements(x), -_arrangements(y)), index, roots)
+        fewest = _of_pairs((-x.log_arrangements, -y.log_arrangements), index, roots)
         found, _ = log_pvalues_of_pairs(
             x.scales,
             y.scales,
@@ -103,7 +107,7 @@ class CompletePairs:
             log_arrangements=-at_least(*fewest),
             tabulated=are_many(x.n_alike * y.n_alike),
         )
-        if self._n < multiscale.FEW_ROWS:
+        if self._may_be_tied:
             found[~self._have_few_ties(which)] = np.nan
         return found
 
@@ -139,15 +143,6 @@ def _of_pairs(values: tuple[Array, Array], index: tuple[Index, Index], array: Ar
         for side, same, columns in zip(once, are_same, index, strict=True)
     )
     return x, y
-
-
-def _ties(scales: Scales) -> float:
-    """The share of equal ones among all pairs of rows, where that is said of a number."""
-    return scales.ties if scales.is_number else np.inf
-
-
-def _arrangements(group: ColumnGroup) -> Array:
-    return np.array([variable.scales.log_arrangements for variable in group.variables])
 
 
 def log_pvalues_of_pairs(

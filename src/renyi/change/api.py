@@ -3,13 +3,16 @@
 from typing import Any, Literal
 
 from renyi.allpairs.row_sample import check_sample
+from renyi.change.counting import Counts
 from renyi.change.in_memory import compared
 from renyi.change.parts import Comparisons, compared_parts
 from renyi.change.result import Comparison, check_correction
-from renyi.change.sampling import in_memory
+from renyi.change.sampling import taken
+from renyi.coefficients.base import Measure
 from renyi.data.types import MAX_LEVELS, check_max_levels
 from renyi.errors import InputError, check_choice
 from renyi.inference.false_discovery import Correction
+from renyi.tables.accumulator import measure_of
 from renyi.tables.arguments import Types
 from renyi.tables.budget import DEFAULT_MEMORY
 
@@ -27,6 +30,7 @@ def compare(
     types: Types = None,
     max_levels: int = MAX_LEVELS,
     correction: Correction = "bh",
+    measure: str | Measure[Any] = "rdc",
     memory: str | int = DEFAULT_MEMORY,
     sample: int = SAMPLE,
     progress: bool = False,
@@ -41,15 +45,19 @@ def compare(
     Parameters
     ----------
     before, after : frame, dict of columns, array, or file
-        Tables as in `renyi.matrix`. A table that is not in memory, and not small, is compared on a sample of its rows.
+        Tables as in `renyi.matrix`. Of a table that is not in memory, and not small, columns are compared by counts of
+        all rows, and dependences on a sample; `sampled` says so.
     by : str, optional
         Compare the parts of one table instead: the column that says which part a row is in, as a month or a site.
     against : {"previous", "others"}, default "previous"
         What every part is compared with: the one before it, or all others together.
+    measure : str or Measure, default "rdc"
+        By what the strengths before and after are measured, as in `renyi.matrix`. How far a dependence moved, its
+        p-value and q-value are those of the same test for all measures.
     types, max_levels, correction, memory, progress
         As in `renyi.matrix`.
     sample : int, default 100_000
-        Rows of a table that is read in batches or lies on a cluster.
+        Rows on which dependences are compared where a table is read in batches or lies on a cluster.
 
     Returns
     -------
@@ -88,15 +96,21 @@ def compare(
         raise InputError("compare needs two tables, or one with by= a column that says which part a row is in")
     if after is not None and by is not None:
         raise InputError(f"by={by!r} is for the parts of one table, and two were passed: leave one of them out")
-    first, of_first = in_memory(before, "before" if by is None else "the table", memory, sample)
+    by_name = measure_of(measure)
     settings: dict[str, Any] = {
         "types": types,
         "max_levels": max_levels,
         "correction": correction,
+        "measure": by_name,
         "progress": progress,
     }
+    first = taken(before, "before" if by is None else "the table", memory, sample, types)
     if by is not None:
-        return compared_parts(first, by, against, **settings)
-    second, of_second = in_memory(after, "after", memory, sample)
-    sampled = "; ".join(filter(None, (of_first, of_second)))
-    return compared(first, second, labels=("before", "after"), sampled=sampled, **settings)
+        return compared_parts(first.rows, by, against, sampled=first.said_of_parts, **settings)
+    second = taken(after, "after", memory, sample, types)
+    counts = None
+    if first.counts is not None or second.counts is not None:
+        empty = Counts(types, memory)
+        counts = first.counted(empty), second.counted(empty)
+    sampled = "; ".join(filter(None, (first.said, second.said)))
+    return compared(first.rows, second.rows, labels=("before", "after"), sampled=sampled, counts=counts, **settings)

@@ -34,7 +34,7 @@ def reference_of(data: Any, /, *, types: Mapping[Any, Any] | None, max_levels: i
         reasons = "; ".join(f"{cut(name)}: {reason}" for name, reason in list(skipped.items())[:5])
         raise InputError(f"no column of the reference can be compared ({reasons}): say what columns are by types=")
     names = [column.name for column in columns]
-    found = matrix_of({column.name: column for column in columns}, False)
+    found = matrix_of({column.name: column for column in columns}, "rdc", False)
     strengths = spread(found, names, "strength"), spread(found, names, "spearman")
     typed = [(column, table.types[column.name]) for column in columns]
     return Reference.of(typed, table.n_rows, strengths, skipped, tuple(table.notes.sentences()))
@@ -79,7 +79,7 @@ def checked(
         zip(*(own.beside(columns[own.name]) for own in kept.columns), strict=True) if which else ((), (), ())
     )
     sums, merged = ReferenceAndRows.of(kept, shapes, rows)
-    of_new = matrix_of(columns, False) if which else None
+    of_new = matrix_of(columns, "rdc", False) if which else None
     names = tuple(own.name for own in kept.columns)
     strengths = [kept.strength, spread(of_new, names, "strength"), kept.spearman, spread(of_new, names, "spearman")]
     for n, label in zip((reference.n_rows, n_rows), LABELS, strict=True):

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from renyi.change.columns import ColumnChange, column_changes
+from renyi.change.counting import Counts
 from renyi.change.functions import Shape, Spanned
 from renyi.change.marginals import Marginal
 from renyi.change.reading import Together, together
 from renyi.change.result import Comparison, PairChanges
 from renyi.change.sums import ChangedPairs, RowsOfTables, changed_pairs
+from renyi.coefficients.base import Measure
 from renyi.compute.arrays import Array
 from renyi.compute.threads import stream
 from renyi.data.column import Column
@@ -36,18 +38,20 @@ def compared(
     types: Mapping[Any, Any] | None,
     max_levels: int,
     correction: Correction,
+    measure: str | Measure[Any],
     progress: bool,
     sampled: str = "",
+    counts: tuple[Counts, Counts] | None = None,
 ) -> Comparison:
-    """What changed between two tables in memory."""
-    both = together(before, after, labels, types, max_levels)
+    """What changed between two tables in memory, or samples of tables whose columns were counted."""
+    both = together(before, after, labels, types, max_levels, counts=counts)
     of_columns, changed = changes_of(both)
     if serial := _serial(both):
         who = f"{some(serial)} resembles its" if len(serial) == 1 else f"{some(serial)} resemble their"
         both.notes.say(
             f"{who} own previous row, as series do: p-values take rows as independent, and are too small here"
         )
-    matrices = matrix_of(both.part(0), progress), matrix_of(both.part(1), progress)
+    matrices = matrix_of(both.part(0), measure, progress), matrix_of(both.part(1), measure, progress)
     for name, what in both.retyped.items():
         both.notes.say(f"column {name!r} is {what}: it was not compared")
     small = [label for label, n in zip(labels, both.n_rows, strict=True) if n < FEWEST_ROWS]
@@ -56,12 +60,10 @@ def compared(
             f"dependences are compared from {FEWEST_ROWS} common rows on, and {some(small)} has fewer: columns alone "
             "were compared"
         )
-    if both.are_equal:
-        both.notes.say("the two tables are the same, cell by cell")
     return Comparison(
         names=tuple(column.name for column in both.columns),
         labels=labels,
-        n_rows=both.n_rows,
+        n_rows=both.n_all,
         of_columns=tuple(of_columns),
         of_pairs=_with_strengths(both, changed, matrices),
         matrices=matrices,
@@ -91,7 +93,8 @@ def changes_of(both: Together, /) -> tuple[list[ColumnChange], ChangedPairs]:
     found = list(stream(spanned, both.columns))
     marginals, shapes, rows = zip(*found, strict=True) if found else ((), (), ())
     before, after = zip(*rows, strict=True) if rows else ((), ())
-    return column_changes(marginals), changed_pairs(shapes, RowsOfTables((before, after)))
+    of_all_rows = [both.counted.get(marginal.name, marginal) for marginal in marginals]
+    return column_changes(of_all_rows), changed_pairs(shapes, RowsOfTables((before, after)))
 
 
 def _serial(both: Together) -> list[str]:
@@ -106,10 +109,10 @@ def _serial(both: Together) -> list[str]:
     return list(found)
 
 
-def matrix_of(columns: Mapping[str, Column], progress: bool, /) -> DependenceMatrix | None:
+def matrix_of(columns: Mapping[str, Column], measure: str | Measure[Any], progress: bool, /) -> DependenceMatrix | None:
     """The dependences of one table, if two columns vary there."""
     try:
-        return matrix(columns, progress=progress)
+        return matrix(columns, measure=measure, progress=progress)
     except InputError:
         return None
 

@@ -9,6 +9,7 @@ import numpy as np
 from renyi.change.in_memory import changes_of, compared
 from renyi.change.reading import together
 from renyi.change.result import Comparison
+from renyi.coefficients.base import Measure
 from renyi.compute.arrays import Index
 from renyi.data.column import Column
 from renyi.data.notes import Notes
@@ -46,6 +47,8 @@ class Comparisons(showing.Record):
     when : Began or None
         When a change began: the split of all parts into earlier and later ones that has the strongest evidence, with a
         p-value for the maximum over splits; None where there are two parts. Labels are in alphabetical order.
+    sampled : str
+        Whether a sample of the table was compared, and how large it is.
     """
 
     _internal = ("new_frame",)
@@ -56,6 +59,7 @@ class Comparisons(showing.Record):
     comparisons: Mapping[str, Comparison]
     when: Began | None
     new_frame: Callable[[dict[str, Any]], Any]
+    sampled: str = ""
 
     def __repr__(self) -> str:
         return str(showing.report().text_of_comparisons(self))
@@ -94,7 +98,9 @@ def compared_parts(
     types: Mapping[Any, Any] | None,
     max_levels: int,
     correction: Correction,
+    measure: str | Measure[Any],
     progress: bool,
+    sampled: str = "",
 ) -> Comparisons:
     """Each part of a table against another."""
     parts, new_frame = parts_of(table)
@@ -122,14 +128,21 @@ def compared_parts(
         kept = np.isin(codes, wanted)
         return {name: column.take(kept) for name, column in columns.items()}
 
-    settings: dict[str, Any] = {"types": None, "max_levels": max_levels, "correction": correction, "progress": progress}
+    settings: dict[str, Any] = {
+        "types": None,
+        "max_levels": max_levels,
+        "correction": correction,
+        "measure": measure,
+        "progress": progress,
+        "sampled": sampled,
+    }
     every, found = range(len(labels)), {}
     for k in every[1:] if against == "previous" else every:
         others = [k - 1] if against == "previous" else [other for other in every if other != k]
         name = labels[k - 1] if against == "previous" else f"all but {labels[k]}"
         found[labels[k]] = compared(rows(others), rows([k]), labels=(name, labels[k]), **settings)
     when = _began(labels, rows, max_levels) if len(labels) > 2 else None
-    return Comparisons(by, labels, against, found, when, new_frame)
+    return Comparisons(by, labels, against, found, when, new_frame, sampled)
 
 
 def _typed(name: str, cells: Any, override: Override | None, notes: Notes) -> Column:
@@ -148,13 +161,18 @@ def _parts_of(label: Column) -> tuple[tuple[str, ...], Index]:
             f"by={cut(label.name)} has {count(len(values), 'value')}, and at most {MOST_PARTS} parts are compared: "
             "pass a column with fewer, such as the month of a date"
         )
-    labels = tuple(str(shown(label, value)) for value in values)
+    labels = tuple(_called(label, value) for value in values)
     if label.is_category:
         order = np.argsort(labels, kind="stable")
         codes, labels = np.argsort(order)[codes], tuple(labels[k] for k in order)
     of_rows = np.full(len(label), -1)
     of_rows[~label.gaps] = codes
     return labels, of_rows
+
+
+def _called(label: Column, value: Any) -> str:
+    """What a part is called; a whole number as such, though it be a float because others are missing."""
+    return f"{value:.0f}" if isinstance(value, np.floating) and value == np.round(value) else str(shown(label, value))
 
 
 def _began(labels: tuple[str, ...], rows: Callable[[Sequence[int]], dict[str, Column]], max_levels: int) -> Began:

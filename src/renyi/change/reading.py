@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from renyi.change.counting import Counts, counted
+from renyi.change.marginals import Marginal
 from renyi.compute.arrays import Mask
 from renyi.data.column import Column
 from renyi.data.notes import Notes, Source
@@ -17,7 +19,10 @@ from renyi.errors import InputError, brief, count, cut, some
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """Common columns of two tables, the rows of the first above those of the second, and what is not common."""
+    """Common columns of two tables, the rows of the first above those of the second, and what is not common.
+
+    Where these rows are a sample of more, `counted` has columns by all rows, and `n_all` how many these are.
+    """
 
     columns: tuple[Column, ...]
     types: dict[str, str]
@@ -27,6 +32,8 @@ class Together:
     new_frame: Callable[[dict[str, Any]], Any]
     notes: Notes = field(default_factory=Notes)
     retyped: dict[str, str] = field(default_factory=dict)
+    counted: dict[str, Marginal] = field(default_factory=dict)
+    n_all: tuple[int, int] = (0, 0)
 
     def part(self, table: int, /) -> dict[str, Column]:
         """The columns of one of the two tables."""
@@ -39,7 +46,7 @@ class Together:
 
     @property
     def are_equal(self) -> bool:
-        """Whether the two tables are the same, cell by cell."""
+        """Whether the two tables are the same, cell by cell, in all that was compared."""
         are_alike = self.n_rows[0] == self.n_rows[1] and not any(self.only) and not self.retyped
         return are_alike and all(map(self._is_repeated, self.columns))
 
@@ -50,9 +57,15 @@ class Together:
 
 
 def together(
-    before: Any, after: Any, labels: tuple[str, str], types: Mapping[Any, Any] | None, max_levels: int, /
+    before: Any,
+    after: Any,
+    labels: tuple[str, str],
+    types: Mapping[Any, Any] | None,
+    max_levels: int,
+    *,
+    counts: tuple[Counts, Counts] | None = None,
 ) -> Together:
-    """The common columns of two tables in memory."""
+    """The common columns of two tables in memory, or of samples of two that were counted."""
     notes = Notes(
         (*(before.notes if isinstance(before, Source) else ()), *(after.notes if isinstance(after, Source) else ()))
     )
@@ -75,13 +88,20 @@ def together(
     for name in common:
         try:
             cells = [part[name] for part in parts]
-            kept.append(_common(found, name, cells, overrides.get(name), labels=labels, max_levels=max_levels))
+            column = _common(found, name, cells, overrides.get(name), labels=labels, max_levels=max_levels)
         except SkipError as error:
             found.skipped[name] = str(error)
+            continue
+        kept.append(column)
+        if counts and (marginal := counted(column, found.types[name], counts, max_levels)) is not None:
+            found.counted[name] = marginal
     if not kept and not found.retyped:
         reasons = "; ".join(f"{cut(name)}: {reason}" for name, reason in list(found.skipped.items())[:5])
         raise InputError(f"no common column can be compared ({reasons}): say what columns are by types=")
-    return replace(found, columns=tuple(kept))
+    if counts and (by_sample := [column.name for column in kept if column.name not in found.counted]):
+        notes.say(f"{some(by_sample)} could not be counted over all rows, and what changed is that of the sample")
+    n_all = (counts[0].n_rows, counts[1].n_rows) if counts else found.n_rows
+    return replace(found, columns=tuple(kept), n_all=n_all)
 
 
 def _length(parts: dict[str, Any]) -> int:

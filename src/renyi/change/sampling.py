@@ -1,11 +1,15 @@
-"""Tables that are not in memory to a uniform sample of their rows."""
+"""Tables that are not in memory to a uniform sample of their rows, and to counts of their columns."""
 
+from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from renyi.allpairs.row_sample import drawn_rows
+from renyi.change.counting import Counts, merged, seen
+from renyi.compute import dask, spark
 from renyi.compute.dask import is_dask
 from renyi.compute.spark import is_spark
 from renyi.data.files.batches import as_stream
@@ -18,44 +22,78 @@ from renyi.tables.budget import bytes_of
 _SEED = 0
 
 
-def in_memory(table: Any, label: str, memory: str | int, sample: int, /) -> tuple[Any, str]:
-    """The table itself if it is in memory or small, else so many of its rows, and a sentence that says so."""
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """Rows of a table in memory: all of them, or a sample of `n_all`, of which `counts` have every column by itself."""
+
+    rows: Any
+    label: str
+    n_all: int = 0
+    n_sampled: int = 0
+    counts: Counts | None = None
+
+    @property
+    def said(self) -> str:
+        """What was compared on a sample; nothing where all rows are there."""
+        if self.counts is None:
+            return ""
+        return f"{self.label}: columns by all {self.n_all:,} rows, dependences on a sample of {self.n_sampled:,}"
+
+    @property
+    def said_of_parts(self) -> str:
+        """What was compared on a sample where parts of the table are: all of it."""
+        if self.counts is None:
+            return ""
+        return f"{self.label}: a sample of {self.n_sampled:,} of {self.n_all:,} rows was compared"
+
+    def counted(self, empty: Counts) -> Counts:
+        """All columns counted, also of a table that was in memory."""
+        return seen(empty, [self.rows]) if self.counts is None else self.counts
+
+
+def taken(table: Any, label: str, memory: str | int, sample: int, types: Mapping[Any, Any] | None = None, /) -> Taken:
+    """The table itself if it is in memory or small, else so many of its rows, and counts of all of them."""
     loaded = loaded_if_small(table, memory) if not (is_dask(table) or is_spark(table)) else table
     if not is_out_of_core(loaded):
-        return loaded, ""
+        return Taken(loaded, label)
     if sample < 2:
         raise InputError(
             f"{label!r} is not in memory and is compared on a sample of its rows, of which sample={sample} leaves too "
             "few: pass a larger one"
         )
-    rows, n_all = (
-        _of_cluster(loaded, sample) if is_dask(loaded) or is_spark(loaded) else _of_batches(loaded, memory, sample)
-    )
-    return rows, f"{label}: a sample of {min(sample, n_all):,} of {n_all:,} rows was compared"
+    counts = Counts(types, memory)
+    if is_dask(loaded) or is_spark(loaded):
+        counts, rows = _of_cluster(loaded, counts, sample)
+    else:
+        rows = _of_batches(loaded, counts, memory, sample)
+    return Taken(rows, label, counts.n_rows, min(sample, counts.n_rows), counts)
 
 
-def _of_cluster(table: Any, sample: int) -> tuple[Any, int]:
-    """Rows of a table of Dask or Spark, drawn where they are."""
-    n_all = int(table.count() if is_spark(table) else len(table))
-    share = min(1.0, 1.05 * sample / max(n_all, 1))
+def _of_cluster(table: Any, empty: Counts, sample: int) -> tuple[Counts, Any]:
+    """Rows of a table of Dask or Spark, counted and drawn where they are."""
+    if is_spark(table):
+        counts = spark.folded_over(table, seen, empty, merged) or empty
+    else:
+        counts = dask.folded_over(dask.partitions(table), seen, empty, merged) or empty
+    share = min(1.0, 1.05 * sample / max(counts.n_rows, 1))
     if is_spark(table):
         frame = (table if share == 1.0 else table.sample(fraction=share, seed=_SEED)).toPandas()
     else:
         frame = (table if share == 1.0 else table.sample(frac=share, random_state=_SEED)).compute()
-    return frame.iloc[:sample], n_all
+    return counts, frame.iloc[:sample]
 
 
-def _of_batches(table: Any, memory: str | int, sample: int) -> tuple[Any, int]:
+def _of_batches(table: Any, counts: Counts, memory: str | int, sample: int) -> Any:
     """Rows of batches with the smallest priorities, which are uniform and follow from what a batch holds."""
     pl = load("polars", extra="cli")
     stream = table if isinstance(table, Stream) else as_stream(table, bytes_of(memory))
-    kept, priorities, n_all = [], np.empty(0), 0
+    kept, priorities = [], np.empty(0)
     with closing(stream.batches()) as batches:
         for batch in batches:
             frame = _as_polars(pl, batch)
-            n_all += len(frame)
+            counts.update(frame)
             parts = list(parts_of(frame)[0].values())
-            which, own = drawn_rows(parts, len(frame), stream.n_rows or n_all, sample)
+            which, own = drawn_rows(parts, len(frame), stream.n_rows or counts.n_rows, sample)
             kept.append(frame[which])
             priorities = np.concatenate((priorities, own))
             if len(priorities) > 4 * sample:
@@ -63,7 +101,7 @@ def _of_batches(table: Any, memory: str | int, sample: int) -> tuple[Any, int]:
     if not kept:
         raise InputError("a table gave no batch: there is nothing to compare")
     kept, _ = _fewest(pl, kept, priorities, sample)
-    return kept[0], n_all
+    return kept[0]
 
 
 def _fewest(pl: Any, frames: list[Any], priorities: Any, sample: int) -> tuple[list[Any], Any]:
@@ -79,6 +117,8 @@ def _as_polars(pl: Any, batch: Any) -> Any:
     if type(batch).__module__.startswith("pyarrow"):
         return pl.from_arrow(batch)
     try:
-        return pl.DataFrame(batch)
+        return pl.DataFrame(batch if isinstance(batch, Mapping) else parts_of(batch)[0])
+    except InputError:
+        raise
     except Exception as error:
         raise InputError(f"a batch is no table ({first_line(error)}): pass frames, or dicts of columns") from error

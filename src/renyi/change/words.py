@@ -8,6 +8,7 @@ from renyi.errors import count, cut
 
 # A column is said to be in other units where all its quantiles are the same multiple, to this share, and far from 1.
 _SAME_FACTOR, _LEAST_FACTOR, _FAR_FROM_ZERO = 0.2, 5.0, 0.2
+_NEAR_POWER = 0.1
 # And to have another zero where all quantiles moved by so many interquartile ranges, all by as much to this share.
 _LEAST_STEP, _SAME_STEP = 3.0, 0.1
 # Below these, words would tell of what nobody sees: a twentieth of the rows' order, a fifth of the spread.
@@ -49,7 +50,7 @@ def more_missing(column: Marginal, /) -> str:
     shares = [gone / (gone + known) for gone, known in zip(column.missing, column.n_known, strict=True)]
     if shares[1] == 1.0:
         return f"all missing: {shares[0]:.1%} → 100%"
-    return f"{'more' if shares[1] > shares[0] else 'less'} missing: {shares[0]:.1%} → {shares[1]:.1%}"
+    return f"{'more' if shares[1] > shares[0] else 'fewer'} missing: {_percent(shares[0])} → {_percent(shares[1])}"
 
 
 def new_levels(column: Marginal, new: Index, rows: int, /) -> str:
@@ -96,7 +97,7 @@ def _shift(column: Marginal) -> str:
 
 
 def _brief(number: float) -> str:
-    return f"{number:,.0f}" if abs(number) >= 1e4 else f"{number:.3g}"
+    return f"{number:,.0f}" if abs(number) >= 1e3 else f"{number:.3g}"
 
 
 def _quantiles(column: Marginal, table: int, shares: Array) -> Array:
@@ -136,9 +137,13 @@ def _where(column: Marginal) -> str:
     starts = np.concatenate(([0], ends[:-1] + 1))
     shares = np.add.reduceat(_shares_of(column), starts, axis=1)
     part = int(np.abs(shares[1] - shares[0]).argmax())
-    low, high = column.called(int(starts[part])), column.called(int(ends[part]))
+    low, high = (_called_briefly(column, int(cell)) for cell in (starts[part], ends[part]))
     place = low if low == high else f"between {low} and {high}"
     return f"another shape: {shares[0, part]:.1%} → {shares[1, part]:.1%} {place}"
+
+
+def _called_briefly(column: Marginal, cell: int) -> str:
+    return column.called(cell) if column.is_time else _brief(float(column.numbers[cell]))
 
 
 def _units(column: Marginal) -> str:
@@ -154,19 +159,34 @@ def _units(column: Marginal) -> str:
             return ""
         factors = turned[kept] / before[kept]
         factor = float(np.median(factors))
-        if factor == 0.0 or np.abs(factors / factor - 1.0).max() > _SAME_FACTOR:
+        is_finite = factor != 0.0 and bool(np.isfinite((factor, 1.0 / factor)).all())
+        if not is_finite or np.abs(factors / factor - 1.0).max() > _SAME_FACTOR:
             continue
         is_far = abs(factor) >= _LEAST_FACTOR or abs(factor) <= 1 / _LEAST_FACTOR
         if (factor < 0.0) != (name == "other sign") or not (is_far or factor < 0.0):
             continue
+        if factor < 0.0 and np.abs(after - before).max() < _SAME_FACTOR * spread:
+            # What lies around 0 evenly is minus itself.
+            continue
         size = abs(factor)
         if factor < 0.0 and abs(size - 1.0) < _SAME_FACTOR:
             return f"{name}? about minus what it was"
-        shown = f"{size:,.3g} times" if size >= 1 else f"1/{1 / size:,.3g} of"
-        # Three digits, without an exponent.
-        shown = f"{float(f'{size:.3g}'):,.0f} times" if size >= 100 else shown
-        return f"{name}? about {'minus ' if factor < 0 else ''}{shown} what it was"
+        return f"{name}? about {'minus ' if factor < 0 else ''}{_times(size)} what it was"
     return ""
+
+
+def _times(factor: float) -> str:
+    """A factor as one would guess it: a power of ten where it is near one, for it is known by a few digits alone."""
+    power = 10.0 ** round(float(np.log10(factor)))
+    if abs(power / factor - 1.0) < _NEAR_POWER:
+        factor = power
+    if factor < 1.0:
+        return f"1/{_two_digits(1.0 / factor)} of"
+    return f"{_two_digits(factor)} times"
+
+
+def _two_digits(number: float) -> str:
+    return f"{float(f'{number:.2g}'):,.0f}" if number >= 10.0 else f"{number:.2g}"
 
 
 def _step(column: Marginal) -> str:
@@ -231,7 +251,13 @@ def _matched(column: Marginal, gone: Index, new: Index, shares: Array) -> list[t
 
 
 def _shares(column: Marginal) -> str:
-    """The level whose share changed most."""
+    """The level whose share changed most, beside what chance would do to it."""
     shares = _shares_of(column)
-    cell = int(np.abs(shares[1] - shares[0]).argmax())
-    return f"{column.called(cell)} {shares[0, cell]:.1%} → {shares[1, cell]:.1%}"
+    mean = shares.mean(axis=0)
+    cell = int((np.abs(shares[1] - shares[0]) / np.sqrt(np.maximum(mean * (1.0 - mean), 1e-12))).argmax())
+    return f"{column.called(cell)} {_percent(shares[0, cell])} → {_percent(shares[1, cell])}"
+
+
+def _percent(share: float) -> str:
+    """A share, with one digit at least where it is small."""
+    return f"{share:.1%}" if share == 0.0 or share >= 5e-4 else f"{100.0 * share:.1g}%"

@@ -30,7 +30,8 @@ def compare(
         str | None, typer.Option(help="columns, pairs or any: exit with code 3 if these changed.")
     ] = None,
     least: terminal.Least = terminal.LEAST,
-    memory: Annotated[str, typer.Option(help="A file that takes more is compared on a sample.")] = "1GB",
+    measure: Annotated[str, typer.Option(help="What strengths are measured by.")] = "rdc",
+    memory: Annotated[str, typer.Option(help="Of a file that takes more, pairs are compared on a sample.")] = "1GB",
     sample: Annotated[int, typer.Option(metavar="N", min=2, help="Rows of that sample.")] = 100_000,
     sep: terminal.Separator = None,
     null: terminal.Nulls = None,
@@ -48,7 +49,13 @@ def compare(
 
     rate, options = check_rate(fdr), terminal.options_of(sep, null, encoding, no_header)
     tables = [terminal.read_within(memory, file, options) for file in (before, after) if file is not None]
-    settings: dict[str, Any] = {"types": terminal.kinds_of(types), "memory": memory, "sample": sample, "progress": True}
+    settings: dict[str, Any] = {
+        "types": terminal.kinds_of(types),
+        "measure": measure,
+        "memory": memory,
+        "sample": sample,
+        "progress": True,
+    }
     found = renyi.compare(*tables, by=by, against=against, **settings)  # type: ignore[arg-type]
     if isinstance(found, renyi.Comparisons):
         _show_parts(found, rate, as_json)

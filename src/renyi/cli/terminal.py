@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
+    from rich.segment import Segment
 
     from renyi.data.notes import Source
 
@@ -164,8 +165,15 @@ def console_of(*, stderr: bool = False) -> "Console":
     """Where a command prints: as wide as the terminal is, or as what is said where it is a file or a pipe."""
     from rich.console import Console
 
-    console = Console(stderr=stderr)
-    return console if console.is_terminal or "COLUMNS" in os.environ else Console(stderr=stderr, width=_NO_TERMINAL)
+    from renyi.errors import printable
+
+    class Printable(Console):
+        def render(self, *content: Any) -> "Iterator[Segment]":
+            for segment in super().render(*content):
+                yield segment if segment.control else segment._replace(text=printable(segment.text))
+
+    console = Printable(stderr=stderr)
+    return console if console.is_terminal or "COLUMNS" in os.environ else Printable(stderr=stderr, width=_NO_TERMINAL)
 
 
 def print_text(text: str) -> None:

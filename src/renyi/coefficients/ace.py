@@ -14,6 +14,8 @@ from renyi.errors import ConvergenceWarning, check_flag, check_integer, is_numbe
 
 # Iteration ends when R² has moved by no more than the tolerance over as many iterations.
 _STILL = 3
+# Of moves smaller than rounding there may be no end: as many take 2.3 s for the permutations of 60 rows.
+_MOST_ITERATIONS = 1000
 _FLAT = 1e-10
 # Values of permutations that are smoothed together: they stay in the cache.
 _BATCH_VALUES = 2**15
@@ -42,7 +44,7 @@ class Ace(Measure[Side]):
     tolerance : float, default 0.01
         Iteration ends when R² has moved by no more than this over three iterations.
     max_iterations : int, default 20
-        Iterations at most; `renyi.ConvergenceWarning` tells when they were not enough.
+        Iterations at most, up to 1,000; `renyi.ConvergenceWarning` tells when they were not enough.
     bass : float, default 5
         From 0 (every place has the width of window that predicts best) to 10 (the smoothest).
     symmetric : bool, default False
@@ -85,7 +87,7 @@ class Ace(Measure[Side]):
     def __post_init__(self) -> None:
         if not is_number(self.tolerance) or not 0 < self.tolerance < np.inf:
             raise must_be("tolerance", "a number above 0, such as 0.01", self.tolerance)
-        check_integer(self.max_iterations, "max_iterations")
+        check_integer(self.max_iterations, "max_iterations", 1, _MOST_ITERATIONS)
         if not is_number(self.bass) or not 0 <= self.bass <= 10:
             raise must_be("bass", "a number from 0 to 10", self.bass)
         check_flag(self.symmetric, "symmetric")

@@ -60,7 +60,11 @@ def as_torch(data: Any, /) -> Any:
     is_array = hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__") and not isinstance(data, type)
     if is_tensor(data) or not is_array:
         return data
-    return load("torch", extra=EXTRA).from_dlpack(data) if int(data.__dlpack_device__()[0]) == _CUDA else data
+    try:
+        is_on_gpu = int(data.__dlpack_device__()[0]) == _CUDA
+    except TypeError:  # old versions of Arrow, of columns with gaps or of types that DLPack does not have
+        is_on_gpu = False
+    return load("torch", extra=EXTRA).from_dlpack(data) if is_on_gpu else data
 
 
 def as_numbers(data: Any, device: Any, /) -> Any:

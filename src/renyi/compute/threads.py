@@ -71,7 +71,7 @@ def map_in_threads(function: Callable[[Item], Outcome], items: Iterable[Item], /
     work = list(items)
     if n_threads == 1 or len(work) < 2:
         return [function(item) for item in work]
-    with _one_core_each, ThreadPoolExecutor(n_threads) as pool:
+    with one_core_each, ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(function, work))
 
 
@@ -89,7 +89,7 @@ class _OneCoreEach:
         with self._lock:
             self._n_within += 1
             if self._n_within == 1:
-                self._limits = _libraries().limit(limits=1)
+                self._limits = _libraries("blas").limit(limits=1)
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
@@ -98,15 +98,23 @@ class _OneCoreEach:
                 self._limits.restore_original_limits()
 
 
-_one_core_each = _OneCoreEach()
+one_core_each = _OneCoreEach()
+
+
+def loops_on_one_core() -> Any:
+    """Within, libraries that share the turns of a loop among threads, by OpenMP, leave them to one.
+
+    Of short loops, one after the other, each would wait for threads that wake up for less than that takes.
+    """
+    return _libraries("openmp").limit(limits=1)
 
 
 @cache
-def _libraries() -> Any:
-    """Those that are loaded when threads are first begun, as NumPy's and SciPy's are; to look for them takes 2 ms."""
+def _libraries(kind: str) -> Any:
+    """Those that are loaded when they are first asked for; to look for them takes 2 ms."""
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController().select(user_api="blas")
+    return ThreadpoolController().select(user_api=kind)
 
 
 def stream(
@@ -120,7 +128,7 @@ def stream(
     Where outcomes are large, at `most` so many are under way or wait to be taken.
     """
     if isinstance(items, Sequence) and len(items) <= at_once:
-        with _one_core_each:
+        with one_core_each:
             yield from map(function, items)
         return
     most = 2 * available_cores() + 1 if most is None else most
@@ -137,7 +145,7 @@ def stream(
                 outcomes.append(function(item))
         return outcomes
 
-    with _one_core_each, ThreadPoolExecutor(n_threads, initializer=begin) as pool:
+    with one_core_each, ThreadPoolExecutor(n_threads, initializer=begin) as pool:
         team = _Team(pool, n_threads)
         pending: deque[Future[list[Outcome]]] = deque()
         left = iter(items)

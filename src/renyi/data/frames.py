@@ -18,12 +18,24 @@ def as_series(data: Any, /) -> Any:
 
     arrow, pandas = nw.dependencies.get_pyarrow(), nw.dependencies.get_pandas()
     if arrow is not None and isinstance(data, arrow.Array):
-        return arrow.chunked_array([data])
+        data = arrow.chunked_array([data])
     if arrow is not None and isinstance(data, arrow.RecordBatch):
-        return arrow.table(data)
+        data = arrow.table(data)
+    if arrow is not None and isinstance(data, arrow.ChunkedArray):
+        return _without_views(data)
+    if arrow is not None and isinstance(data, arrow.Table):
+        for place, column in enumerate(data.columns):
+            if column is not (plain := _without_views(column)):
+                data = data.set_column(place, data.schema.field(place).name, plain)
+        return data
     if pandas is not None and isinstance(data, (pandas.api.extensions.ExtensionArray, pandas.Index)):
         return pandas.Series(data)
     return data
+
+
+def _without_views(column: Any) -> Any:
+    """Text of Arrow that is kept as views, which few of its functions take, as text one after the other."""
+    return column.cast("large_string") if str(column.type) == "string_view" else column
 
 
 def as_narwhals(data: Any, argument: str) -> Any:

@@ -31,7 +31,9 @@ _AGAINST_LEVELS = (1, 2, 4)
 # `_UNEXPLAINED` counts as such a function; benchmarks/studies/change_sizes.py.
 _RIDGE, _RIDGE_OF_FUNCTIONS, _UNEXPLAINED = 0.003, 0.3, 0.1
 # Of the covariance of independent columns this share is added where one has levels: within a level the other column may
-# have a single value, and no variance at all.
+# have a single value, and no variance at all. So it is where one column nearly is a function of the other and
+# covariances come from fewer rows: products of their functions are then linearly dependent, nearly, and a little
+# differently so among all rows.
 _FLOOR = 0.01
 # Ranks bend C by terms of order 1/n, which do not cancel where one table is larger. They are taken off, and as
 # uncertain as this many times their square.
@@ -205,8 +207,7 @@ def _difference(x: Functions, y: Functions, sums: Sums) -> tuple[Array, Array]:
     means = sums.compared / n[..., np.newaxis, np.newaxis]
     of_tables = [_products(x.weights[t, :, :, :k], y.weights[t, :, :, :k], means[t]) for t in range(2)]
     total = n.sum(axis=0)
-    both = sums.both.sum(axis=0)
-    pooled = _Influences.of(x, y, both / both[:, :1, :1], sums)
+    pooled = _Influences.of(x, y, sums)
     bend = pooled.bias() * (1.0 / n[0] - 1.0 / n[1])[:, np.newaxis]
     found = (of_tables[0] - of_tables[1]).reshape(len(total), -1) - bend
     # Gaps: ranks have more rows than the pair has.
@@ -218,8 +219,12 @@ def _difference(x: Functions, y: Functions, sums: Sums) -> tuple[Array, Array]:
 
 def _products(x: Array, y: Array, means: Array) -> Array:
     """Covariances of compared functions, given mean products of spanned ones."""
-    centred = means - means[:, :, :1] * means[:, :1, :]
-    return np.asarray(x @ centred @ y.transpose(0, 2, 1))
+    return np.asarray(x @ _centred(means) @ y.transpose(0, 2, 1))
+
+
+def _centred(means: Array) -> Array:
+    """Mean products less the products of means."""
+    return np.asarray(means - means[:, :, :1] * means[:, :1, :])
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,22 +234,28 @@ class _Influences:
     x: Functions
     y: Functions
     means: Array
+    of_tables: Array
     moments: tuple[Array, Array]
+    are_fewer_rows: bool
 
     @classmethod
-    def of(cls, x: Functions, y: Functions, means: Array, sums: Sums) -> "_Influences":
-        return cls(x, y, means, (sums.of_x.moments, sums.of_y.moments))
+    def of(cls, x: Functions, y: Functions, sums: Sums) -> "_Influences":
+        both = sums.both.sum(axis=0)
+        means = both / both[:, :1, :1], sums.both / sums.both[:, :, :1, :1]
+        return cls(x, y, *means, (sums.of_x.moments, sums.of_y.moments), bool((sums.times > 1.0).any()))
 
     @cached_property
     def centred(self) -> Array:
-        return self.means - self.means[:, :, :1] * self.means[:, :1, :]
+        return _centred(self.means)
 
     def covariance(self, tables: Sequence[tuple[Array, Array, Array]]) -> Array:
         """Covariance of the difference of the products of two tables, each with 1/n and the shares of common rows."""
         plain, (on_x, on_y), (own_x, own_y), both = self._parts()
-        unexplained = self._unexplained()
-        ridge = np.where(unexplained < _UNEXPLAINED, _RIDGE_OF_FUNCTIONS, _RIDGE)
-        floor = np.where(self.x.has_levels | self.y.has_levels, _FLOOR, 0.0)
+        unexplained = np.minimum(*(self._unexplained(_centred(means)) for means in self.of_tables))
+        are_functions = unexplained < _UNEXPLAINED
+        ridge = np.where(are_functions, _RIDGE_OF_FUNCTIONS, _RIDGE)
+        is_floored = self.x.has_levels | self.y.has_levels | (are_functions & self.are_fewer_rows)
+        floor = np.where(is_floored, _FLOOR, 0.0)
         independent = self._independent()
         total = np.zeros_like(plain)
         for one, of_x, of_y in tables:
@@ -305,9 +316,12 @@ class _Influences:
         joint: Array = np.einsum("pac,pbd->pabcd", *sides)
         return joint.reshape(len(self.means), COMPARED**2, COMPARED**2)
 
-    def _unexplained(self) -> Array:
-        """The least share of a compared function of one column that spanned functions of the other leave."""
-        centred = self.centred
+    def _unexplained(self, centred: Array) -> Array:
+        """The least share of a compared function of one column that spanned functions of the other leave in a table.
+
+        Both together would not show it: where one column is a function of the other, it is another one by ranks in
+        each, by as much as ranks have an error.
+        """
         left = []
         for side, moments, other, cross in (
             (self.y, self.moments[1], self.moments[0], centred @ self.y.pooled.transpose(0, 2, 1)),
@@ -336,8 +350,7 @@ class _Influences:
 
 def _central(sums: Array) -> Array:
     """Central mean products of the spanned functions of a column on its own rows."""
-    means = sums / sums[:, :1, :1]
-    return np.asarray(means - means[:, :, :1] * means[:, :1, :])
+    return _centred(sums / sums[:, :1, :1])
 
 
 def _twice(products: Array) -> Array:

@@ -54,7 +54,7 @@ def rdc(
         need O(k log d) time a row and O(k) memory. "auto" is stratified for scalars, orthogonal for vectors, and
         Fastfood where d·k exceeds 2²².
     repeats : int, default 1
-        Draws of the frequencies; the median of their coefficients is returned.
+        Draws of the frequencies, up to 10,000; the median of their coefficients is returned.
     debias : bool, default False
         Subtract what independence would show. The result has a mean near 0 under independence and may be negative.
     missing : {"raise", "pairwise", "listwise"}, default "raise"

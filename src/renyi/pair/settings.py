@@ -16,6 +16,8 @@ Scale: TypeAlias = float | Literal["median"]
 Rng: TypeAlias = int | np.random.Generator | None
 
 MOST_PROJECTIONS = 20_000
+# The median of fewer draws stands still long before.
+_MOST_REPEATS = 10_000
 
 
 @dataclass(frozen=True)
@@ -61,5 +63,5 @@ class Settings:
 
 def check_draws(repeats: Any, debias: Any, /) -> None:
     """Refuse what is no number of draws, or neither True nor False."""
-    check_integer(repeats, "repeats")
+    check_integer(repeats, "repeats", 1, _MOST_REPEATS)
     check_flag(debias, "debias")

@@ -24,7 +24,8 @@ def headline(found: Comparison, /, *, q: float = 0.05) -> str:
     n_pairs = int(np.count_nonzero(np.isfinite(found.of_pairs.pvalues)))
     sizes = " and ".join(f"{n:,}" for n in found.n_rows)
     if found.are_equal:
-        return f"{count(len(found.names), 'column')} over {sizes} rows: the two tables are the same, cell by cell"
+        both = "samples" if found.sampled else "tables"
+        return f"{count(len(found.names), 'column')} over {sizes} rows: the same in both {both}, cell by cell"
     return (
         f"{count(len(found.names), 'column')} over {sizes} rows: {count(columns, 'change')} of columns, {pairs:,} of "
         f"{count(n_pairs, 'dependence')}, at a false discovery rate of {rate(q)}"
@@ -208,18 +209,34 @@ def _bars(found: Comparison, name: str) -> dict[str, Any] | None:
         return None
     if levels:
         shares = [np.bincount(part.astype(int), minlength=len(levels)) / len(part) for part in (before, after)]
-        first = np.argsort(-np.maximum(*shares), kind="stable")[:_MOST_BARS]
+        # The most frequent ones, or where there are more those that changed most.
+        weight = np.maximum(*shares) if len(levels) <= _MOST_BARS else np.abs(shares[1] - shares[0])
+        first = np.argsort(-weight, kind="stable")[:_MOST_BARS]
         return {
             "labels": [levels[k] for k in first],
             "before": _rounded(shares[0][first]),
             "after": _rounded(shares[1][first]),
         }
-    ends = np.quantile(np.concatenate((before, after)), (0.01, 0.99))
-    edges = np.linspace(ends[0], ends[1] if ends[1] > ends[0] else ends[0] + 1.0, _MOST_BARS + 1)
+    edges, ends = _edges(np.concatenate((before, after)))
     shares = [np.histogram(np.clip(part, edges[0], edges[-1]), edges)[0] / len(part) for part in (before, after)]
     is_time = shown[0].values.dtype.kind in "Mm"
-    labels = ["earliest", "latest"] if is_time else [_shown_number(edges[0]), _shown_number(edges[-1])]
+    labels = ["earliest", "latest"] if is_time else [_shown_number(end) for end in ends]
     return {"labels": labels, "before": _rounded(shares[0]), "after": _rounded(shares[1])}
+
+
+def _edges(values: Array) -> tuple[Array, tuple[float, float]]:
+    """Where bars begin and end: equal steps over the middle 98 % of values; and the ends as they are shown.
+
+    Steps end between whole numbers, so that each has as many of these.
+    """
+    low, high = np.quantile(values, (0.01, 0.99)).tolist()
+    if not (values == np.round(values)).all():
+        edges = np.linspace(low, high if high > low else low + 1.0, _MOST_BARS + 1)
+        return edges, (edges[0], edges[-1])
+    low, high = np.floor(low), np.ceil(high)
+    step = max(1.0, np.ceil((high - low + 1.0) / _MOST_BARS))
+    edges = low - 0.5 + step * np.arange(np.ceil((high - low + 1.0) / step) + 1)
+    return edges, (low, high)
 
 
 def _shown_number(value: float) -> str:

@@ -1,11 +1,15 @@
 """Files that appear whole or not at all."""
 
 import os
+import secrets
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from renyi.errors import InputError
+
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 def check_writable(path: Path, /) -> None:
@@ -14,6 +18,8 @@ def check_writable(path: Path, /) -> None:
         raise InputError(f"{path} is a folder: name a file in it")
     if not path.resolve().parent.is_dir():
         raise InputError(f"{path} cannot be written: its folder does not exist")
+    if path.exists() and not (path.stat().st_mode & _WRITABLE and os.access(path, os.W_OK)):
+        raise InputError(f"{path} is there and may not be written to: name another file, or change its permissions")
 
 
 def check_apart(outputs: Mapping[str, Path], inputs: Sequence[Path], /) -> None:
@@ -39,14 +45,19 @@ def _is_same(one: Path, other: Path) -> bool:
 
 @contextmanager
 def written_whole(path: Path, /) -> Iterator[Path]:
-    """A place beside the file to write to, which becomes the file once all is written."""
+    """A place beside the file to write to, which becomes the file, with the permissions it had, once all is written."""
+    check_writable(path)
     target = path.resolve()  # a link stays a link
     if target.exists() and not target.is_file():
         yield target  # a device or a pipe, which nothing may take the place of
         return
-    part = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix}")
+    # Of a name that nobody knows beforehand, and there for sure: nobody can have put a link in its place.
+    part = target.with_name(f".{secrets.token_hex(8)}{target.suffix}")
+    part.touch(exist_ok=False)
     try:
         yield part
+        if target.exists():
+            part.chmod(stat.S_IMODE(target.stat().st_mode))
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)

@@ -4,7 +4,11 @@ import json
 import math
 from typing import Any
 
+from renyi.errors import load
 from renyi.report.summary import Result
+
+# How cells begin that spreadsheets take for formulas.
+_FORMULA = r"^([=+\-@\t\r])"
 
 
 def record_of(result: Result, /, *, q: float, top: int | None = None) -> dict[str, Any]:
@@ -56,6 +60,10 @@ def _strict(value: Any) -> Any:
 
 
 def csv_of(frame: Any, /) -> str:
-    """A Polars frame as CSV, with empty cells for NaN."""
-    text: str = frame.fill_nan(None).write_csv()
+    """A Polars frame as CSV, with empty cells for NaN, and with ' before what a spreadsheet would run as a formula."""
+    pl = load("polars", extra="cli")
+    cells = pl.col(pl.String)
+    is_number = cells.cast(pl.Float64, strict=False).is_not_null()
+    quoted = pl.when(is_number).then(cells).otherwise(cells.str.replace(_FORMULA, "'$1"))
+    text: str = frame.fill_nan(None).with_columns(quoted).write_csv()
     return text

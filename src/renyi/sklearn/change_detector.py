@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from renyi.change.api import SAMPLE
 from renyi.change.checking import checked, reference_of
 from renyi.change.result import Comparison, check_correction
-from renyi.change.sampling import in_memory
+from renyi.change.sampling import taken
 from renyi.data.types import MAX_LEVELS, check_max_levels
 from renyi.inference.false_discovery import Correction
 from renyi.selection.inputs import is_frame
@@ -139,7 +139,8 @@ class ChangeDetector(BaseEstimator):  # type: ignore[misc]
         """A table in memory, if it was not, checked as scikit-learn demands it."""
         is_sparse = issparse(X)
         if not is_sparse and (isinstance(X, (dict, str)) or is_out_of_core(X)):
-            return in_memory(X, label, self.memory, self.sample)
+            table = taken(X, label, self.memory, self.sample, self.types)
+            return table.rows, table.said_of_parts
         if is_frame(X) and not is_sparse:
             # Columns that are gone later, or new, are a finding and no error.
             if is_first:

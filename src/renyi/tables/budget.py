@@ -12,7 +12,7 @@ from renyi.errors import InputError, brief
 DEFAULT_MEMORY = "1GB"
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 # What a summary takes for every part of it, with what waits to be counted, and how many parts are enough.
-_BYTES_OF_PART = 128
+BYTES_OF_PART = 128
 _LARGEST_CAPACITY = 2**17
 # A rank may be off by this much at most, which moves coefficients by 5·10⁻⁵ or so.
 _LARGEST_ERROR = 2e-3
@@ -32,9 +32,9 @@ def bytes_of(memory: Any, /) -> int:
 
 def capacity(memory: int, n_columns: int, /) -> int:
     """Parts of every summary, a power of two, so that small changes of the budget change nothing."""
-    room = memory // (2 * _BYTES_OF_PART * max(n_columns, 1))
+    room = memory // (2 * BYTES_OF_PART * max(n_columns, 1))
     if room < LEAST_CAPACITY:
-        enough = 2 * _BYTES_OF_PART * n_columns * LEAST_CAPACITY
+        enough = 2 * BYTES_OF_PART * n_columns * LEAST_CAPACITY
         raise InputError(
             f"memory={memory:,} bytes are too few to count the values of {n_columns:,} columns: pass "
             f"{-(-enough // 2**20):,}MB or more, or fewer columns at a time"
@@ -51,7 +51,7 @@ def check_ranks(column: Counted, memory: int, n_columns: int, /) -> None:
     if parts < _LARGEST_CAPACITY:
         # Of twice the parts each has half of the rows, mostly.
         needed = memory * 2 ** int(np.ceil(np.log2(column.rank_error / _LARGEST_ERROR)))
-        needed = min(needed, 2 * _BYTES_OF_PART * n_columns * _LARGEST_CAPACITY)
+        needed = min(needed, 2 * BYTES_OF_PART * n_columns * _LARGEST_CAPACITY)
         remedy = f"pass memory='{-(-needed // 2**20)}MB' or more, or fewer columns at a time"
     raise InputError(
         f"ranks of {column.name!r} would be off by {column.rank_error:.4f}, since its values are counted in {parts:,} "

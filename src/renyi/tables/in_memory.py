@@ -18,7 +18,7 @@ from renyi.coefficients.rdc import Rdc
 from renyi.compute.arrays import Index
 from renyi.compute.progress import watched
 from renyi.compute.sorting import orders
-from renyi.compute.threads import stream
+from renyi.compute.threads import one_core_each, stream
 from renyi.data.column import Column
 from renyi.data.notes import Notes
 from renyi.data.seasons import NOTHING
@@ -175,13 +175,14 @@ class TableInMemory:
     ) -> Iterator[FoundPairs]:
         """All pairs, a tile at a time, or some of those with gaps on few rows."""
         few = FewRows.of(x, x if y is None else y)
-        own = groups(x, by_gaps=few is not None)
-        others = None if y is None else groups(y, by_gaps=few is not None)
         missing = [variable.column.missing for variable in x]
         masks = None
         if y is None and few is None and any(gaps is not None for gaps in missing):
             masks = distinct_masks(missing, x[0].n_rows)
-        tiles = shared_tiles([group.averaged(masks) for group in own], others)
+        with one_core_each:  # as tiles are compared: libraries round by how many cores they use
+            own = groups(x, by_gaps=few is not None)
+            others = None if y is None else groups(y, by_gaps=few is not None)
+            tiles = shared_tiles([group.averaged(masks) for group in own], others)
         if few is not None:
             yield from self._on_few_rows(few, tiles)
             tiles = [tile for tile in tiles if not few.has(*tile)]

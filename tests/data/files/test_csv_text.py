@@ -1,3 +1,5 @@
+import csv
+
 import pytest
 
 from renyi.data.files.csv_text import separator_of
@@ -39,3 +41,12 @@ def test_the_separator_parts_all_lines_alike(text, name, separator):
 def test_rows_that_polars_takes_amiss_are_read_by_python(read):
     rows = read('a,b\n"x" y,1\nz,2\n').frame.rows()
     assert rows == [("x y", 1), ("z", 2)]
+
+
+def test_cells_of_any_width_are_cells(read):
+    before = csv.field_size_limit()
+    rows = [f'{row},"{"x" * (140_000 if row == 1 else 2)}",{row}' for row in range(4)]
+    frame = read("\n".join(["a,text,b", *rows])).frame
+    assert frame.columns == ["a", "text", "b"]
+    assert frame["text"].str.len_chars().to_list() == [2, 140_000, 2, 2]
+    assert csv.field_size_limit() == before

@@ -1,5 +1,6 @@
 import gzip
 import json
+import zlib
 from decimal import Decimal
 
 import numpy as np
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 
 import renyi
 from renyi.cli import app
+from renyi.data.files.batches import is_large
 from renyi.data.files.large_text import converted
 from renyi.data.files.request import Request
 from renyi.data.files.table_files import read_table
@@ -221,3 +223,43 @@ def test_blocks_below_no_names(tmp_path, rng):
     assert found.columns == [f"column {k}" for k in range(1, 7)]
     assert found.height == LINES
     assert found.equals(read_table(path, has_names=False).frame)
+
+
+def test_memory_is_kept_whatever_gzip_unfolds_to(tmp_path):
+    row = b"0," * 20 + b"1\n"
+    (tmp_path / "rows.csv.gz").write_bytes(
+        gzip.compress(b",".join(b"c%d" % k for k in range(21)) + b"\n" + row * 40_000)
+    )
+    assert (tmp_path / "rows.csv.gz").stat().st_size < 8_000
+    assert is_large(str(tmp_path / "rows.csv.gz"), 2**23)
+    assert not is_large(str(tmp_path / "rows.csv.gz"), 2**24)
+
+
+@pytest.mark.parametrize("names", ["a,b\n1,2\n", ""])
+def test_a_line_that_does_not_fit_into_memory_is_refused(names, tmp_path):
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(names.encode() + b"x" * 2**23))
+    with pytest.raises(InputError, match=f"has more than 4,194,304 bytes in line {3 if names else 1}: check the ends"):
+        renyi.matrix(tmp_path / "rows.csv.gz", memory="1MB")
+
+
+def test_a_quote_by_itself_takes_the_lines_below_into_one_block_at_most(tmp_path):
+    lines = ["size,row", *(f"{row % 90} inch,{row}" for row in range(40_000))]
+    lines[2000] = '5",1999'
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    files, _ = converted({tmp_path / "rows.csv": Request.of(tmp_path / "rows.csv")}, tmp_path, n_bytes=2**15)
+    heights = [pl.read_parquet(file).height for file in files]
+    assert sum(heights) == 40_000
+    assert max(heights) < 15_000
+    (tmp_path / "rows.csv").write_text("\n".join(['size",row', *lines[3000:]]))
+    with pytest.raises(InputError, match="opens a quote in its first line and never closes it"):
+        converted({tmp_path / "rows.csv": Request.of(tmp_path / "rows.csv")}, tmp_path, n_bytes=2**15)
+
+
+def test_gzip_that_breaks_after_some_blocks_is_refused(tmp_path):
+    packing = zlib.compressobj(wbits=31)
+    rows = b"a,b\n" + b"1,2\n" * 600_000
+    whole = packing.compress(rows) + packing.flush(zlib.Z_FULL_FLUSH)
+    # A kind of block that there is not.
+    (tmp_path / "rows.csv.gz").write_bytes(whole + b"\xff" * 20)
+    with pytest.raises(InputError, match="is a gzip file cut short or damaged: fetch it again"):
+        renyi.matrix(tmp_path / "rows.csv.gz", memory="8MB")

@@ -8,6 +8,7 @@ import pytest
 
 import renyi
 from command_line import refused
+from renyi.data.files.batches import is_large
 from renyi.data.files.places import files_of, is_elsewhere, local_name
 
 
@@ -98,3 +99,14 @@ def test_an_endpoint_that_does_not_answer_is_refused_soon():
     name = "s3://bucket/a.parquet?endpoint_override=localhost:1&scheme=http&region=us-east-1&access_key=a&secret_key=b"
     with pytest.raises(renyi.InputError, match=r"cannot be read as Parquet.*check the name"):
         renyi.matrix(name)
+
+
+def test_a_file_may_be_called_like_a_pattern_and_none_is_called_nothing(tmp_path, rng):
+    file = tmp_path / "a[1].csv"
+    file.write_text("x,y\n" + "".join(f"{row},{row % 7}\n" for row in range(20)))
+    assert files_of(file) == [file]
+    assert not is_large(str(file), 2**20)
+    assert is_large(str(tmp_path / "a[2].csv"), 2**20)
+    for call in (renyi.matrix, files_of):
+        with pytest.raises(renyi.InputError, match="the name of the table is empty: name a file"):
+            call("")

@@ -176,7 +176,7 @@ def test_a_clicked_pair(visit, report):
     captions = dialog.locator("figcaption").all_inner_texts()
     assert [caption.split(" ")[0] for caption in captions] == ["Data", "Copula", "f", "g", "f"]
     assert "Missed by linear coefficients" in dialog.inner_text()
-    assert "f and g correlate by 0.9" in dialog.inner_text()
+    assert "The correlation of f and g is 0.9" in dialog.inner_text()
     page.keyboard.press("Escape")
     dialog.wait_for(state="hidden")
     # The event of closing comes after that.

@@ -8,19 +8,17 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from renyi.data.files.budget import BYTES_OF_CELL, bytes_of_block, is_small
+from renyi.data.files.budget import BYTES_OF_CELL, bytes_of_block, is_small, largest_small
+from renyi.data.files.decoding import unfolds_beyond
 from renyi.data.files.engines import has_engine, stream_of
 from renyi.data.files.large_text import converted
 from renyi.data.files.parquet import Parquet, is_parquet
-from renyi.data.files.places import dataset_at, files_of, is_elsewhere, is_partitioned, local_name
+from renyi.data.files.places import dataset_at, files_of, is_elsewhere, is_partitioned, is_pattern, local_name
 from renyi.data.files.request import Request
 from renyi.data.files.streams import Lazy, Repeated, Spooled, Stream, begun
 from renyi.data.files.table_files import read_table
 from renyi.data.records import are_records
 from renyi.errors import InputError
-
-# What gzip makes of text at most, usually.
-_PACKED_TO = 8
 
 
 def is_streamed(data: Any, /) -> bool:
@@ -49,7 +47,7 @@ def opened(data: Any, memory: int, /) -> Any:
 def is_large(data: str, memory: int, /) -> bool:
     """Whether a name stands for many files or something elsewhere, or for a file that is not loaded within a budget."""
     path = Path(data)
-    if any(mark in data for mark in "*?[") or is_elsewhere(data) or local_name(data) != data or path.is_dir():
+    if not data or is_pattern(data) or is_elsewhere(data) or local_name(data) != data or path.is_dir():
         return True
     if not path.is_file() or not os.access(path, os.R_OK):
         return False
@@ -59,7 +57,7 @@ def is_large(data: str, memory: int, /) -> bool:
 
 
 def _is_large_text(file: Path, memory: int) -> bool:
-    return not is_small(file.stat().st_size * (_PACKED_TO if file.suffix.lower() == ".gz" else 1), memory)
+    return not is_small(file.stat().st_size, memory) or unfolds_beyond(file, largest_small(memory))
 
 
 def text_files(data: str, memory: int, /, **options: Any) -> "TextFiles | None":

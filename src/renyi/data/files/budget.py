@@ -13,7 +13,12 @@ _BATCHES, _MOST_ROWS, _FEWEST_ROWS = 48, 2**17, 1024
 
 def is_small(n_bytes: int, memory: int, /) -> bool:
     """Whether values of so many bytes are compared in memory within a budget."""
-    return n_bytes * _COPIES <= memory
+    return n_bytes <= largest_small(memory)
+
+
+def largest_small(memory: int, /) -> int:
+    """Bytes of values that are compared in memory at most."""
+    return memory // _COPIES
 
 
 def bytes_of_block(memory: int, /) -> int:

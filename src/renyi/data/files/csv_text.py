@@ -2,7 +2,9 @@
 
 import csv
 import io
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +14,23 @@ from renyi.data.files.text_types import drop_values
 from renyi.data.notes import Notes
 from renyi.errors import count, some
 
+# Characters that Python's reader takes for a cell at most.
+_WIDEST = 2**31 - 1
+_reading = threading.RLock()
 
+
+@contextmanager
+def _any_width() -> Iterator[None]:
+    """Within, Python's reader takes cells of any width: its limit of 131,072 characters is one of the whole process."""
+    with _reading:
+        before = csv.field_size_limit(_WIDEST)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
+
+
+@_any_width()
 def parse_csv(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]:
     """A frame whose columns are called by their numbers, and their names."""
     data = data.lstrip(b"\r\n")
@@ -43,6 +61,7 @@ def parse_csv(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]:
     return _without_empty_rows(pl, frame, request), names
 
 
+@_any_width()
 def separator_of(data: bytes, request: Request, /) -> str:
     """The separator of a CSV, from its first lines."""
     quiet = replace(request, notes=Notes())

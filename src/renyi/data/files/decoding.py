@@ -3,8 +3,10 @@
 import codecs
 import gzip
 import zlib
+from pathlib import Path
 
 from renyi.data.files.request import Request
+from renyi.errors import InputError
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -13,21 +15,41 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+GZIP = b"\x1f\x8b"
+# What gzip raises of content that is not whole.
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
+_CHUNK = 2**20
 _PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 _CONTROLS = bytes([*range(9), *range(14, 27), *range(28, 32), 127])
 
 
 def unpack(data: bytes, request: Request) -> bytes:
     """The content, out of gzip where it is in it."""
-    if data[:2] == b"\x1f\x8b":
+    if data.startswith(GZIP):
         try:
             data = gzip.decompress(data)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise request.refuse("is a gzip file cut short or damaged: fetch it again") from error
+        except DAMAGED as error:
+            raise damaged(request) from error
     refuse_packed(data, request)
     if not data.strip():
         raise request.refuse("is empty: pass a file with a line of names and rows below it")
     return data
+
+
+def damaged(request: Request, /) -> InputError:
+    """The refusal of gzip that is not whole."""
+    return request.refuse("is a gzip file cut short or damaged: fetch it again")
+
+
+def unfolds_beyond(file: Path, most: int, /) -> bool:
+    """Whether a file is gzip and holds more than so many bytes, as only unpacking it tells: 1 may become 1,000."""
+    try:
+        with gzip.open(file) as content:
+            while most >= 0 and (chunk := content.read(_CHUNK)):
+                most -= len(chunk)
+    except (OSError, *DAMAGED):  # not in gzip; and what cannot be read is said by who reads it
+        return False
+    return most < 0
 
 
 def refuse_packed(data: bytes, request: Request, /) -> None:

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from renyi.data.exact import EXACT
 from renyi.data.files.csv_text import separator_of
-from renyi.data.files.decoding import refuse_packed
+from renyi.data.files.decoding import DAMAGED, GZIP, damaged, refuse_packed
 from renyi.data.files.request import Request, check_columns
 from renyi.data.files.table_files import open_bytes, parse_table
 from renyi.data.files.text_types import MOST_DIGITS, is_decimal_comma
@@ -22,8 +22,8 @@ _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _WHOLE = ("Int64", "UInt64")
 # Digits of decimal numbers that may follow the point beside whole numbers of 64 bits.
 _MOST_SCALE = 18
-# Blocks that one array of JSON may take, which is read at once: as much as of a single file that is loaded.
-_OF_ARRAY = 4
+# Blocks that one array of JSON, or one line, may take, which is read at once: as much as of a file that is loaded.
+_AT_ONCE = 4
 
 
 def converted(requests: Mapping[Path, Request], folder: Path, /, *, n_bytes: int) -> tuple[list[Path], Notes]:
@@ -142,22 +142,40 @@ class _Blocks:
                 return
             line = 2 if names else 1
             while block := lines.read(self._n_bytes):
-                block += lines.readline()
-                while block.count(b'"') % 2 and (more := lines.readline()):
-                    block += more  # a line may end within quotes
+                block = self._whole_row(lines, block, line)
                 yield line, names + block
                 line += block.count(b"\n")
 
+    def _whole_row(self, lines: Any, block: bytes, line: int) -> bytes:
+        """A block that begins at this line, up to the end of its last row.
+
+        That is the end of a line, unless it lies within quotes. One that stays open for long is a quote by itself, as
+        in 5", or never closes, which shows when the block is parsed.
+        """
+        most, parts, n_more, is_open = _AT_ONCE * self._n_bytes, [block], 0, block.count(b'"') % 2
+        while not parts[-1].endswith(b"\n") or (is_open and n_more < most):
+            more = lines.readline(most)
+            if not more:
+                break
+            if len(more) == most and not more.endswith(b"\n"):
+                line += sum(part.count(b"\n") for part in parts)
+                raise self.request.refuse(
+                    f"has more than {most:,} bytes in line {line:,}: check the ends of its lines, or pass more memory"
+                )
+            parts.append(more)
+            n_more, is_open = n_more + len(more), is_open ^ more.count(b'"') % 2
+        return b"".join(parts)
+
     def _names(self, lines: Any) -> bytes | None:
         """The first line, nothing where every line is an object of JSON, None for an array that is read at once."""
-        first = next((line for line in iter(lines.readline, b"") if line.strip()), b"")
+        first = next((line for line in iter(lambda: lines.readline(self._n_bytes), b"") if line.strip()), b"")
         if not first:
             raise self.request.refuse("is empty: pass a file with a line of names and rows below it")
         refuse_packed(first, self.request)
         start = first.lstrip()
         if start.startswith(b"["):
             lines.seek(0)
-            if len(lines.read(_OF_ARRAY * self._n_bytes)) < _OF_ARRAY * self._n_bytes:
+            if len(lines.read(_AT_ONCE * self._n_bytes)) < _AT_ONCE * self._n_bytes:
                 lines.seek(0)
                 return None
             raise self.request.refuse(
@@ -166,8 +184,9 @@ class _Blocks:
         if start.startswith(b"{") or not self.request.has_names:
             lines.seek(0)
             return b""
-        while first.count(b'"') % 2 and (more := lines.readline()):
-            first += more
+        first = self._whole_row(lines, first, 1)
+        if first.count(b'"') % 2:
+            raise self.request.refuse("opens a quote in its first line and never closes it: close or remove it")
         return first if first.endswith(b"\n") else first + b"\n"
 
     @contextmanager
@@ -176,15 +195,15 @@ class _Blocks:
         with open_bytes(self._path) as raw:
             head = raw.read(4)
             raw.seek(0)
-            packed = head.startswith(b"\x1f\x8b")
+            packed = head.startswith(GZIP)
             content: IO[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
             encoding = self.request.encoding
             if not packed:
                 encoding = encoding or next((name for mark, name in _MARKS.items() if head.startswith(mark)), None)
             try:
                 yield content if encoding is None else _Recoded(content, encoding)
-            except (EOFError, gzip.BadGzipFile) as error:
-                raise self.request.refuse("is a gzip file cut short or damaged: fetch it again") from error
+            except DAMAGED as error:
+                raise damaged(self.request) from error
             except (LookupError, UnicodeError) as error:
                 raise self.request.refuse(
                     f"cannot be read in the encoding {encoding} ({error}): pass the right one"
@@ -200,8 +219,8 @@ class _Recoded:
     def read(self, size: int) -> bytes:
         return self._text.read(size).encode()
 
-    def readline(self) -> bytes:
-        return self._text.readline().encode()
+    def readline(self, size: int) -> bytes:
+        return self._text.readline(size).encode()
 
     def seek(self, place: int) -> None:
         self._text.seek(place)

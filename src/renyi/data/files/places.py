@@ -32,9 +32,16 @@ def is_elsewhere(data: str | os.PathLike[str], /) -> bool:
     return re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+://", local_name(data)) is not None
 
 
+def is_pattern(name: str, /) -> bool:
+    """Whether a name stands for others: a file may have the marks of a pattern in its own."""
+    return any(mark in name for mark in "*?[") and not Path(name).exists()
+
+
 def files_of(data: str | os.PathLike[str], /) -> list[Path]:
     """The files here that a name, a pattern or a folder stands for, in their order."""
     name = local_name(data)
+    if not name:
+        raise InputError("the name of the table is empty: name a file, a folder or a pattern")
     if is_elsewhere(name):
         return []
     path = Path(name)
@@ -45,7 +52,7 @@ def files_of(data: str | os.PathLike[str], /) -> list[Path]:
     if not found:
         if path.is_dir():
             raise InputError(f"{name} is a folder without Parquet and CSV files: name another, or a file")
-        if any(mark in name for mark in "*?["):
+        if is_pattern(name):
             raise InputError(f"{name} stands for no file: check the folder and the pattern")
         read_table(path)  # which says what is wrong with a name
     if found != [path]:

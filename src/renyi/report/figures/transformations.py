@@ -42,7 +42,7 @@ def plot_transformations(pyplot: Any, found: Transformations, /) -> Any:
     copula.set_title("copula", loc="left")
     _cloud(both, left.spread, right.spread, ORANGE)
     both.set(xlabel=left.function_name, ylabel=right.function_name)
-    both.set_title(f"f against g: they correlate by {found.correlation:.3f}", loc="left")
+    both.set_title(f"f against g: correlation {found.correlation:.3f}", loc="left")
     left.draw(f)
     right.draw(g)
     _beside(beside, found)

@@ -42,6 +42,7 @@ def text_of_comparisons(found: Comparisons, /) -> str:
         said.append(
             f"strongest evidence for a change from {found.when.part} on, p = {pvalue(found.when.p)} over all splits"
         )
+    said += [f"{found.sampled}."] if found.sampled else []
     return "\n".join(said)
 
 

@@ -34,16 +34,16 @@ function facts(k) {
 function remarks(k) {
   const detail = detailOf.get(k), [x, y] = [columns[pairs.x[k]], columns[pairs.y[k]]], said = [], isSample = report.drawn < report.rows;
   if (detail?.words && pairs.found[k] && !report.given.length) said.push(`Kind: ${detail.words}.`);
-  if (pairs.remark?.[k]) said.push(["A single row or two carry this: ", pairs.remark[k], "."]);
-  if (pairs.missed[k]) said.push([make("span", { class: "mark" }, "◆ Missed by linear coefficients: "), "Pearson's and Spearman's see less than half of this dependence."]);
-  if (report.has_tests && !pairs.found[k]) said.push(`No finding at a false discovery rate of ${compact(100 * report.fdr)} %: what is seen here may well be chance.`);
+  if (pairs.remark?.[k]) said.push(["One or two rows carry this dependence: ", pairs.remark[k], "."]);
+  if (pairs.missed[k]) said.push([make("span", { class: "mark" }, "◆ Missed by linear coefficients: "), "Pearson's and Spearman's show less than half of this dependence."]);
+  if (report.has_tests && !pairs.found[k]) said.push(`No finding at a false discovery rate of ${compact(100 * report.fdr)} %: this may well be chance.`);
   if (report.given.length) said.push("The numbers hold other columns fixed; the pictures do not.");
-  if (detail?.reached !== undefined && detail?.reached !== null) said.push(`f and g correlate by ${fixed(detail.reached)}${isSample ? " on the rows drawn" : report.measure === "rdc" && !report.given.length ? ", which is the coefficient" : ""}.`);
-  else if (detail && isSample) said.push("A dependence as weak as this shows its functions f and g in more rows than those drawn.");
-  else said.push("f and g are in this file for the strongest pairs and those asked for (pairs=[...] in Python); renyi.transformations has those of any pair.");
+  if (detail?.reached !== undefined && detail?.reached !== null) said.push(`The correlation of f and g is ${fixed(detail.reached)}${isSample ? " on the rows drawn" : report.measure === "rdc" && !report.given.length ? ", the coefficient" : ""}.`);
+  else if (detail && isSample) said.push("The sample of rows is too small to show f and g of a dependence as weak as this.");
+  else said.push("This file has f and g of the strongest pairs and of those requested (pairs=[...] in Python); renyi.transformations gives those of any pair.");
   const nShown = detail?.data ? report.drawn : report.sampled;
   if (nShown && nShown < report.rows && (detail?.data || (x.sample && y.sample))) said.push(`The pictures show ${grouped(nShown)} rows, drawn at random from ${grouped(report.rows)}; the numbers above are from all.`);
-  if (x.is_clipped || y.is_clipped) said.push("Axes leave out a few far values, which are drawn at their ends.");
+  if (x.is_clipped || y.is_clipped) said.push("A few values far beyond the axes are drawn at their ends.");
   return said;
 }
 
@@ -67,7 +67,7 @@ function charts(k) {
     const drawn = frame(...ranked, `Ranks of ${words}`);
     if (detail?.ranks) drawCounts(drawn, detail.ranks);
     else drawPoints(drawn, rows.map((row) => [x, y].map((column) => (column.is_number ? ranksOf(column).spread[row] : column.sample[row]))));
-    found.push({ title: "Copula", note: "the same by ranks, ties spread", svg: drawn.svg });
+    found.push({ title: "Copula", note: "the data as ranks, ties spread out", svg: drawn.svg });
   }
   if (detail?.f) {
     found.push({ title: "f", note: functionNote(x, detail.f), svg: functionChart(ends[0], detail.f, "f") });
@@ -121,7 +121,7 @@ function functionChart(column, found, letter) {
 
 function cloudChart(x, y, { f, g, cloud, reached }, rows, words) {
   const labels = [`f(${shortened(x.label, 24)})`, `g(${shortened(y.label, 24)})`];
-  const description = `f against g of ${words}: they correlate by ${fixed(reached)}`;
+  const description = `f against g of ${words}: correlation ${fixed(reached)}`;
   let drawn;
   if (cloud) {
     drawn = frame(...cloud.limits.map((limits, side) => ({ label: labels[side], limits })), description);
