@@ -35,7 +35,7 @@ def given_sizes() -> str:
         for kind in sorted({tuple(row[name] for name in fields) for row in rows})
     ]
     fewest = {n: min(row["samples"] for row in rows if row["n"] == n) for n in lengths}
-    header = [f"n = {n:,} ({fewest[n]:,} samples)" for n in lengths]
+    header = [f"n = {n:,} (at least {fewest[n]:,} samples)" for n in lengths]
     return table(["x and y follow z", *header], lines)
 
 

@@ -1,3 +1,5 @@
+"""Series given others; and `residuals`, of which they and independent rows are made."""
+
 import numpy as np
 import pytest
 from scipy.signal import lfilter

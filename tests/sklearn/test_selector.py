@@ -1,3 +1,5 @@
+"""The selector, and rows that are series (`in_time`)."""
+
 import math
 import pickle
 from functools import partial
