@@ -37,7 +37,7 @@ def test_methods_say_what_they_take():
     assert dir(accessor) == ["compare", "lags", "matrix", "pairs", "screen"]
     assert next(iter(inspect.signature(accessor.screen).parameters)) == "target"
     assert accessor.screen.__doc__ == renyi.screen.__doc__
-    with pytest.raises(AttributeError, match="'rdc' is no function on a table: there are compare, lags"):
+    with pytest.raises(AttributeError, match="'rdc' is not a function for tables: there are compare, lags"):
         accessor.rdc  # noqa: B018
 
 

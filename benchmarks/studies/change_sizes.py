@@ -2,9 +2,11 @@
 
 `python benchmarks change_sizes` takes about ten minutes on one core and writes results/change_sizes.json. Tables of two
 columns are drawn in pairs from one distribution; in some the columns of the second table are mapped by increasing
-functions, or miss cells. `python benchmarks change_sizes large` adds some where covariances are taken from fewer rows
-than there are, in a few minutes: a tenth of all rows first, where covariances are less certain than they ever are, and
-50,000 last. What is known is written after each, so that one may stop it.
+functions, or miss cells. `again` draws those that came out too high, or below half of the level, once more with another
+seed and more draws. `large` adds some where covariances are taken from fewer rows than there are, in
+results/change_sizes_large.json: a tenth of all rows first, where covariances are less certain than they ever are, and
+50,000 last; both take a few minutes. Each line is written when it is known, and a study that was stopped goes on where
+it was: delete its results to begin anew. A number tries a share of the draws, and writes nothing.
 """
 
 import json
@@ -33,9 +35,10 @@ ROWS = ((100, 100), (200, 200), (500, 500), (2_000, 2_000), (10_000, 10_000))
 UNEQUAL = ((100, 400), (100, 2_000), (200, 2_000), (500, 2_500), (500, 10_000))
 DRAWS = {10_000: 400, 2_500: 1_000, 2_000: 1_000}
 # Rows, rows of either table for covariances, and draws.
-LARGE = (((5_000, 5_000), 1_000, 400), ((1_200, 5_000), 1_000, 400), ((50_000, 50_000), 10_000, 200))
+LARGE = (((5_000, 5_000), 1_000, 1_500), ((1_200, 5_000), 1_000, 1_500), ((50_000, 50_000), 10_000, 400))
 KINDS_OF_LARGE = ("normal, ρ = 0.5", "normal, ρ = 0.9", "circle", "parabola", "function without noise")
 LEVELS = (0.05, 0.01)
+SEED, SEED_AGAIN, DRAWS_AGAIN = 11, 12, 4_000
 
 
 def normals(correlation: float) -> Callable[[int, Rng], Pair]:
@@ -131,8 +134,8 @@ def pvalue(kind: str, sizes: tuple[int, int], rng: Rng) -> float:
     return float(np.exp(changed_pairs(shapes, RowsOfTables(tables)).log_pvalues[0]))
 
 
-def size(kind: str, sizes: tuple[int, int], draws: int) -> dict[str, Any]:
-    rng = np.random.default_rng([11, *sizes, *kind.encode()])
+def size(kind: str, sizes: tuple[int, int], draws: int, seed: int = SEED) -> dict[str, Any]:
+    rng = np.random.default_rng([seed, *sizes, *kind.encode()])
     p = np.array([pvalue(kind, sizes, rng) for _ in range(draws)])
     p = p[np.isfinite(p)]
     row: dict[str, Any] = {"kind": kind, "rows": list(sizes), "draws": len(p)}
@@ -143,28 +146,49 @@ def size(kind: str, sizes: tuple[int, int], draws: int) -> dict[str, Any]:
     return row
 
 
-def large() -> None:
-    """Some of many rows, beside what is known of few."""
-    found = json.loads((RESULTS / "change_sizes.json").read_text())["results"]
-    for sizes, rows_of_covariance, draws in LARGE:
-        for kind in KINDS_OF_LARGE:
-            sums.ROWS_OF_COVARIANCE = rows_of_covariance
-            row = size(kind, sizes, draws) | {"rows of covariance": rows_of_covariance}
-            kept = [old for old in found.get("large", []) if (old["kind"], old["rows"]) != (kind, list(sizes))]
-            found["large"] = [*kept, row]
-            record("change_sizes", found)
+def known(name: str) -> dict[str, Any]:
+    """What was found so far."""
+    path = RESULTS / f"{name}.json"
+    found: dict[str, Any] = json.loads(path.read_text())["results"] if path.exists() else {}
+    return found
+
+
+def finished(
+    name: str, part: str, cases: list[tuple[str, tuple[int, int]]], make: Callable[..., dict[str, Any]]
+) -> None:
+    """All lines of a study, those that are known as they are."""
+    for case in cases:
+        found = known(name)
+        rows = found.get(part, [])
+        if not any((row["kind"], tuple(row["rows"])) == case for row in rows):
+            record(name, found | {part: [*rows, make(*case)]}, "numpy", "scipy")
+
+
+def is_doubtful(row: dict[str, Any]) -> bool:
+    """More than two errors above a level, or below half of 5 % from 500 rows on."""
+    above = any(row[f"size at {level}"] > level + 2 * row[f"error at {level}"] for level in LEVELS)
+    return above or (min(row["rows"]) >= 500 and row["size at 0.05"] < 0.025)
+
+
+def of_large(kind: str, sizes: tuple[int, int]) -> dict[str, Any]:
+    rows, draws = next((rows, draws) for own, rows, draws in LARGE if own == sizes)
+    sums.ROWS_OF_COVARIANCE = rows
+    return size(kind, sizes, draws) | {"rows of covariance": rows}
 
 
 def main(*only: str) -> None:
-    if only == ("large",):
-        large()
-        return
-    share = float(only[0]) if only else 1.0
     every = [(kind, sizes) for kind in KINDS for sizes in (*ROWS, *UNEQUAL)]
-    found = [size(kind, sizes, max(20, int(share * DRAWS.get(max(sizes), 1_500)))) for kind, sizes in every]
-    if not only:
-        known = json.loads((RESULTS / "change_sizes.json").read_text())["results"]
-        record("change_sizes", known | {"seed": 11, "sizes": found})
+    if only == ("large",):
+        cases = [(kind, sizes) for sizes, _, _ in LARGE for kind in KINDS_OF_LARGE]
+        finished("change_sizes_large", "sizes", cases, of_large)
+    elif only == ("again",):
+        doubtful = [(row["kind"], tuple(row["rows"])) for row in known("change_sizes")["sizes"] if is_doubtful(row)]
+        finished("change_sizes", "again", doubtful, lambda kind, rows: size(kind, rows, DRAWS_AGAIN, SEED_AGAIN))
+    elif only:
+        for kind, sizes in every:
+            size(kind, sizes, max(20, int(float(only[0]) * DRAWS.get(max(sizes), 1_500))))
+    else:
+        finished("change_sizes", "sizes", every, lambda kind, rows: size(kind, rows, DRAWS.get(max(rows), 1_500)))
 
 
 if __name__ == "__main__":

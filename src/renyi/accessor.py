@@ -19,5 +19,5 @@ class Accessor:
 
     def __getattr__(self, name: str) -> MethodType:
         if name not in _METHODS:
-            raise AttributeError(f"{name!r} is no function on a table: there are {', '.join(_METHODS)}")
+            raise AttributeError(f"{name!r} is not a function for tables: there are {', '.join(_METHODS)}")
         return MethodType(getattr(renyi, name), self._frame)

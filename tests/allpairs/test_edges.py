@@ -115,7 +115,7 @@ def test_a_frame_has_one_row_a_pair(rng):
     edges = edges_of(variables)
     frame = edges.to_frame(pd.DataFrame, qvalues=np.array([0.01]))
     assert frame.columns.tolist() == [
-        *("x", "y", "coefficient", "debiased", "strength", "pearson", "spearman", "nonlinear", "p", "q", "n"),
+        *("x", "y", "strength", "coefficient", "debiased", "pearson", "spearman", "nonlinear", "p", "q", "n"),
         "remark",
     ]
     (row,) = frame.to_dict("records")

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from renyi.basis.basis import scalar_basis
 from renyi.basis.cosine import functions
@@ -57,3 +58,15 @@ def test_functions_of_another_draw_are_not_forced_into_moments_that_do_not_serve
     rough = projection_of(n, s=25.0)
     basis = scalar_basis(np.arange(n), rough)
     assert recipes_of(basis.feature_map, n, moments_of(projection_of(n))) is None
+
+
+def test_cores_of_the_libraries_change_no_bit():
+    projection = projection_of(2000)
+
+    def made(cores):
+        with threadpool_limits(cores):
+            moments = moments_of.__wrapped__(projection)
+            return moments.ends, moments.inverse, recipes_of_smooth.__wrapped__(moments)
+
+    for one, other in zip(made(1), made(2), strict=True):
+        np.testing.assert_array_equal(one, other)

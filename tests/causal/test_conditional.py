@@ -154,7 +154,7 @@ def test_columns_are_named_or_placed(table):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (("a", "z"), "the test names 'z', which is no column of the table"),
+        (("a", "z"), "the test names 'z', which is not a column of the table"),
         (("a", 8), "the place of a column must be an integer from 0 to 7, got 8"),
         (("a", "a"), "have a column in common"),
         (("a", "b", ["c", "b"]), "have a column in common"),
@@ -167,7 +167,7 @@ def test_what_cannot_be_asked_is_told(table, asked, said):
 
 
 def test_what_cannot_be_set_is_told(table):
-    with pytest.raises(renyi.InputError, match="memory='much' is no amount of memory"):
+    with pytest.raises(renyi.InputError, match="memory='much' is not an amount of memory"):
         ConditionalTest(table, memory="much")
     with pytest.raises(renyi.InputError, match="significance_level must be a number between 0 and 1, got 5"):
         ConditionalTest(table)("a", "b", [], 5)

@@ -91,7 +91,7 @@ def test_a_picture_does_not_replace_what_is_read(file, tmp_path):
         (["x", "square", "--given", "x"], "one column twice"),
         (["x", "constant"], "'constant' cannot be measured: constant"),
         (["x", "square", "--type", "q=number"], "--type names 'q'"),
-        (["x", "square", "--type", "x"], "--type x is no type"),
+        (["x", "square", "--type", "x"], "--type x is not a type"),
         (["x", "square", "--plot", "a.xyz"], "does not name a kind of picture"),
     ],
 )

@@ -87,7 +87,7 @@ def test_the_command_writes_and_tells(tmp_path):
         (["power", "--data", "."], "makes its own data"),
         (["power", "--draw-only"], "nothing to draw"),
         (["times", "--jobs", "2"], "would disturb the times"),
-        (["selection", "--data", "nowhere"], "data=nowhere is no folder"),
+        (["selection", "--data", "nowhere"], "data=nowhere is not a folder"),
         (["power", "--measures", ","], "measures names none: choose from pearson"),
         (["gallery", "--measures", " "], "measures names none: choose from pearson"),
         (["selection", "--measures", ","], "measures names none: choose from cca"),

@@ -180,8 +180,8 @@ def test_far_tail_is_a_number():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"width": 0.0}, "width=0.0 is no width"),
-        ({"width": float("nan")}, "width=nan is no width"),
+        ({"width": 0.0}, "width=0.0 is not a width"),
+        ({"width": float("nan")}, "width=nan is not a width"),
         ({"width": "median"}, "width='median'"),
         ({"normalised": None}, "normalised must be True or False, got None"),
         ({"unbiased": 1}, "unbiased must be True or False, got 1"),

@@ -198,7 +198,9 @@ def test_errors_are_short_and_say_what_to_do(spark):
         yield
 
     frame = table(spark, 2)
-    with pytest.raises(InputError, match="types names 'z', which is no column of the batch: it has 'x', 'y', 'rare'"):
+    with pytest.raises(
+        InputError, match="types names 'z', which is not a column of the batch: it has 'x', 'y', 'rare'"
+    ):
         renyi.matrix(frame, types={"z": "skip"})
     for failing, reason in (
         (frame.mapInArrow(broken, frame.schema), "KeyError: 'no such thing'"),

@@ -47,7 +47,7 @@ def test_what_is_no_column_of_labels_is_refused(monkeypatch):
         categorical(3)
     with pytest.raises(InputError, match="there are no labels"):
         categorical([])
-    with pytest.raises(InputError, match="is no column of labels"):
+    with pytest.raises(InputError, match="is not a column of labels"):
         categorical(Column("x", "number", np.arange(3.0)))
     monkeypatch.setattr(categories, "_MOST_LEVELS", 2)
     with pytest.raises(InputError, match="the category has 3 levels, and more than 2 cannot be compared"):

@@ -311,7 +311,7 @@ def test_overrides_for_columns_without_values(override):
 @pytest.mark.parametrize(
     ("types", "said"),
     [
-        ({"Agee": "skip"}, "types names 'Agee', which is no column of the table: did you mean 'age'?"),
+        ({"Agee": "skip"}, "types names 'Agee', which is not a column of the table: did you mean 'age'?"),
         ({"AGE": "skip"}, "did you mean 'age'?"),
         ({"qqqq": "skip"}, "it has 'age', 'text', 'v', 'code'"),
         ({"age": "float"}, "types['age']='float' is unknown: choose one of 'number', 'category', 'date', 'skip'"),
@@ -321,7 +321,7 @@ def test_overrides_for_columns_without_values(override):
         ({"v": "date"}, "'v' holds vectors"),
         ({"v": "number"}, "'v' holds vectors"),
         ({"code": "number"}, "such as '1_0', spell none"),
-        (["age"], "is no mapping"),
+        (["age"], "is not a mapping"),
     ],
 )
 def test_overrides_that_cannot_be_met_are_refused(types, said):
@@ -350,13 +350,13 @@ def test_vectors_of_several_columns(rng):
     ("vectors", "said"),
     [
         ({"t": ["a", "b"]}, "such a column already"),
-        ({"v": ["a", "B"]}, "vectors['v'] names 'B', which is no column of the table: did you mean 'b'?"),
+        ({"v": ["a", "B"]}, "vectors['v'] names 'B', which is not a column of the table: did you mean 'b'?"),
         ({"v": ["a"]}, "has 1 column: pass at least 2"),
         ({"v": "ab"}, "pass a list of at least 2 column names"),
         ({"v": ["a", "a"]}, "has 'a' twice"),
         ({"v": ["a", "b"], "w": ["b", "n"]}, "has 'b' in 'v' as well"),
         ({"v": ["a", "t"]}, "has 't', a category, and the parts of a vector are numbers"),
-        ([["a", "b"]], "is no mapping"),
+        ([["a", "b"]], "is not a mapping"),
     ],
 )
 def test_vectors_without_sense_are_refused(vectors, said):

@@ -61,5 +61,5 @@ def test_selection_of_a_small_table(table, tmp_path):
 
 
 def test_selection_takes_measures_of_vectors():
-    with pytest.raises(InputError, match="pearson is no measure of vectors"):
+    with pytest.raises(InputError, match="pearson is not a measure of vectors"):
         selection.compared(["pearson"])

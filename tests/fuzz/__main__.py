@@ -9,6 +9,9 @@ from collections import Counter
 
 from .workers import outcomes
 
+# How often it is said how far a campaign is.
+_TOLD = 1000
+
 
 def campaign(seed: int, numbers: range) -> int:
     """Make the calls, print what is wrong, and count it."""
@@ -17,8 +20,10 @@ def campaign(seed: int, numbers: range) -> int:
     slowest: list[tuple[float, int, str]] = []
     n_wrong, start = 0, time.monotonic()
     for number, outcome, reason in outcomes(seed, numbers):
-        kinds[reason or outcome.kind] += 1
+        kinds[reason.partition("\n")[0] or outcome.kind] += 1
         wrong = reason or outcome.wrong
+        if kinds.total() % _TOLD == 0:
+            print(f"fuzz: {kinds.total():,} calls so far, {n_wrong:,} wrong", flush=True)
         if outcome is not None:
             slowest = sorted([*slowest, (outcome.seconds, number, outcome.words)], reverse=True)[:5]
         if wrong:

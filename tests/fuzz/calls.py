@@ -143,6 +143,28 @@ def _compare(draw: Draw) -> Call:
     return _call(draw, renyi.compare, before, after, keywords=keywords)
 
 
+@about("causal.ConditionalTest", "causal.register", weight=3)
+def _causal(draw: Draw) -> Call:
+    """The test of a table, with questions by names, places, and what is neither."""
+    n = draw.rows(draw.one((0, 30)))
+    table, names = holders.table(draw, n, streamed=0.03)
+    keywords = settings.arguments(draw, renyi.causal.ConditionalTest, names, n)
+
+    def column() -> Any:
+        return draw.one((*names, 0, 1, -1)) if draw.chance(0.85) else settings.junk(draw)
+
+    asked = [(column(), column(), [column() for _ in range(draw.one((0, 0, 1, 2)))]) for _ in range(2)]
+    if draw.chance(0.03):
+        name = settings.junk(draw)
+        return Call(f"register({name!r:.80})", lambda: renyi.causal.register(name))
+
+    def run() -> Any:
+        test = renyi.causal.ConditionalTest(table, **keywords)
+        return [test.pvalue(*asked[0]), test(*asked[1]), test.run_test(*asked[0]), repr(test)]
+
+    return Call(f"ConditionalTest({', '.join(draw.words)}) of {asked!r:.300}", run, (table,), is_settled_by(keywords))
+
+
 @about("pandas", "polars", weight=1)
 def _accessor(draw: Draw) -> Call:
     """A function on tables as a method of a frame."""

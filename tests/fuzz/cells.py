@@ -102,12 +102,17 @@ _X = {
 }  # fmt: skip
 ODD = tuple(_X)
 # What stands for a missing cell; each in a list, or as the cells have it.
-_GAPS = (None, float("nan"), np.nan, pd.NA, pd.NaT, np.datetime64("NaT"), np.timedelta64("NaT"), np.ma.masked)
+_GAPS = (None, float("nan"), np.nan, pd.NA, pd.NaT, np.datetime64("NaT", "s"), np.timedelta64("NaT", "s"), np.ma.masked)
 
 
 def odd(kind: str, rng: Any, n: int) -> Any:
     """Cells of one of the kinds in `ODD`."""
     return _X[kind](rng, n)
+
+
+def without_numpy(cells: Any) -> list[Any]:
+    """Cells as Python has them: some of NumPy's, beside others, end a process that makes an array of Arrow of them."""
+    return [cell.item() if isinstance(cell, np.generic) else cell for cell in _lists(cells)]
 
 
 def with_gaps(cells: Any, rng: Any) -> list[Any]:

@@ -1,5 +1,6 @@
 """Chance, as the makers of calls use it, and what a call is."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,6 +49,18 @@ class Draw:
 
     def file(self, suffix: str) -> Path:
         return self.folder / f"table {len(list(self.folder.iterdir()))}{suffix}"
+
+
+def quietly(make: Callable[[Any], Any], data: Any, otherwise: Callable[[Any], Any]) -> Any:
+    """What is made of the data, or where a library cannot, something else."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return make(data)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:  # Polars panics with exceptions of its own root
+            return otherwise(data)
 
 
 # Makers of calls by the public name that they are about, with how often they are drawn.

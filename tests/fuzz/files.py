@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
+import pyarrow as pa
 
-from .drawing import Draw
+from . import cells
+from .drawing import Draw, quietly
 
 _TEXTS = (
     b"", b"\n", b"a", b"a,b\n", b"a,b\n1,2\n", b"a,b\n1,2\n3\n", b"a;b\n1,5;2\n2,5;3\n3,5;9\n", b"\xff\xfea\x00",
@@ -38,6 +39,14 @@ def _written(draw: Draw, frame: Any, suffix: str) -> Path:
     return path
 
 
+def _cells(part: Any) -> Any:
+    """Cells as Arrow has them, or as text."""
+    try:
+        return pa.array(cells.without_numpy(part))
+    except Exception:
+        return [str(cell) for cell in part]
+
+
 def _damaged(draw: Draw, content: bytes) -> bytes:
     """Cut, with other bytes, with a part twice, or with something before or after."""
     if not content:
@@ -60,11 +69,14 @@ def _damaged(draw: Draw, content: bytes) -> bytes:
 def table_file(draw: Draw, parts: dict[Any, Any], damage: float = 0.5) -> Any:
     """A file with these columns, whole or damaged, or another one; by its name or as a Path."""
     suffix = draw.one(_SUFFIXES[:8])
-    try:
-        frame = pl.from_pandas(pd.DataFrame({str(name): list(part) for name, part in parts.items()}))
-        path = _written(draw, frame, suffix)
-    except Exception:
-        path = draw.file(draw.one(_SUFFIXES))
+
+    def write(parts: dict[Any, Any]) -> Path:
+        return _written(
+            draw, pl.from_arrow(pa.table({str(name): _cells(part) for name, part in parts.items()})), suffix
+        )
+
+    path = quietly(write, parts, lambda parts: draw.file(draw.one(_SUFFIXES)))
+    if not path.exists():
         path.write_bytes(draw.one(_TEXTS))
     if draw.chance(damage):
         path.write_bytes(_damaged(draw, path.read_bytes()))

@@ -1,6 +1,5 @@
 """Cells in containers: one column, and whole tables, as people and libraries hold them."""
 
-import warnings
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -14,7 +13,7 @@ import pyarrow as pa
 import renyi
 
 from . import cells, files
-from .drawing import Draw
+from .drawing import Draw, quietly
 
 _NAMES = ("a", "b", "c", "d", "e")
 _ODD_NAMES = (
@@ -51,6 +50,14 @@ def _indexed(data: Any) -> Any:
     return pd.Series(data, index=range(7, 7 + len(data)), name="a")
 
 
+def _arrow(data: Any) -> Any:
+    return pa.array(cells.without_numpy(data))
+
+
+def _arrow_table(parts: dict[Any, Any]) -> Any:
+    return pa.table({str(name): _arrow(part) for name, part in parts.items()})
+
+
 # Of one column. What cannot hold the cells raises, and a list takes its place.
 _COLUMNS: dict[str, Callable[[Any], Any]] = {
     "list": list,
@@ -69,7 +76,7 @@ _COLUMNS: dict[str, Callable[[Any], Any]] = {
     "index": pd.Index,
     "pandas array": pd.array,
     "sparse": lambda data: pd.Series(pd.arrays.SparseArray(data)),
-    "arrow in pandas": lambda data: pd.Series(pa.array(list(data)), dtype=pd.ArrowDtype(pa.array(list(data)).type)),
+    "arrow in pandas": lambda data: pd.Series(_arrow(data), dtype=pd.ArrowDtype(_arrow(data).type)),
     "polars": lambda data: pl.Series("a", data),
     "polars category": lambda data: pl.Series("a", data, dtype=pl.Categorical),
     "polars object": lambda data: pl.Series("a", list(data), dtype=pl.Object),
@@ -77,11 +84,11 @@ _COLUMNS: dict[str, Callable[[Any], Any]] = {
     "polars decimal": lambda data: pl.Series("a", data).cast(pl.Decimal(38, 2)),
     "polars list": lambda data: pl.Series("a", [[cell] for cell in data]),
     "polars struct": lambda data: pl.Series("a", [{"a": cell} for cell in data]),
-    "arrow": lambda data: pa.array(list(data)),
-    "chunked": lambda data: pa.chunked_array([list(data)[:3], list(data)[3:]]),
-    "dictionary": lambda data: pa.array(list(data)).dictionary_encode(),
-    "views": lambda data: pa.array(list(data), type=pa.string_view()),
-    "run ends": lambda data: pa.compute.run_end_encode(pa.array(list(data))),
+    "arrow": _arrow,
+    "chunked": lambda data: pa.chunked_array([_arrow(data)[:3], _arrow(data)[3:]]),
+    "dictionary": lambda data: _arrow(data).dictionary_encode(),
+    "views": lambda data: _arrow(data).cast(pa.string_view()),
+    "run ends": lambda data: pa.compute.run_end_encode(_arrow(data)),
     "categorical": renyi.categorical,
     "frame": lambda data: pd.DataFrame({"a": data}),
     "polars frame": lambda data: pl.DataFrame({"a": data}),
@@ -114,18 +121,6 @@ _WRONG: dict[str, Callable[[Any], Any]] = {
     "lazy": lambda data: pl.LazyFrame({"a": list(range(len(data)))}),
     "arrow scalar": lambda data: pa.scalar(1),
 }  # fmt: skip
-
-
-def quietly(make: Callable[[Any], Any], data: Any, otherwise: Callable[[Any], Any]) -> Any:
-    """What is made of the data, or where a library cannot, something else."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return make(data)
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException:  # Polars panics with exceptions of its own root
-            return otherwise(data)
 
 
 def column_cells(draw: Draw, n: int, oddness: float) -> Any:
@@ -195,14 +190,14 @@ def _indices(parts: dict[Any, Any]) -> Any:
 
 
 def _mixed(parts: dict[Any, Any]) -> Any:
-    ways = [list, np.asarray, pd.Series, pl.Series, lambda data: pa.array(list(data))]
+    ways = [list, np.asarray, pd.Series, pl.Series, _arrow]
     return {name: quietly(ways[k % 5], part, list) for k, (name, part) in enumerate(parts.items())}
 
 
 def _relation(parts: dict[Any, Any]) -> Any:
     import duckdb
 
-    return duckdb.from_arrow(pa.table({str(name): list(part) for name, part in parts.items()}))
+    return duckdb.from_arrow(_arrow_table(parts))
 
 
 _TABLES: dict[str, Callable[[dict[Any, Any]], Any]] = {
@@ -212,8 +207,8 @@ _TABLES: dict[str, Callable[[dict[Any, Any]], Any]] = {
     "pandas": pd.DataFrame,
     "converted": lambda parts: pd.DataFrame(parts).convert_dtypes(),
     "polars": pl.DataFrame,
-    "arrow": lambda parts: pa.table({str(name): list(part) for name, part in parts.items()}),
-    "batch": lambda parts: pa.RecordBatch.from_pydict({str(name): list(part) for name, part in parts.items()}),
+    "arrow": _arrow_table,
+    "batch": lambda parts: _arrow_table(parts).to_batches()[0],
     "array": _array,
     "fortran": lambda parts: np.asfortranarray(_array(parts)),
     "structured": _structured,
@@ -228,7 +223,7 @@ _STREAMS: dict[str, Callable[[dict[Any, Any]], Any]] = {
     "dict iterator": lambda parts: iter([dict(parts)]),
     "batches": _halves,
     "function": lambda parts: partial(list, _halves(parts)),
-    "reader": lambda parts: pa.table({str(name): list(part) for name, part in parts.items()}).to_reader(3),
+    "reader": lambda parts: _arrow_table(parts).to_reader(3),
     "relation": _relation,
     "polars object iterator": lambda parts: iter([pl.DataFrame({k: list(v) for k, v in parts.items()})]),
 }  # fmt: skip

@@ -20,8 +20,7 @@ import pyarrow as pa
 import renyi
 
 from . import calls, cells, invariants, lines, orders  # noqa: F401  # makers register themselves
-from .drawing import MAKERS, Call, Draw
-from .holders import quietly
+from .drawing import MAKERS, Call, Draw, quietly
 
 # Seconds of the processor that one call may take; sizes are such that most take milliseconds.
 MOST_SECONDS = 12.0
@@ -58,10 +57,10 @@ def public_names() -> set[str]:
     """Everything that the campaign has to call."""
     import renyi.sklearn
 
-    own = set(renyi.__all__) - {"sklearn"}
-    # Accessors are modules that are imported by who wants them.
-    own |= {"pandas", "polars"}
-    return own | {f"sklearn.{name}" for name in renyi.sklearn.__all__} | {"renyi"}
+    own = set(renyi.__all__) - {"causal", "sklearn"}
+    within = {f"{room}.{name}" for room in ("causal", "sklearn") for name in getattr(renyi, room).__all__}
+    # Accessors are modules that are imported by who wants them; the last is the command.
+    return own | within | {"pandas", "polars", "renyi"}
 
 
 def made(seed: int, number: int, folder: Path) -> tuple[str, Call, Draw]:
@@ -79,7 +78,10 @@ def made(seed: int, number: int, folder: Path) -> tuple[str, Call, Draw]:
 def judged(seed: int, number: int) -> Outcome:
     """Make one call and judge what comes of it."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, chdir(folder):
-        name, call, draw = made(seed, number, Path(folder))
+        try:
+            name, call, draw = made(seed, number, Path(folder))
+        except Exception as error:
+            return Outcome("", "", "none", 0.0, "its maker failed:\n" + "".join(traceback.format_exception(error)))
         before = [_printed(data) for data in call.inputs]
         start = time.process_time()
         kind, wrong = _outcome(call, is_twice=call.settled and draw.chance(_TWICE))

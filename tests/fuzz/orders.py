@@ -13,7 +13,7 @@ import renyi
 import renyi.sklearn
 
 from . import cells, holders, settings
-from .drawing import Call, Draw, about
+from .drawing import Call, Draw, about, quietly
 
 # What the API page lists of every class; a test compares.
 METHODS = {
@@ -228,7 +228,7 @@ def _batch(draw: Draw, names: list[str], n: int) -> Any:
         parts["c"] = holders.column_cells(draw, n, 0.5) if draw.chance(0.8) else holders.column(draw, n, 0.5)
     if draw.chance(0.03):
         return holders.table(draw, n)[0]
-    return holders.quietly(draw.one((dict, pd.DataFrame)), parts, dict)
+    return quietly(draw.one((dict, pd.DataFrame)), parts, dict)
 
 
 def _step(draw: Draw, made: list[Any], step: str, batches: list[Any]) -> Any:
@@ -271,7 +271,7 @@ def _estimator(draw: Draw, kind: Any) -> tuple[Any, Any, Any, Any]:
     target = holders.column(draw, n) if draw.chance(0.5) else cells.plain(draw.rng, n)
     keywords = settings.arguments(draw, kind, names, n)
     keywords.pop("nonsense", None)
-    if keywords.get("measure") in ("mutual_info", "ace", "mic"):
+    if str(keywords.get("measure")) in ("mutual_info", "ace", "mic"):
         keywords["measure"] = "pearson"
     return kind(**keywords), table, target, holders.table(draw, draw.rows())[0] if draw.chance(0.3) else table
 

@@ -28,7 +28,7 @@ def test_methods_on_the_page_of_the_api_are_called():
     listed = {kind: tuple(members.split(", ")) for kind, members in named}
     for kind, methods in orders.METHODS.items():
         assert set(listed.pop(kind)) == set(methods), kind
-    assert set(listed) == {"RDCSelector", "ChangeDetector", "RandomCopulaFeatures"}
+    assert set(listed) == {"ConditionalTest", "RDCSelector", "ChangeDetector", "RandomCopulaFeatures"}
 
 
 def test_a_call_is_the_same_again():
@@ -78,7 +78,7 @@ def test_type_errors_from_within_are_mistakes(monkeypatch):
     assert "TypeError" in _wrong(monkeypatch, lambda: renyi.Accumulator().update(3))
 
 
-def dying(seed, numbers, pipe):
+def dying(seed, numbers, pipe, log):
     """Ends at its second call, and hangs at the fourth."""
     for number in numbers:
         if number == 1:

@@ -50,8 +50,8 @@ def test_edges():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([0.5, 1.2],), "1.2 is no p-value"),
-        (([-0.1],), "-0.1 is no p-value"),
+        (([0.5, 1.2],), "1.2 is not a p-value"),
+        (([-0.1],), "-0.1 is not a p-value"),
         ((["a"],), "no array of numbers"),
         ((["0.1"],), "no array of numbers"),
         (([True],), "no array of numbers"),

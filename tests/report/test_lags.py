@@ -47,7 +47,7 @@ def test_plots(found, table):
     by_target = renyi.lags(table, "river", max_lag=12)
     assert by_target.plot().axes[1].get_ylabel() == "strength"
     assert by_target.plot("rain").axes[0].get_title(loc="left").startswith("rain leads")
-    with pytest.raises(renyi.InputError, match="is no column that was compared"):
+    with pytest.raises(renyi.InputError, match="is not a column that was compared"):
         found.plot("rain", "snow")
 
 

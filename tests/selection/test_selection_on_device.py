@@ -214,7 +214,7 @@ def test_what_a_selector_cannot_do_on_a_device_is_refused(rng, monkeypatch):
     X, y = features(80, rng)
     with pytest.raises(renyi.InputError, match="measure='dcor' is not for a device: pass measure=None"):
         RDCSelector(measure="dcor").fit(torch.tensor(X), y)
-    with pytest.raises(renyi.InputError, match="X is a tensor that is no array"):
+    with pytest.raises(renyi.InputError, match="X is a tensor that cannot become an array"):
         RDCSelector().fit(torch.tensor(np.nan_to_num(X)).to_sparse(), y)
     with pytest.raises(renyi.InputError, match=r"shape \(80, 0\): pass at least one feature"):
         RDCSelector().fit(torch.tensor(X[:, :0]), y)

@@ -25,7 +25,7 @@ def test_sources_of_randomness_are_whole_numbers_that_follow_them():
     for source in (np.random.RandomState, np.random.default_rng):
         assert seed_of(source(1)) == seed_of(source(1)) != seed_of(source(2))
     for wrong in (-1, 0.5, True, "x"):
-        with pytest.raises(InputError, match="is no source of randomness"):
+        with pytest.raises(InputError, match="is not a source of randomness"):
             seed_of(wrong)
 
 
@@ -50,5 +50,5 @@ def test_tensors_of_floats_stay_and_others_are_read():
         checked(RDCSelector(), values[:, :0], [0, 1], torch.device("cpu"))
     assert as_array(values.requires_grad_(), "X").tolist() == [[1.0, 2.0], [3.0, 5.0]]
     assert as_array([1, 2], "X") == [1, 2]
-    with pytest.raises(InputError, match="X is a tensor that is no array"):
+    with pytest.raises(InputError, match="X is a tensor that cannot become an array"):
         as_array(torch.eye(3).to_sparse(), "X")

@@ -94,3 +94,19 @@ def test_a_stuck_sensor_and_a_column_that_is_gone(detector):
 def test_what_cannot_be_checked_is_refused(detector, new, message):
     with pytest.raises(InputError, match=message):
         detector.check(new)
+
+
+def test_words_of_cells_are_those_of_their_values():
+    """A cell that many rows have is no value that many rows have."""
+    rng = np.random.default_rng(11)
+    before, after = rng.standard_normal((2, 1500))
+    detector = ChangeDetector().fit({"x": before})
+
+    def told(values):
+        return detector.check({"x": values}).of_columns[0].words
+
+    assert "stuck" not in told(6.0 + after)
+    assert told(np.where(after > 0, 0.123, after)).startswith("stuck? ")
+    assert "are 0.123, " in told(np.where(after > 0, 0.123, after))
+    assert told(np.full(1500, 0.123)) == "constant, always 0.123"
+    assert not told(9.0 + 1e-6 * after).startswith("constant")

@@ -86,7 +86,7 @@ def test_targets_that_nothing_depends_on(y, said):
         ({"measure": "spearman"}, "takes no vectors"),
         ({"measure": "dcor", "random_state": "x"}, "random_state='x'"),
         ({"categorical_features": "all"}, "categorical_features='all'"),
-        ({"categorical_features": ["z"]}, "no column of X"),
+        ({"categorical_features": ["z"]}, "not a column of X"),
         ({"categorical_features": [9]}, "pass a place"),
         ({"categorical_features": [True]}, "a mask of 1"),
     ],

@@ -177,7 +177,7 @@ def test_what_cannot_work_is_refused(rng):
     [
         ({"missing": "listwise"}, "listwise"),
         ({"measure": "pearson"}, "load the table"),
-        ({"memory": "lots"}, "no amount of memory"),
+        ({"memory": "lots"}, "not an amount of memory"),
         ({"measure": renyi.measure("rdc", s="median")}, "median"),
         ({"types": {"x": "colour"}}, "types"),
     ],

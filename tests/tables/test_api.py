@@ -402,7 +402,7 @@ def test_names_that_are_no_text_reach_both_tables(rng):
     table, other = pd.DataFrame({0: x, 1: y}), pd.DataFrame({5: x, 6: y})
     assert renyi.matrix(table, other, types={5: "skip"}).other_names == ("6",)
     assert renyi.matrix(table, other, vectors={"v": [0, 1]}).names == ("v",)
-    with pytest.raises(renyi.InputError, match="no mapping"):
+    with pytest.raises(renyi.InputError, match="not a mapping"):
         renyi.matrix(table, other, types=["b"])
     pairs = pd.DataFrame({("a", 1): x, ("a", 2): y})
     assert renyi.screen(pairs, ("a", 1)).names == ("('a', 2)",)

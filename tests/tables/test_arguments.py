@@ -81,7 +81,7 @@ def test_a_table_is_split_by_names_of_columns_or_vectors(table):
     assert (set(left.skipped), set(right.skipped)) == (set(), {"same"})
     with pytest.raises(InputError, match="other 'lat' is part of the vector 'place'"):
         split(whole, ["lat"])
-    with pytest.raises(InputError, match="other names 'z', which is no column of the table"):
+    with pytest.raises(InputError, match="other names 'z', which is not a column of the table"):
         split(whole, ["z"])
     with pytest.raises(InputError, match="other names no column"):
         split(whole, [])

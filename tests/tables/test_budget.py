@@ -6,7 +6,7 @@ import pytest
 
 from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY
 from renyi.errors import InputError
-from renyi.tables.budget import bytes_of, capacity, check_ranks
+from renyi.tables.budget import bytes_of, capacity, check_ranks, room_for_text
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ def test_a_budget_in_bytes(memory, size):
 
 @pytest.mark.parametrize("memory", ["lots", "", 0, -1, True, None, "1.2.3GB", "GB"])
 def test_what_is_no_budget_is_refused(memory):
-    with pytest.raises(InputError, match="is no amount of memory"):
+    with pytest.raises(InputError, match="is not an amount of memory"):
         bytes_of(memory)
 
 
@@ -38,3 +38,8 @@ def test_ranks_that_are_too_far_off_are_refused_with_what_helps():
         check_ranks(off, 2**24, 8)
     with pytest.raises(InputError, match="131,072 parts: pass ranks in place of values"):
         check_ranks(off, 2**30, 3)
+
+
+def test_text_has_half_of_a_budget_and_some_room_in_any():
+    assert room_for_text(2**30, 8) == 2**26
+    assert room_for_text(2**20, 8) == room_for_text(2**26, 8) == 2**22

@@ -49,11 +49,14 @@ def test_it_prints_what_it_is_and_draws_itself(frame):
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda t: renyi.matrix(t)["x", "squares"], "names 'squares', which is no column of the result: did you mean"),
+        (
+            lambda t: renyi.matrix(t)["x", "squares"],
+            "names 'squares', which is not a column of the result: did you mean",
+        ),
         (lambda t: renyi.matrix(t)["x", "one"], "'one' was left out: constant"),
         (lambda t: renyi.matrix(t)["x"], r"write found\['age', 'income'\]"),
         (lambda t: renyi.matrix(t)["x", "x"], "one column: name two"),
-        (lambda t: renyi.screen(t, "x")["y"], "which is no column of the result"),
+        (lambda t: renyi.screen(t, "x")["y"], "which is not a column of the result"),
         (lambda t: renyi.pairs(t, top=1)["x", "noise"], "not among the strongest pairs, which alone were kept"),
         (lambda t: renyi.matrix([t] * 2, sample=0)["x", "square"].plot(), "rows of this table are not kept"),
     ],

@@ -8,7 +8,7 @@ import pytest
 import renyi
 from sample_tables import mixed, parabola
 
-COLUMNS = ["x", "y", "coefficient", "debiased", "strength", "pearson", "spearman", "nonlinear", "p", "q", "n", "remark"]
+COLUMNS = ["x", "y", "strength", "coefficient", "debiased", "pearson", "spearman", "nonlinear", "p", "q", "n", "remark"]
 ARRAYS = ["values", "debiased", "pvalues", "qvalues", "n_samples", "pearson", "spearman"]
 
 

@@ -98,7 +98,7 @@ def test_columns_without_a_level_are_told_once(rng):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"time": "date"}, "time names 'date', which is no column of the table"),
+        ({"time": "date"}, "time names 'date', which is not a column of the table"),
         ({"time": "kind"}, "stamps are dates or numbers"),
         ({"time": [1, 2, 3]}, "3 stamps for 300 rows"),
         ({"time": False}, "time must be True"),

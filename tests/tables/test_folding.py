@@ -6,7 +6,7 @@ import pytest
 
 import renyi
 
-COLUMNS = ["x", "y", "coefficient", "debiased", "strength", "pearson", "spearman", "nonlinear", "p", "q", "n", "remark"]
+COLUMNS = ["x", "y", "strength", "coefficient", "debiased", "pearson", "spearman", "nonlinear", "p", "q", "n", "remark"]
 
 
 def aliases(rng, n=300):

@@ -1,7 +1,6 @@
 import threading
 
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
 
 import renyi
 from renyi.allpairs import compare
@@ -44,18 +43,3 @@ def test_every_column_is_prepared_once(monkeypatch, rng):
     monkeypatch.setattr(in_memory, "prepare", prepare)
     found = renyi.matrix(mixed(80, rng, gaps=0.2)[SOME])
     assert sorted(prepared) == sorted(found.names)
-
-
-def test_groups_are_made_on_one_core_as_tiles_are_compared(monkeypatch, rng):
-    """Libraries round by how many cores they use, and answers must not depend on that."""
-    seen = []
-
-    def averaged(group, masks):
-        seen.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
-        return group
-
-    monkeypatch.setattr(in_memory.ColumnGroup, "averaged", averaged)
-    with threadpool_limits(2, user_api="blas"):
-        renyi.matrix(rng.standard_normal((60, 3)))
-    assert seen
-    assert set(seen) == {1}

@@ -40,7 +40,7 @@ def test_two_tables_of_unequal_rows_are_refused(rng):
     [
         ([], "target names no column"),
         ("x9", "target names 'x9'"),
-        (["x0", "x9"], "names 'x9', which is no column of the table: it has"),
+        (["x0", "x9"], "names 'x9', which is not a column of the table: it has"),
     ],
 )
 def test_targets_are_columns_of_the_table(target, message, rng):

@@ -49,7 +49,7 @@ def test_a_second_table_has_keys_of_its_own():
     [
         ({"target": "a", "others": ["b"]}, "leave one of them out"),
         ({"others": []}, "other names no column"),
-        ({"others": ["x"]}, "other names 'x', which is no column of the batch"),
+        ({"others": ["x"]}, "other names 'x', which is not a column of the batch"),
         ({"others": ["a"], "vectors": {"v": ["a", "b"]}}, "other 'a' is part of the vector 'v'"),
         ({"types": {"x": "number"}}, "types names 'x'"),
     ],
@@ -62,7 +62,7 @@ def test_what_cannot_be_asked_is_refused(asked, match):
 def test_two_tables_say_themselves_what_is_compared():
     with pytest.raises(InputError, match="leave target and others out"):
         roles(rows("a").beside(rows("b")), target="a")
-    with pytest.raises(InputError, match="names 'b', which is no column of the table"):
+    with pytest.raises(InputError, match="names 'b', which is not a column of the table"):
         roles(rows("a").beside(rows("b")), vectors={"v": ["a", "b"]})
 
 

@@ -412,9 +412,9 @@ class Edges:
         return {
             "x": np.array([self.x[i].column.name for i in self.found.i.tolist()], dtype=str),
             "y": np.array([self.y[j].column.name for j in self.found.j.tolist()], dtype=str),
+            "strength": self.strength,
             "coefficient": self.found.coefficient,
             "debiased": self.debiased,
-            "strength": self.strength,
             "pearson": self.pearson,
             "spearman": self.found.spearman,
             "nonlinear": self.is_nonlinear,

@@ -20,6 +20,7 @@ from renyi.basis.orthonormal import principal_whitening, triangular_factor
 from renyi.basis.random_features import Projection, sines_and_cosines
 from renyi.compute.arrays import Array, Mask, joined, like, namespace
 from renyi.compute.memory import workspace
+from renyi.compute.threads import one_core_each
 
 _N_WAVES = 2 * MOST_FUNCTIONS
 _N_NODES = 256
@@ -77,6 +78,7 @@ class Moments:
 
 
 @lru_cache(maxsize=8)
+@one_core_each
 def moments_of(projection: Projection, /) -> Moments | None:
     """What serves the smooth functions and those behind the coefficient; None where that would be too much."""
     u = _nodes()
@@ -100,6 +102,7 @@ def moments_of(projection: Projection, /) -> Moments | None:
 
 
 @lru_cache(maxsize=1024)
+@one_core_each
 def recipes_of(feature_map: FeatureMap, n: int, moments: Moments, /) -> Array | None:
     """How a basis of n different ranks and its products are made of the moments; None where they are not."""
     # The basis is one of ranks i/n, the moments are of mean ranks (i − ½)/n.
@@ -107,6 +110,7 @@ def recipes_of(feature_map: FeatureMap, n: int, moments: Moments, /) -> Array | 
     return recipes if left <= _TOLERANCE else None
 
 
+@one_core_each
 def recipes_of_many(feature_maps: Sequence[FeatureMap], lengths: Sequence[int], moments: Moments, /) -> Array | None:
     """The same for bases of a projection and dimension, of so many different ranks each (bases, sums, 1 + moments)."""
     nodes = np.add.outer(0.5 / np.array(lengths), _nodes())
@@ -120,6 +124,7 @@ def recipes_of_many(feature_maps: Sequence[FeatureMap], lengths: Sequence[int], 
 
 
 @lru_cache(maxsize=8)
+@one_core_each
 def recipes_of_smooth(moments: Moments, /) -> Array:
     """How the smooth functions and their products are made of the moments."""
     return moments.recipes(functions(_nodes()))[0]

@@ -60,7 +60,7 @@ def seeds(rng: int | np.random.Generator | None, /, *, n_draws: int) -> list[See
         entropy = int(rng)
     else:
         raise InputError(
-            f"rng={brief(rng)} is no source of randomness: pass None, an integer ≥ 0, or a numpy Generator"
+            f"rng={brief(rng)} is not a source of randomness: pass None, an integer ≥ 0, or a numpy Generator"
         )
     return [Seed(entropy, number) for number in range(n_draws)]
 

@@ -12,7 +12,16 @@ import numpy as np
 from renyi.data.align import Missing, common_rows
 from renyi.data.column import Column
 from renyi.data.table import as_table, check_known, names_of, observed
-from renyi.errors import CalibrationWarning, InputError, brief, check_integer, is_integer, is_number, must_be
+from renyi.errors import (
+    CalibrationWarning,
+    InputError,
+    are_several,
+    brief,
+    check_integer,
+    is_integer,
+    is_number,
+    must_be,
+)
 from renyi.pair.conditional import conditional_test, told
 from renyi.pair.conditioning import Fixed, Target
 from renyi.pair.independence import independence_test
@@ -142,7 +151,7 @@ class ConditionalTest:
     def _asked(self, x: Any, y: Any, given: Iterable[Any]) -> tuple[str, ...]:
         """Names of two columns, and of those held fixed, both in the order of the table."""
         places = {self._place(column): column for column in (x, y)}
-        fixed = {self._place(column) for column in ([given] if isinstance(given, str) else given)}
+        fixed = {self._place(column) for column in (given if are_several(given) else [given])}
         if len(places) < 2 or fixed & places.keys():
             raise InputError(
                 f"x={brief(x)}, y={brief(y)} and what is held fixed, {brief(given)}, have a column in common: pass "
@@ -191,7 +200,7 @@ class ConditionalTest:
         self.untested[asked[0], asked[1], tuple(asked[2:])] = reason
 
     def __repr__(self) -> str:
-        n_rows = len(next(iter(self._columns.values())))
+        n_rows = len(next(iter(self._columns.values()), ()))
         untested = f", {len(self.untested):,} of them without a p-value" if self.untested else ""
         return f"<{len(self.names):,} columns, {n_rows:,} rows, {len(self._answers):,} answers{untested}>"
 

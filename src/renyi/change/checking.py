@@ -8,6 +8,7 @@ import numpy as np
 
 from renyi.change.columns import column_changes
 from renyi.change.in_memory import matrix_of, of_pairs, spread
+from renyi.change.reading import refusal
 from renyi.change.reference import Reference, ReferenceAndRows, Remembered
 from renyi.change.result import Comparison
 from renyi.change.sums import changed_pairs
@@ -25,11 +26,8 @@ LABELS = "reference", "new"
 def reference_of(data: Any, /, *, types: Mapping[Any, Any] | None, max_levels: int) -> Reference:
     """A table in memory without its rows."""
     table = as_table(data, "the reference", types=types, max_levels=max_levels)
-    skipped = dict(table.skipped)
-    skipped |= dict.fromkeys(
-        (column.name for column in table.columns if column.is_vector), "holds vectors, which are not compared"
-    )
-    columns = [column for column in table.columns if not column.is_vector]
+    skipped = table.skipped | {column.name: reason for column in table.columns if (reason := refusal(column))}
+    columns = [column for column in table.columns if column.name not in skipped]
     if not columns:
         reasons = "; ".join(f"{cut(name)}: {reason}" for name, reason in list(skipped.items())[:5])
         raise InputError(f"no column of the reference can be compared ({reasons}): say what columns are by types=")
@@ -107,6 +105,8 @@ def checked(
 def _like(own: Remembered, cells: Any, override: Override | None, notes: Notes, retyped: dict[str, str]) -> Column:
     """A column of a new table, read as that of the reference."""
     column, kind = convert(*read(cells, own.name, override), override, notes)
+    if column.is_number and (reason := refusal(column)):
+        raise SkipError(reason)
     if not len(column.known):
         values = np.zeros(len(column), dtype=own.dtype or np.intp)
         return Column(own.name, own.kind, values, missing=np.ones(len(column), dtype=bool), levels=own.levels)

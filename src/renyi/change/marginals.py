@@ -25,7 +25,9 @@ class Marginal(Kinded):
     """One column of two tables: the rows of either, in `counts` (2, cells), that have each of its values.
 
     Of numbers `values` are distinct, or the smallest of neighbouring ones that share a cell, in their order; of a
-    category they are places among `levels`. Dates are numbers, counted from some day on where `is_time`.
+    category they are places among `levels`. Dates are numbers, counted from some day on where `is_time`. Where cells
+    have several values, `frequent` is the cell, the value and the rows of the one that most rows of the second table
+    have.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Marginal(Kinded):
     missing: tuple[int, int]
     levels: tuple[Hashable, ...] = ()
     is_time: bool = False
+    frequent: tuple[int, Any, int] | None = None
 
     @classmethod
     def of(cls, column: Column, n_before: int, /) -> "tuple[Marginal, NDArray[Any]]":
@@ -90,7 +93,7 @@ class Marginal(Kinded):
         """A value as messages show it."""
         if self.levels:
             return cut(self.levels[int(self.values[cell])])
-        value = self.values[cell]
+        value = self.frequent[1] if self.frequent is not None and self.frequent[0] == cell else self.values[cell]
         return shown(Column("", "number", self.values[:0]), value) if self.is_time else f"{float(value):.6g}"
 
     def against_table(self) -> tuple[Prepared, Prepared, Crosses]:

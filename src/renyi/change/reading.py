@@ -131,14 +131,25 @@ def _common(
     if kind != other or first.kind != second.kind:
         found.retyped[name] = f"{_called(kind)} in {labels[0]}, {_called(other)} in {labels[1]}"
         raise SkipError(f"is {found.retyped[name]}: pass types={{{brief(name)}: ...}} to read both alike")
-    if first.is_vector:
-        raise SkipError("holds vectors, which are not compared: pass coordinates as columns of their own")
+    if reason := refusal(first) or refusal(second):
+        raise SkipError(reason)
     merged = _merged(first, second)
     check_varies(merged)
     if kind == "category":
         merged, _ = pool(merged, requested=override is not None, max_levels=max_levels)
     found.types[name] = kind
     return merged
+
+
+def refusal(column: Column, /) -> str:
+    """Why a column cannot be compared; empty where it can."""
+    if column.is_vector:
+        return "holds vectors, which are not compared: pass coordinates as columns of their own"
+    if column.values.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            if np.isinf(column.known.astype(np.float64, copy=False)).any():
+                return "has numbers beyond the range of 64-bit floats: rescale it"
+    return ""
 
 
 def _called(kind: str) -> str:

@@ -115,7 +115,9 @@ class Remembered:
         missing = self.n_missing, int(np.count_nonzero(codes < 0))
         shown = values.astype(np.int64).view(self.dtype) if is_time else values
         counts = np.stack((before, after))
-        marginal = Marginal(self.name, self.kind, shown, counts, missing, levels, is_time)
+        marginal = Marginal(
+            self.name, self.kind, shown, counts, missing, levels, is_time, self._frequent(column, codes)
+        )
         if self.level_of is None:
             shape = Shape(self.name, True)
             return marginal, shape, _smooth_rows(column, shape)
@@ -123,6 +125,15 @@ class Remembered:
         rows = np.array([np.bincount(level_of, part, minlength=SPANNED - 1) for part in counts])
         shape = Shape(self.name, self.is_ordered, level_of, rows)
         return marginal, shape, shape.rows(codes, np.empty(0))
+
+    def _frequent(self, column: Column, codes: Index) -> tuple[int, Any, int] | None:
+        """The cell, the value and the rows of the value that most rows have."""
+        if self.kind == "category" or not len(column.known):
+            return None
+        values, rows = np.unique(column.known, return_counts=True)
+        value = values[rows.argmax()]
+        cell = codes[~column.gaps][np.argmax(column.known == value)]
+        return int(cell), value, int(rows.max())
 
     def _cells(self, column: Column) -> Index:
         if self.kind == "category":

@@ -9,7 +9,7 @@ import numpy as np
 
 from renyi.change.columns import ColumnChange
 from renyi.compute.arrays import Array, Index, Mask
-from renyi.errors import check_choice, check_integer
+from renyi.errors import check_choice, check_integer, is_number, must_be
 from renyi.inference.false_discovery import FDR, Correction, adjust, check_rate
 from renyi.pair import showing
 from renyi.tables.dependence_matrix import DependenceMatrix
@@ -147,13 +147,13 @@ class Comparison(showing.Record):
     def ranked_columns(self, q: float | None = None, least: float = 0.0, /) -> Index:
         """Changes of columns, first those that moved furthest at least; at a false discovery rate, if one is given."""
         low, moved = (np.array([getattr(change, name) for change in self.of_columns]) for name in ("low", "moved"))
-        kept = np.flatnonzero(_is_found(self.column_qvalues, q) & ~(moved < least))
+        kept = np.flatnonzero(_is_found(self.column_qvalues, q) & _is_far(moved, least))
         return np.asarray(kept[np.lexsort((-moved[kept], -np.round(low[kept], 6)))], dtype=np.intp)
 
     def ranked_pairs(self, q: float | None = None, least: float = 0.0, /) -> Index:
         """Changes of pairs, first those that moved furthest; at a false discovery rate, if one is given."""
         moved = self.of_pairs.moved
-        kept = np.flatnonzero(_is_found(self.pair_qvalues, q) & ~(moved < least))
+        kept = np.flatnonzero(_is_found(self.pair_qvalues, q) & _is_far(moved, least))
         furthest = np.where(np.isnan(moved[kept]), -1.0, np.round(moved[kept], 6))
         return np.asarray(kept[np.lexsort((self.of_pairs.pvalues[kept], -furthest))], dtype=np.intp)
 
@@ -278,6 +278,12 @@ class Comparison(showing.Record):
 
 def _is_found(qvalues: Array, q: float | None) -> Mask:
     return np.ones(len(qvalues), dtype=bool) if q is None else np.asarray(qvalues <= q)
+
+
+def _is_far(moved: Array, least: float) -> Mask:
+    if not is_number(least):
+        raise must_be("least", "a number from 0 to 1", least)
+    return np.asarray(~(moved < least))
 
 
 def check_correction(correction: Any, /) -> None:

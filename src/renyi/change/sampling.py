@@ -121,4 +121,4 @@ def _as_polars(pl: Any, batch: Any) -> Any:
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"a batch is no table ({first_line(error)}): pass frames, or dicts of columns") from error
+        raise InputError(f"a batch is not a table ({first_line(error)}): pass frames, or dicts of columns") from error

@@ -67,7 +67,11 @@ def _shares_of(column: Marginal) -> Array:
 def _constant(column: Marginal) -> str:
     """A sensor that is stuck."""
     there = [np.flatnonzero(part) for part in column.counts]
-    if len(there[1]) == 1 and len(there[0]) > 1:
+    if (
+        len(there[1]) == 1
+        and len(there[0]) > 1
+        and (column.frequent is None or column.frequent[2] == column.n_known[1])
+    ):
         return f"constant, always {column.called(int(there[1][0]))}"
     return f"no longer constant, was always {column.called(int(there[0][0]))}" if len(there[0]) == 1 else ""
 
@@ -76,6 +80,9 @@ def _stuck(column: Marginal) -> str:
     """A value that many rows have, and hardly any had."""
     shares = _shares_of(column)
     cell = int((shares[1] - shares[0]).argmax())
+    if column.frequent is not None:
+        cell = column.frequent[0]
+        shares[1, cell] = column.frequent[2] / column.n_known[1]
     if shares[1, cell] < _STUCK or shares[0].max() > _NOT_STUCK * shares[1, cell]:
         return ""
     return f"stuck? {shares[1, cell]:.1%} of the rows are {column.called(cell)}, {shares[0, cell]:.1%} before"

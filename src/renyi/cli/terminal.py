@@ -80,7 +80,7 @@ def check_fails(fail_on: str | None, known: "Sequence[str]", least: float) -> No
     if fail_on is not None and fail_on not in known:
         raise InputError(f"--fail-on {fail_on} is unknown: pass one of {', '.join(known)}")
     if not 0.0 <= least <= 1.0:
-        raise InputError(f"--least {least:g} is no distance: pass a number from 0 to 1")
+        raise InputError(f"--least {least:g} is not a distance: pass a number from 0 to 1")
 
 
 def stop_on(n_found: int, said: str) -> None:
@@ -106,7 +106,7 @@ def kinds_of(types: list[str] | None) -> dict[str, str | list[str]]:
         if not name or kind not in get_args(Stated):
             known = ", ".join(f"NAME={kind}" for kind in get_args(Stated)[:4])
             raise InputError(
-                f"--type {override} is no type of a column: pass one of {known}, or labels in order, as NAME='low<high'"
+                f"--type {override} is not a type of a column: pass {known}, or ordered labels, as NAME='low<high'"
             )
         kinds[name] = kind
     return kinds

@@ -134,7 +134,7 @@ class Hsic(Measure[_Side]):
         width = self.width
         if width is not None and not (is_number(width) and 0 < width < np.inf):
             raise InputError(
-                f"width={width!r} is no width of a kernel: pass a number above 0, in units of the data, or None for "
+                f"width={width!r} is not a width of a kernel: pass a number above 0, in units of the data, or None for "
                 "the median of the distances"
             )
 

@@ -5,7 +5,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import ContextDecorator, contextmanager
 from functools import cache
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -75,10 +75,11 @@ def map_in_threads(function: Callable[[Item], Outcome], items: Iterable[Item], /
         return list(pool.map(function, work))
 
 
-class _OneCoreEach:
+class _OneCoreEach(ContextDecorator):
     """Within, libraries for linear algebra use one core for each thread that calls them.
 
-    They are held back from the first of several that overlap until the last.
+    They are held back from the first of several that overlap until the last. How they round depends on how many cores
+    they use: what is kept between calls, and what answers are compared by, is made within.
     """
 
     def __init__(self) -> None:
@@ -117,6 +118,12 @@ def _libraries(kind: str) -> Any:
     return ThreadpoolController().select(user_api=kind)
 
 
+def in_turn(function: Callable[..., Outcome], *items: Iterable[Any]) -> Iterator[Outcome]:
+    """The outcomes one after the other, with one core."""
+    with one_core_each:
+        yield from map(function, *items)
+
+
 def stream(
     function: Callable[[Item], Outcome], items: Iterable[Item], /, *, at_once: int = 1, most: int | None = None
 ) -> Iterator[Outcome]:
@@ -128,8 +135,7 @@ def stream(
     Where outcomes are large, at `most` so many are under way or wait to be taken.
     """
     if isinstance(items, Sequence) and len(items) <= at_once:
-        with one_core_each:
-            yield from map(function, items)
+        yield from in_turn(function, items)
         return
     most = 2 * available_cores() + 1 if most is None else most
     n_threads, stopped = min(available_cores(), most), threading.Event()

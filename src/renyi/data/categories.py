@@ -49,7 +49,7 @@ def categorical(x: Any, /, *, name: str = "") -> Column:
     check_text(name, "name")
     if isinstance(x, Column):
         if not x.is_category:
-            raise InputError(f"{x!r} is no column of labels: pass the labels themselves")
+            raise InputError(f"{x!r} is not a column of labels: pass the labels themselves")
         return replace(x, name=name or x.name)
     encoded, own_name = encode_labels(x)
     # Lists have a method of that name.

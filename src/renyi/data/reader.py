@@ -58,7 +58,7 @@ def _stands_alone(part: Any) -> bool:
 
 
 def as_array(data: Any, argument: str, /) -> NDArray[Any]:
-    """What is no column of a frame as an array: tensors of any device, and all that NumPy reads."""
+    """What is not a column of a frame as an array: tensors of any device, and all that NumPy reads."""
     try:
         return np.asarray(in_memory(data))
     except Exception as error:
@@ -273,7 +273,7 @@ def _without_order(array: NDArray[Any], label: str) -> InputError:
 
 def _text(label: str) -> InputError:
     return InputError(
-        f"{label} holds text, and text has no order to rank: pass renyi.categorical(...) of it, or convert it to "
+        f"{label} holds text, and text has no order to rank: declare it by renyi.categorical(...), or convert it to "
         "numbers"
     )
 

@@ -251,7 +251,7 @@ def _as_frame(data: Any, argument: str, notes: Notes) -> Any:
     if isinstance(frame, nw.Series):
         raise InputError(f"{argument} is a single column ({type(data).__name__}): {_PASS}")
     if not isinstance(frame, nw.DataFrame):
-        raise InputError(f"{argument} is a {type(data).__name__}, which is no table: {_PASS}")
+        raise InputError(f"{argument} is a {type(data).__name__}, which is not a table: {_PASS}")
     return frame
 
 
@@ -361,7 +361,7 @@ def _is_column(cells: Any) -> bool:
 def checked_types(types: Any, /) -> dict[str, Override]:
     """What is asked of columns, by their names as text, whether or not a table has them."""
     if types is not None and not isinstance(types, Mapping):
-        raise InputError(f"types={brief(types)} is no mapping: pass a dict, such as {{'zip': 'category'}}")
+        raise InputError(f"types={brief(types)} is not a mapping: pass a dict, such as {{'zip': 'category'}}")
     overrides = {str(name): override for name, override in (types or {}).items()}
     return {name: _checked_type(name, override) for name, override in overrides.items()}
 
@@ -383,7 +383,9 @@ def _checked_type(name: str, override: Any) -> Override:
 def named_vectors(vectors: Any, /) -> dict[str, list[str]]:
     """Columns that are to be one vector each, by its name, whether or not a table has them."""
     if vectors is not None and not isinstance(vectors, Mapping):
-        raise InputError(f"vectors={brief(vectors)} is no mapping: pass a dict, such as {{'location': ['lat', 'lon']}}")
+        raise InputError(
+            f"vectors={brief(vectors)} is not a mapping: pass a dict, such as {{'location': ['lat', 'lon']}}"
+        )
     groups: dict[str, list[str]] = {}
     for vector, members in (vectors or {}).items():
         if not are_several(members):
@@ -438,4 +440,4 @@ def check_known(name: str, parts: Collection[str], argument: str, where: str, /)
     else:
         more = f" and {len(parts) - 20:,} more" if len(parts) > 20 else ""
         hint = f"it has {', '.join(map(brief, list(parts)[:20]))}{more}"
-    raise InputError(f"{where} names {brief(name)}, which is no column of {argument}: {hint}")
+    raise InputError(f"{where} names {brief(name)}, which is not a column of {argument}: {hint}")

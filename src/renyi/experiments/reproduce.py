@@ -233,7 +233,7 @@ def _check(request: Request) -> None:
             f"data={request.data} is for the experiment 'selection', and {request.experiment!r} makes its own data"
         )
     if request.data is not None and not request.data.is_dir():
-        raise InputError(f"data={request.data} is no folder: name the one that holds the data sets")
+        raise InputError(f"data={request.data} is not a folder: name the one that holds the data sets")
     try:
         request.out.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=request.out).close()

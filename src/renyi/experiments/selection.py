@@ -41,7 +41,9 @@ def compared(names: Sequence[str] | None, /) -> list[Measure[Any]]:
         raise InputError(f"measures names none: choose from {', '.join(known)}, or leave it out")
     wrong = [name for name in names or () if name not in known]
     if wrong or not known:
-        which = f"measures={wrong[0]} is no measure of vectors, which a set of features is" if wrong else "no measure"
+        which = (
+            f"measures={wrong[0]} is not a measure of vectors, which a set of features is" if wrong else "no measure"
+        )
         raise InputError(
             f"{which}: choose from {', '.join(known) or 'those that take vectors, of which there is none'}"
         )

@@ -64,7 +64,7 @@ def adjust(pvalues: Any, method: Correction = "bh") -> NDArray[np.float64]:
     tests = adjusted[made]
     outside = (tests < 0.0) | (tests > 1.0)
     if outside.any():
-        raise InputError(f"{tests[outside][0]} is no p-value: pass numbers in [0, 1] or NaN")
+        raise InputError(f"{tests[outside][0]} is not a p-value: pass numbers in [0, 1] or NaN")
     if len(tests):
         adjusted[made] = _adjusted(tests, method)
     return adjusted

@@ -185,7 +185,7 @@ def critical_root(level: float, dimension_x: int, dimension_y: int, n_samples: i
     It is 1 where float64 has no number close enough to 1: almost as many dimensions as rows, and a small level.
     """
     if not 0.0 < level < 1.0:
-        raise InputError(f"a level of {level} is no probability between 0 and 1: pass 0.05, say")
+        raise InputError(f"a level of {level} is not a probability between 0 and 1: pass 0.05, say")
     log_level = float(np.log(level))
 
     def excess(logit: float) -> float:

@@ -18,7 +18,7 @@ from renyi.errors import InputError, check_choice
 from renyi.inference import multiscale
 from renyi.inference.multiscale import Block
 from renyi.pair import conditional_series, showing
-from renyi.pair.conditioning import Explained, Fixed, Target
+from renyi.pair.conditioning import Explained, Fixed, Target, products
 from renyi.pair.residuals import CUT, Left, measured, relative_errors, residuals
 from renyi.pair.result import TestResult
 
@@ -216,7 +216,7 @@ def _heaviest_row(x: Left, y: Left) -> int:
 
 def _root_of_products(own: Array, other: Array, z: Array, explained: Explained) -> tuple[int, float]:
     """Functions of one side and their products with z: how many there are, and their largest root with the other."""
-    products = explained.residuals((own[:, :, np.newaxis] * z[:, np.newaxis, :]).reshape(len(z), -1))
-    basis, *_ = orthonormalised(np.concatenate((own, products), axis=1), cut=CUT)
+    crossed = explained.residuals(products(own, z))
+    basis, *_ = orthonormalised(np.concatenate((own, crossed), axis=1), cut=CUT)
     cross = basis.T @ other / len(z) / relative_errors(basis, other, explained)
     return len(cross), float(multiscale.block_roots(cross, [(cross.shape[0], cross.shape[1])])[0])

@@ -7,9 +7,11 @@ made of values with softened tails rather than of ranks: where noise is small, t
 is a rough function that x and y share, and no smooth feature takes it away.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,8 @@ from renyi.errors import InputError
 # Features of z: a quarter of the rows, within reason.
 _ROWS_PER_FEATURE, _MOST_FEATURES = 4, 400
 _MOST_FUNCTIONS = 30
+# Functions of a number that may differ from level to level of a category.
+_MOST_CROSSED = 10
 # Levels of categories in z: each takes a row's worth of freedom, and a column of the features.
 _MOST_LEVELS, _ROWS_LEFT = 2000, 20
 # Share of them for functions of single coordinates and directions; a direction gets twice as many as a coordinate.
@@ -169,6 +173,10 @@ class _Common:
         if 0 < len(first) <= room:
             features.append(self._wide[:, first] * self._wide[:, second])
             room -= len(first)
+        if levels:
+            of_levels = _between_levels(levels, self._wide, coordinates, room)
+            features += of_levels
+            room -= sum(part.shape[1] for part in of_levels)
         if d > 1 and room > 0:
             rng = np.random.default_rng([n, d])
             weights = rng.standard_normal((d, room)) * np.resize(_FREQUENCIES, room)
@@ -198,6 +206,33 @@ class _Common:
             features = _standardised(_smooth_functions(self._wide @ direction, self._n_functions)[0])
             self._along[target, j] = _whitened(self._explained.residuals(features))
         return self._along[target, j]
+
+
+def _between_levels(levels: Sequence[Array], wide: Array, coordinates: Array, room: int) -> list[Array]:
+    """Products of levels with those of other categories, and with numbers, whose effect may differ from level to level.
+
+    Of two of them, then of three and more, then with smooth functions of numbers, as far as there is room.
+    """
+    features: list[Array] = []
+    parts = [part for part in (*levels, wide) if part.size]
+    for order in range(2, len(parts) + 1):
+        crossed = list(combinations(parts, order))
+        size = sum(math.prod(part.shape[1] for part in some) for some in crossed)
+        if size > room:
+            return features
+        features += [reduce(products, some) for some in crossed]
+        room -= size
+    n_products = sum(part.shape[1] for part in levels) * coordinates.shape[1]
+    n_functions = min(_MOST_CROSSED, room // max(n_products, 1))
+    if n_products and n_functions > 3:
+        curves = np.concatenate([_smooth_functions(values, n_functions)[0] for values in coordinates.T], axis=1)
+        features += [products(part, curves) for part in levels]
+    return features
+
+
+def products(a: Array, b: Array, /) -> Array:
+    """Products of each column of one with each of the other."""
+    return np.asarray((a[:, :, np.newaxis] * b[:, np.newaxis, :]).reshape(len(a), -1))
 
 
 def indicators(column: Column, /) -> Array:

@@ -30,7 +30,7 @@ def headline(found: Lags, /, *, q: float = 0.05) -> str:
 
 def legend(found: Lags, /) -> str:
     """How to read the numbers."""
-    return f"p is that of the strongest of {2 * found.max_lag + 1:,} lags; a lead is no cause"
+    return f"p is that of the strongest of {2 * found.max_lag + 1:,} lags; a lead is not a cause"
 
 
 def remarks(found: Lags, /) -> list[str]:

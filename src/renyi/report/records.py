@@ -18,9 +18,9 @@ def record_of(result: Result, /, *, q: float, top: int | None = None) -> dict[st
     columns = {
         "x": [edges.x[i].column.name for i in found.i.tolist()],
         "y": [edges.y[j].column.name for j in found.j.tolist()],
+        "strength": edges.strength.tolist(),
         "coefficient": found.coefficient.tolist(),
         "debiased": edges.debiased.tolist(),
-        "strength": edges.strength.tolist(),
         "pearson": edges.pearson.tolist(),
         "spearman": edges.spearman.tolist(),
         "nonlinear": edges.is_nonlinear.tolist() if edges.measure == "rdc" else [None] * len(edges),

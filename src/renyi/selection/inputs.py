@@ -95,7 +95,7 @@ def _categories(categorical: Categorical, names: list[str]) -> list[str]:
     for one in categorical:
         if isinstance(one, str):
             if one not in names:
-                raise InputError(f"categorical_features has {one!r}, which is no column of X: it has {names[:20]}")
+                raise InputError(f"categorical_features has {one!r}, which is not a column of X: it has {names[:20]}")
             found.append(one)
         elif not isinstance(one, (int, np.integer)) or not -len(names) <= one < len(names):
             raise InputError(f"categorical_features has {one!r}, and X has {count(len(names), 'column')}: pass a place")
@@ -150,7 +150,10 @@ def read_target(y: NDArray[Any], kind: TargetKind, /) -> Column:
     if not is_text and kind != "category":
         if y.dtype.kind not in "iufMm":
             raise InputError(f"y has the type {y.dtype}, which has no order: pass numbers, or labels as text")
-        values = np.asarray(y, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            values = np.asarray(y, dtype=np.float64)
+        if not np.isfinite(values).all():
+            raise InputError("y has numbers beyond the range of 64-bit floats: rescale it")
         if y.dtype.kind in "iu" and is_wide(values):
             values = y
         varies = (values != values[:1]).any(axis=0)

@@ -60,7 +60,7 @@ def read(table: Any, target: Any, asked: Asked, /) -> Series:
     design, types, roles = asked.design.columns_of(table, asked.types)
     whole, goal = _typed(table, target, replace(asked, types=types))
     line = timeline(design.time, design.groups, whole.n_rows)
-    _check_reach(asked.max_lag, line)
+    _check_reach(int(asked.max_lag), line)
     adjusted = design.adjustment(whole.columns, line)
     skipped = {name: why for name, why in {**whole.skipped, **adjusted.left_out}.items() if name not in roles}
     columns = adjusted.columns

@@ -121,7 +121,7 @@ class Lags(showing.Record):
         """The place of a pair, in either order."""
         for name in (x, y):
             if name not in self.names:
-                raise InputError(f"{brief(name)} is no column that was compared: choose two of .names")
+                raise InputError(f"{brief(name)} is not a column that was compared: choose two of .names")
         pairs = self.of_pairs
         for k, (i, j) in enumerate(zip(pairs.i.tolist(), pairs.j.tolist(), strict=True)):
             if {self.names[i], self.names[j]} == {x, y}:

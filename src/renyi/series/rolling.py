@@ -163,7 +163,7 @@ def rolling(x: Any, y: Any, window: int, step: int | None = None, *, time: Any =
 
 def _checked(n: int, window: Any, step: Any, fewest: int) -> int:
     """The step, once window and step make sense."""
-    check_integer(window, "window", fewest)
+    window = check_integer(window, "window", fewest)
     if window > n:
         raise InputError(f"window={window:,} is longer than the data, which have {n:,} rows: pass a shorter one")
     return max(1, window // 4) if step is None else check_integer(step, "step")

@@ -54,7 +54,7 @@ def as_array(data: Any, argument: str) -> Any:
         return in_memory(data)
     except TypeError as error:
         raise InputError(
-            f"{argument} is a tensor that is no array ({error}): pass a dense one of a type that NumPy has"
+            f"{argument} is a tensor that cannot become an array ({error}): pass a dense one of a type that NumPy has"
         ) from error
 
 
@@ -78,5 +78,5 @@ def seed_of(random_state: Any) -> int:
     if is_integer(random_state) and random_state >= 0:
         return int(random_state)
     raise InputError(
-        f"random_state={random_state!r} is no source of randomness: pass None, an integer ≥ 0 or a Generator"
+        f"random_state={random_state!r} is not a source of randomness: pass None, an integer ≥ 0 or a Generator"
     )

@@ -29,7 +29,7 @@ from renyi.data.types import MAX_LEVELS, check_max_levels
 from renyi.errors import InputError, are_several, check_choice, count, must_be
 from renyi.inference.false_discovery import Correction
 from renyi.inference.serial import check_order
-from renyi.tables.budget import DEFAULT_MEMORY, bytes_of, capacity
+from renyi.tables.budget import DEFAULT_MEMORY, bytes_of, capacity, room_for_text
 from renyi.tables.decided import Decided
 from renyi.tables.dependence_matrix import DependenceMatrix
 from renyi.tables.roles import Asked, Roles
@@ -242,10 +242,11 @@ class Accumulator:
 
     def _begin(self, roles: Roles, new_frame: Any) -> None:
         self._roles, self._new_frame = roles, new_frame
-        parts = capacity(self._memory, len(roles.keys))
+        parts, room = capacity(self._memory, len(roles.keys)), room_for_text(self._memory, len(roles.keys))
 
         def stats(key: str, name: str) -> ColumnStats:
-            return ColumnStats(name, self._asked.types.get(name), parts, self._layouts.get(key), self._max_levels)
+            asked = self._asked.types.get(name), parts, self._layouts.get(key), self._max_levels, room
+            return ColumnStats(name, *asked)
 
         for column, keys in roles.columns.items():
             if len(keys) == 1:

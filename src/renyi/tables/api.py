@@ -117,7 +117,7 @@ def matrix(
     Returns
     -------
     DependenceMatrix
-        With `coefficient`, `debiased`, `strength`, `pvalues`, `qvalues`, `n_samples`, `pearson`, `spearman`, `types`,
+        With `strength`, `coefficient`, `debiased`, `pvalues`, `qvalues`, `n_samples`, `pearson`, `spearman`, `types`,
         `skipped`, `pooled`, `notes` (what reading decided), `to_frame()`, `plot()`, `report()`, and `top()` and
         `to_long()`, whose frames have `remark` too: the strength without the one or two rows that carry a pair.
 
@@ -288,7 +288,7 @@ def screen(
     Returns
     -------
     Screening
-        Strongest first, with `names`, `coefficient`, `debiased`, `strength`, `pvalues`, `qvalues`, `n_samples`,
+        Strongest first, with `names`, `strength`, `coefficient`, `debiased`, `pvalues`, `qvalues`, `n_samples`,
         `pearson`, `spearman`, `types`, `skipped`, `pooled`, `notes`, `report()`, and `top()` and `to_long()`, whose
         frames have `remark` too.
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from renyi.allpairs.streaming.column_stats import Counted
 from renyi.allpairs.streaming.rank_sketch import LEAST_CAPACITY
+from renyi.allpairs.streaming.text_counts import LEAST_ROOM
 from renyi.errors import InputError, brief
 
 DEFAULT_MEMORY = "1GB"
@@ -26,7 +27,9 @@ def bytes_of(memory: Any, /) -> int:
     except (ValueError, OverflowError):
         size = 0
     if size < 1 or isinstance(memory, bool):
-        raise InputError(f"memory={brief(memory)} is no amount of memory: pass bytes, or text such as '2GB' or '500MB'")
+        raise InputError(
+            f"memory={brief(memory)} is not an amount of memory: pass bytes, or text such as '2GB' or '500MB'"
+        )
     return size
 
 
@@ -40,6 +43,11 @@ def capacity(memory: int, n_columns: int, /) -> int:
             f"{-(-enough // 2**20):,}MB or more, or fewer columns at a time"
         )
     return min(_LARGEST_CAPACITY, 1 << (room.bit_length() - 1))
+
+
+def room_for_text(memory: int, n_columns: int, /) -> int:
+    """Characters of a column of text whose different cells are counted one by one."""
+    return max(LEAST_ROOM, memory // (2 * max(n_columns, 1)))
 
 
 def check_ranks(column: Counted, memory: int, n_columns: int, /) -> None:

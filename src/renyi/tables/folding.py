@@ -23,7 +23,7 @@ class Folding(TableResult):
     def __getitem__(self, names: tuple[str, str], /) -> Dependence:
         """One pair of columns, by their names."""
         if not isinstance(names, tuple) or len(names) != 2:
-            raise InputError(f"found[{brief(names)}] is no pair of columns: write found['age', 'income']")
+            raise InputError(f"found[{brief(names)}] is not a pair of columns: write found['age', 'income']")
         sides = self.names, self.names if self.other_names is None else self.other_names
         x, y = map(str, names)
         if (x not in sides[0] or y not in sides[1]) and y in sides[0] and x in sides[1]:
@@ -62,7 +62,7 @@ class Folding(TableResult):
         -------
         frame
             In the kind of frame that came in, sorted by what the strength is at least, given how many rows carry it:
-            `x`, `y`, `coefficient`, `debiased`, `strength`, `pearson`, `spearman`, `nonlinear` (a linear coefficient
+            `x`, `y`, `strength`, `coefficient`, `debiased`, `pearson`, `spearman`, `nonlinear` (a linear coefficient
             would have missed it), `p`, `q`, `n`, `remark` (what the strength is without the one or two rows that carry
             it, counted from 0; mostly empty); folded also `stands_for`, the number of pairs that a row stands for.
         """

@@ -18,7 +18,7 @@ from renyi.coefficients.rdc import Rdc
 from renyi.compute.arrays import Index
 from renyi.compute.progress import watched
 from renyi.compute.sorting import orders
-from renyi.compute.threads import one_core_each, stream
+from renyi.compute.threads import in_turn, stream
 from renyi.data.column import Column
 from renyi.data.notes import Notes
 from renyi.data.seasons import NOTHING
@@ -161,11 +161,11 @@ class TableInMemory:
         n_rows, has_gaps = len(columns[0]), any(column.missing is not None for column in columns)
         are_short = n_rows < (_SHORT_WITH_GAPS if has_gaps else _SHORT_COLUMN)
         at_once, shown = max(1, _ROWS_AT_ONCE // n_rows), self._asked.progress
-        in_turn = [columns[k] for k in order]
+        ordered = [columns[k] for k in order]
         made = (
-            map(variable, in_turn, _orders(in_turn, at_once))
+            in_turn(variable, ordered, _orders(ordered, at_once))
             if are_short
-            else stream(variable, in_turn, at_once=at_once)
+            else stream(variable, ordered, at_once=at_once)
         )
         found = dict(zip(order, watched(made, len(columns), "Preparing columns", shown=shown), strict=True))
         return [found[k] for k in range(len(columns))]
@@ -175,14 +175,13 @@ class TableInMemory:
     ) -> Iterator[FoundPairs]:
         """All pairs, a tile at a time, or some of those with gaps on few rows."""
         few = FewRows.of(x, x if y is None else y)
+        own = groups(x, by_gaps=few is not None)
+        others = None if y is None else groups(y, by_gaps=few is not None)
         missing = [variable.column.missing for variable in x]
         masks = None
         if y is None and few is None and any(gaps is not None for gaps in missing):
             masks = distinct_masks(missing, x[0].n_rows)
-        with one_core_each:  # as tiles are compared: libraries round by how many cores they use
-            own = groups(x, by_gaps=few is not None)
-            others = None if y is None else groups(y, by_gaps=few is not None)
-            tiles = shared_tiles([group.averaged(masks) for group in own], others)
+        tiles = shared_tiles([group.averaged(masks) for group in own], others)
         if few is not None:
             yield from self._on_few_rows(few, tiles)
             tiles = [tile for tile in tiles if not few.has(*tile)]

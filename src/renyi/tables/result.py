@@ -281,7 +281,7 @@ class TableResult(showing.Record):
         Returns
         -------
         frame
-            In the kind of frame that came in: `x`, `y`, `coefficient`, `debiased`, `strength`, `pearson`, `spearman`,
+            In the kind of frame that came in: `x`, `y`, `strength`, `coefficient`, `debiased`, `pearson`, `spearman`,
             `nonlinear` (a linear coefficient would have missed it), `p`, `q`, `n` and `remark` (what the strength is
             without the one or two rows that carry it, counted from 0).
         """

@@ -121,3 +121,22 @@ def test_numbers_for_missing_are_told_of_text_too(merged, monkeypatch):
             notes = Notes()
             found.decided("x", notes)
             assert told in " ".join(notes.sentences())
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_long_cells_have_room_in_a_budget(merged):
+    parts = [[f"{row} {'word ' * 20}" for row in range(start, start + 30)] for start in (0, 30, 0)]
+    n_characters = sum(map(len, {cell for part in parts for cell in part}))
+
+    def read(room):
+        whole = TextCounts(4096, wants_dates=False, room=room)
+        for part in parts:
+            own = TextCounts(4096, wants_dates=False, room=room) if merged else whole
+            own.update(part, np.ones(len(part), dtype=np.intp))
+            if merged:
+                whole.merge(own)
+        return whole.rows
+
+    assert sum(read(n_characters).values()) == 90
+    with pytest.raises(SkipError, match=r"distinct values of more than 6,169 characters: .* or pass more memory"):
+        read(n_characters - 1)

@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+from renyi.data.files.batches import is_large
 from renyi.data.files.parquet import Parquet, is_parquet
 from renyi.errors import InputError
 
@@ -29,3 +30,18 @@ def test_a_file_that_was_changed_meanwhile_is_refused(tmp_path):
     pl.DataFrame({"x": range(20), "y": range(20)}).write_parquet(path)
     with pytest.raises(InputError, match="has 20 rows instead of 30: it was changed meanwhile"):
         list(rows.batches())
+
+
+def test_long_text_is_read_some_rows_at_a_time(tmp_path):
+    text = pl.DataFrame({"x": range(4000), "text": [f"{row:0500}" for row in range(4000)]})
+    for name, column in (("long", text["text"]), ("short", text["text"].str.slice(490))):
+        text.with_columns(column).write_parquet(tmp_path / f"{name}.parquet")
+    memory = 2**22
+    heights = {}
+    for name in ("long", "short"):
+        rows = Parquet([tmp_path / f"{name}.parquet"], memory)
+        batches = list(rows.batches())
+        assert sum(batch.height for batch in batches) == 4000
+        heights[name] = max(batch.height for batch in batches)
+        assert is_large(str(tmp_path / f"{name}.parquet"), memory) == (name == "long")
+    assert heights == {"long": pytest.approx(2**18 / 508, rel=0.05), "short": 4000}

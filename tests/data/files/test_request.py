@@ -32,7 +32,7 @@ def test_a_request_has_the_name_that_messages_need():
 
 @pytest.mark.parametrize("separator", ["", "ab", "\n", '"', "é", "\0"])
 def test_what_cannot_part_cells_is_refused(separator):
-    with pytest.raises(InputError, match="cannot part cells: pass one ASCII character"):
+    with pytest.raises(InputError, match="cannot separate cells: pass one ASCII character"):
         Request.of("a.csv", separator)
 
 

@@ -83,7 +83,7 @@ def test_typed_files_keep_their_types_and_lose_infinities(read):
         ("a,b\n1,2\n3,4,5\n", "3 cells in row 2 (line 3) and 2 names"),
         ('a,b\n1,2\n3,"open\n5,6\n', "opens a quote in row 2 and never closes it"),
         (b"a,b\n1,\x002\n", "NUL byte (byte 7)"),
-        (bytes(range(1, 256)) * 9, "is no text"),
+        (bytes(range(1, 256)) * 9, "is neither text nor"),
         (b"PK\x03\x04rest", "packed by zip"),
         (b"\x28\xb5\x2f\xfdrest", "packed by zstd"),
         (gzip.compress(b"a,b\n1,2\n" * 99, mtime=0)[:-9], "gzip file cut short"),
@@ -98,7 +98,7 @@ def test_what_cannot_be_read_is_one_line(refusal, content, said):
 
 
 def test_wrong_settings_are_one_line(refusal):
-    assert "the separator '::' cannot part cells" in refusal("a,b\n1,2\n", separator="::")
+    assert "the separator '::' cannot separate cells" in refusal("a,b\n1,2\n", separator="::")
     assert "cannot be read in the encoding utf-8" in refusal(b"a,b\n1,\xe9\n", encoding="utf-8")
     assert "unknown encoding: klingon" in refusal("a,b\n1,2\n", encoding="klingon")
 

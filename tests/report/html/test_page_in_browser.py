@@ -356,7 +356,7 @@ def test_download(visit, report):
         page.click("#download")
     rows = list(csv.DictReader(io.StringIO(waiting.value.path().read_text(encoding="utf-8-sig"))))
     assert len(rows) == 10
-    assert list(rows[0])[:8] == ["x", "y", "coefficient", "debiased", "strength", "pearson", "spearman", "p"]
+    assert list(rows[0])[:8] == ["x", "y", "strength", "coefficient", "debiased", "pearson", "spearman", "p"]
     assert {rows[0]["x"], rows[0]["y"]} == {"curve", "hidden"}
     assert rows[0]["nonlinear"] == "1"
     assert 0 <= float(rows[0]["p"]) < 1e-20

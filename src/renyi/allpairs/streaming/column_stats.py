@@ -156,6 +156,7 @@ class ColumnStats:
     capacity: int
     layout: Layout | None = None
     max_levels: int = MAX_LEVELS
+    room: int = text_counts.LEAST_ROOM
     n_missing: int = 0
     n_infinite: int = 0
     kind: Kind | None = None
@@ -236,7 +237,7 @@ class ColumnStats:
         if self.kind is None:
             self.kind, self.type, self.levels, self.unit = kind, type_, levels, unit
             self.sketch = RankSketch.beginning(self.capacity, self.layout) if kind == "number" else None
-            self.text = TextCounts(self.capacity, self.override == "date") if type_ == "text" else None
+            self.text = TextCounts(self.capacity, self.override == "date", room=self.room) if type_ == "text" else None
         elif (kind, type_) != (self.kind, self.type):
             # Words among the numbers of some batches make these text.
             wanted = "'number'} or 'category'" if {type_, self.type} == {"number", "text"} else "'category'}"

@@ -29,6 +29,8 @@ from renyi.data.types import SkipError
 
 # Cells that are counted one by one: with more, text names its rows, or spells dates or numbers.
 MOST_LEVELS = 2**17
+# Characters of such cells that there is room for whatever the budget.
+LEAST_ROOM = 2**22
 _ROWS_AT_ONCE = 2**20
 
 
@@ -48,6 +50,9 @@ class TextCounts:
     others: dict[str, int] = field(default_factory=dict)
     example: str = ""
     extremes: Extremes = field(default_factory=Extremes)
+    # Characters of cells that are counted one by one, at most and so far.
+    room: int = LEAST_ROOM
+    n_characters: int = 0
 
     def copy(self) -> "TextCounts":
         """One that has seen the same; neither changes the other."""
@@ -75,8 +80,10 @@ class TextCounts:
             return
         for level, n in zip(levels, times.tolist(), strict=True):
             if n:
-                self.rows[level] = self.rows.get(level, 0) + n
-        if len(self.rows) > MOST_LEVELS:
+                before = self.rows.get(level, 0)
+                self.rows[level] = before + n
+                self.n_characters += 0 if before else len(str(level))
+        if len(self.rows) > MOST_LEVELS or self.n_characters > self.room:
             self._spill()
 
     def merge(self, other: "TextCounts", /) -> None:
@@ -87,6 +94,7 @@ class TextCounts:
         if self.sketches is None and not self.rows:
             self.__dict__.update(other.copy().__dict__)
             return
+        self.n_characters = max(self.n_characters, other.n_characters)
         if self.sketches is None:
             self._spill()
         _add_up(self.words, other.words)
@@ -137,7 +145,12 @@ class TextCounts:
         self.sketches = {key: sketch for key, sketch in (self.sketches or {}).items() if key in kept}
         self.others = self.others if NUMBERS in self.sketches else {}
         if not self.sketches:
-            raise SkipError(f"more than {MOST_LEVELS:,} distinct values: an identifier or free text")
+            raise self._refused("an identifier or free text")
+
+    def _refused(self, guess: str) -> SkipError:
+        if self.n_characters > self.room:
+            return SkipError(f"distinct values of more than {self.room:,} characters: {guess}, or pass more memory")
+        return SkipError(f"more than {MOST_LEVELS:,} distinct values: {guess}")
 
     def decided(self, name: str, notes: Notes, /) -> tuple[Spelling | None, RankSketch | None]:
         """What the column spells, and its values counted; None where it is a category."""
@@ -172,7 +185,7 @@ class TextCounts:
         words = beside if ways else {word: n for word, n in beside.items() if not is_infinite(word)}
         spelling = None
         if not self.wants_dates and not are_few_words(words, self.n_rows):
-            raise SkipError(f"more than {MOST_LEVELS:,} distinct values: an identifier or free text")
+            raise self._refused("an identifier or free text")
         if ways:
             spelling = date_spelling(name, (), ways, notes, words=words, wanted=self.wants_dates, example=self.example)
         elif words:
@@ -183,7 +196,7 @@ class TextCounts:
             self.extremes.tell(name, notes)
         if spelling is None:
             guess = "dates in an order that is open" if ways else "numbers as text, which types can say"
-            raise SkipError(f"more than {MOST_LEVELS:,} distinct values: {guess}")
+            raise self._refused(guess)
         return spelling, sketches[spelling]
 
 

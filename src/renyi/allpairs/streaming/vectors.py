@@ -73,8 +73,9 @@ class VectorStats:
                 gaps |= part.missing
         for stats in self.numbers:
             if stats.name in parts:
-                self._note(stats.name, parts[stats.name])
+                # First, since it refuses types that differ between batches.
                 stats.take(parts[stats.name], gaps)
+                self._note(stats.name, parts[stats.name])
 
     def _note(self, name: str, part: Part) -> None:
         if part.dtype is None or not len(part.observed):
@@ -90,12 +91,12 @@ class VectorStats:
 
     def merge(self, other: "VectorStats", /) -> None:
         """Add what other batches say."""
+        for stats, more in zip(self.numbers, other.numbers, strict=True):
+            stats.merge(more)
         self.n_rows += other.n_rows
         self.wide |= other.wide
         for name, dtype in other.dtypes.items():
             self.dtypes[name] = np.result_type(dtype, self.dtypes.get(name, dtype))
-        for stats, more in zip(self.numbers, other.numbers, strict=True):
-            stats.merge(more)
 
     def decided(self, _: Any, notes: Notes, /) -> "CountedVector":
         """The vector as it was counted; refused by a SkipError where it cannot be measured, as in memory."""

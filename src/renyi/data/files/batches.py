@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from renyi.data.files.budget import BYTES_OF_CELL, bytes_of_block, is_small, largest_small
+from renyi.data.files.budget import bytes_of_block, is_small, largest_small
 from renyi.data.files.decoding import unfolds_beyond
 from renyi.data.files.engines import has_engine, stream_of
 from renyi.data.files.large_text import converted
@@ -53,7 +53,7 @@ def is_large(data: str, memory: int, /) -> bool:
         return False
     if not is_parquet(path):
         return Request.of(path).is_text and _is_large_text(path, memory)
-    return not is_small(Parquet([path], memory).n_cells * BYTES_OF_CELL, memory)
+    return not is_small(Parquet([path], memory).n_bytes, memory)
 
 
 def _is_large_text(file: Path, memory: int) -> bool:

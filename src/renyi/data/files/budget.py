@@ -9,6 +9,8 @@ _COPIES = 8
 _LEAST_BLOCK = 2**20
 # Parts of a budget that one batch may take, of which some are under way; rows of one at most and at least.
 _BATCHES, _MOST_ROWS, _FEWEST_ROWS = 48, 2**17, 1024
+# Part of a budget that a batch of long text may take.
+_OF_TEXT = 16
 
 
 def is_small(n_bytes: int, memory: int, /) -> bool:
@@ -36,3 +38,8 @@ def rows_of_batch(n_columns: int, memory: int, /) -> int:
             f"{-(-enough // 2**20):,}MB or more, or fewer columns at a time"
         )
     return int(min(_MOST_ROWS, room))
+
+
+def rows_of_text(bytes_of_row: int, memory: int, /) -> int:
+    """Rows of long text that are read at once at most."""
+    return max(1, memory // (_OF_TEXT * max(bytes_of_row, 1)))

@@ -99,4 +99,4 @@ def _refuse_binary(data: bytes, request: Request) -> None:
         )
     head = data[:8192]
     if len(head) - len(head.translate(None, delete=_CONTROLS)) > len(head) // 100:
-        raise request.refuse("is no text and no Parquet or Arrow file: pass one of these, or CSV or JSON")
+        raise request.refuse("is neither text nor a Parquet or Arrow file: pass one of these, or CSV or JSON")

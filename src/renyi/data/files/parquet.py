@@ -5,13 +5,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from renyi.data.files.budget import rows_of_batch
+from renyi.data.files.budget import BYTES_OF_CELL, rows_of_batch, rows_of_text
 from renyi.data.files.request import check_columns
 from renyi.data.files.streams import Stream, check_streams, first_line
 from renyi.errors import InputError, load
 
 # Bytes of every column that Arrow reads ahead, and batches that Polars reads at once, since it skips pages anew.
 _BUFFER, _BATCHES_OF_SLICE = 2**16, 2
+# Rows of a file by which the size of the others is judged.
+_FIRST_ROWS = 64
 _TEXT = ("string", "large_string", "string_view")
 
 
@@ -52,7 +54,7 @@ class Parquet(Stream):
         self._pl = load("polars", extra="cli")
         check_streams(self._pl)
         self._files = files
-        schemas, self._lengths = {}, {}
+        schemas, self._lengths = {}, dict[Path, int]()
         for file in files:
             try:
                 schemas[file] = self._pl.read_parquet_schema(file)
@@ -63,7 +65,7 @@ class Parquet(Stream):
         self.schema = schemas[files[0]]
         self.n_rows: int = sum(self._lengths.values())
         self.n_cells: int = self.n_rows * len(self.schema)
-        self._rows = rows_of_batch(len(self.schema), memory)
+        self._rows, self._memory = rows_of_batch(len(self.schema), memory), memory
 
     def batches(self) -> Generator[Any]:
         if not self.n_rows:
@@ -95,11 +97,28 @@ class Parquet(Stream):
             return None
         if schema != self.schema:
             return None
-        return (self._pl.from_arrow(validated(batch)) for batch in pages.iter_batches(self._rows))
+        return (self._pl.from_arrow(validated(batch)) for batch in pages.iter_batches(self._step(file)))
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of all cells, of text about."""
+        of_text = sum(n_rows * self._bytes_of_row(file) for file, n_rows in self._lengths.items())
+        return max(self.n_cells * BYTES_OF_CELL, of_text)
+
+    def _step(self, file: Path) -> int:
+        """How many rows of a file are read at once."""
+        return min(self._rows, rows_of_text(self._bytes_of_row(file), self._memory))
+
+    def _bytes_of_row(self, file: Path) -> int:
+        """Bytes of the cells of a row where there is text, by the first rows of a file; else 0."""
+        if not any(dtype == self._pl.String for dtype in self.schema.values()):
+            return 0
+        rows = self._pl.scan_parquet(file).head(_FIRST_ROWS).collect(engine="streaming")
+        return int(rows.estimated_size() // max(rows.height, 1))
 
     def _by_slices(self, file: Path) -> Iterator[Any]:
         """Some rows after the other: asked for all of them, Polars would read far ahead, hundreds of megabytes."""
-        frame, step = self._pl.scan_parquet(file), _BATCHES_OF_SLICE * self._rows
+        frame, step = self._pl.scan_parquet(file), _BATCHES_OF_SLICE * self._step(file)
         for start in range(0, self._lengths[file], step):
             yield frame.slice(start, step).collect(engine="streaming")
 

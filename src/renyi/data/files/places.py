@@ -96,7 +96,7 @@ def _logged(folder: str, kind: str) -> InputError:
         "Iceberg": "pyiceberg's table.scan().to_arrow_batch_reader()",
     }
     return InputError(
-        f"{folder} is a table of {kind}, in which files lie that do not count any more: pass {remedy[kind]}"
+        f"{folder} is a table of {kind}, which may hold files that are no longer part of it: pass {remedy[kind]}"
     )
 
 

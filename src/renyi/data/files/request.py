@@ -75,7 +75,7 @@ def check_separator(separator: str | None) -> str | None:
     separator = known.get(separator, separator)
     if len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0':
         raise InputError(
-            f"the separator {separator!r} cannot part cells: pass one ASCII character, such as ',' ';' '|' or 'tab'"
+            f"the separator {separator!r} cannot separate cells: pass one ASCII character, such as ',' ';' '|' or 'tab'"
         )
     return separator
 

@@ -143,7 +143,7 @@ function turn(by) {
 const guarded = (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 function csv() {
-  const parts = { coefficient: pairs.coefficient, debiased: pairs.debiased, strength, pearson: pairs.pearson, spearman: pairs.spearman, log10_p: pairs.log10_p, log10_q: pairs.log10_q, n: pairs.n, nonlinear: pairs.missed, remark: pairs.remark };
+  const parts = { strength, coefficient: pairs.coefficient, debiased: pairs.debiased, pearson: pairs.pearson, spearman: pairs.spearman, log10_p: pairs.log10_p, log10_q: pairs.log10_q, n: pairs.n, nonlinear: pairs.missed, remark: pairs.remark };
   const kept = Object.entries(parts).filter(([, values]) => values);
   const power = (log) => (log === null ? "" : log < -307 ? "0" : (10 ** log).toPrecision(3));
   const cell = (name, value) => (name.startsWith("log10") ? power(value) : value === null ? "" : quoted(String(value)));
