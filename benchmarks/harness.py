@@ -11,6 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import renyi
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -58,7 +60,11 @@ def record(name: str, results: dict[str, Any], *libraries: str) -> None:
     RESULTS.mkdir(exist_ok=True)
     written = {
         "machine": {"processor": _processor(), "cores": os.cpu_count(), "system": platform.system()},
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in ("renyi", *libraries)}},
+        "versions": {
+            "python": platform.python_version(),
+            "renyi": renyi.__version__,  # also where the package is on the path and not installed
+            **{name: version(name) for name in libraries},
+        },
         "results": results,
     }
     (RESULTS / f"{name}.json").write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n")

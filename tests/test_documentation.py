@@ -176,6 +176,7 @@ def test_commands_print_what_their_page_shows(tmp_path, monkeypatch):
         "benchmarks lag_tables",
         "benchmarks change_page",
         "benchmarks time_tables",
+        "benchmarks causal_tables",
     ],
 )
 def test_pages_made_from_code_are_up_to_date(script):

@@ -38,14 +38,14 @@ def _of_sizes(ax: Any, rows: Sequence[dict[str, float]], by: str, least: int) ->
     ends = np.array([sizes[large[0]], sizes[large[-1]]])
     beside = 0.5 * seconds[large[-1]] * (ends / ends[1]) ** of_large
     ax.loglog(ends, beside, color=GREY, lw=1, ls="--")
-    ax.text(ends[1], 0.5 * beside[1], f"slope {of_large:.2f}", ha="right", va="top", color=GREY)
+    ax.text(0.97, 0.05, f"slope {of_large:.2f}", ha="right", color=GREY, transform=ax.transAxes)
 
 
 def _of_cores(ax: Any, tables: dict[str, Any]) -> None:
     """A line for every table, and one that falls as the number of cores rises."""
     for name, (label, color) in _OF_CORES.items():
         cores, seconds = zip(*((int(n), took) for n, took in tables[name]["seconds"].items()), strict=True)
-        ax.loglog(cores, seconds, "o-", color=color, ms=4, label=f"{label}: slope {slope(cores, seconds):.2f}")
+        ax.loglog(cores, seconds, "o-", color=color, ms=4, label=f"{label}: slope −{-slope(cores, seconds):.2f}")
         ax.loglog(cores, seconds[0] / np.array(cores), color=color, lw=0.7, ls=":")
     ax.set_xticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
     ax.legend(frameon=False, fontsize=8, loc="lower left")

@@ -23,7 +23,7 @@ def sizes() -> str:
         [name, *(cells.get((name, n), "") for n in lengths)] for name in dict.fromkeys(row["process"] for row in rows)
     ]
     fewest = {n: min(row["pairs"] for row in rows if row["n"] == n) for n in lengths}
-    header = [f"n = {n:,} ({fewest[n]:,} pairs)" for n in lengths]
+    header = [f"n = {n:,} (at least {fewest[n]:,} pairs)" for n in lengths]
     walks = [row for row in rows if row["process"] == "random walk"]
     told = ", ".join(f"{row['noted'] / row['pairs']:.2f} at n = {row['n']:,}" for row in walks)
     missed = ", ".join(f"{row['0.05 and not noted'] / row['pairs']:.3f}" for row in walks)

@@ -1,7 +1,8 @@
-"""Write the table of docs/validation/time-series.md from its study; with --check, say if it is up to date."""
+"""Write tables of docs/validation/time-series.md from their studies; with --check, say if they are up to date."""
 
 import json
 import sys
+from typing import Any
 
 from harness import RESULTS
 from tables import DOCS, renew, table
@@ -23,9 +24,53 @@ def sizes() -> str:
     return table(["independent pairs of", *header], lines) + parabola
 
 
+def given_sizes() -> str:
+    """Sizes and power given others, with how many samples there were."""
+    rows = json.loads((RESULTS / "given_sizes.json").read_text())["results"]["rows"]
+    lengths = sorted({row["n"] for row in rows})
+    fields = ("depends", "panel", "lag", "z", "noise")
+    cells = {(*(row[name] for name in fields), row["n"]): _shares(row) for row in rows}
+    lines = [
+        [_told(dict(zip(fields, kind, strict=True))), *(cells.get((*kind, n), "") for n in lengths)]
+        for kind in sorted({tuple(row[name] for name in fields) for row in rows})
+    ]
+    fewest = {n: min(row["samples"] for row in rows if row["n"] == n) for n in lengths}
+    header = [f"n = {n:,} (at least {fewest[n]:,} samples)" for n in lengths]
+    return table(["x and y follow z", *header], lines)
+
+
+def _told(kind: dict[str, Any]) -> str:
+    panel = ", panel of 50 rows each" if kind["panel"] else ""
+    lag = "as it was a row before" if kind["lag"] else "as it is"
+    depends = ", y depends on x: power" if kind["depends"] else ""
+    return f"z {kind['z']}, noise {kind['noise']}; z {lag}{panel}{depends}"
+
+
+def _shares(row: dict[str, Any]) -> str:
+    return f"{row['0.05'] / row['samples']:.3f} {row['0.01'] / row['samples']:.3f}"
+
+
+def selection() -> str:
+    """False and right features of a selection in time."""
+    found = json.loads((RESULTS / "selection_in_time.json").read_text())["results"]["rows"]
+    names = ("any of none", "of none, rows as independent", "one more", "the right one")
+    lines = [
+        [
+            row["process"],
+            f"{row['n']:,}",
+            f"{row['samples']:,}",
+            *(f"{row[name] / row['samples']:.3f}" for name in names),
+        ]
+        for row in found
+    ]
+    header = ["n", "samples", "any, of none", "the same, rows as independent", "one more", "the right one"]
+    return table(["features and target", *header], lines)
+
+
 def main() -> None:
     before = PAGE.read_text()
-    renew(PAGE, "sizes", sizes())
+    for name, made in (("sizes", sizes), ("given sizes", given_sizes), ("selection in time", selection)):
+        renew(PAGE, name, made())
     if "--check" in sys.argv:
         is_current = PAGE.read_text() == before
         PAGE.write_text(before)

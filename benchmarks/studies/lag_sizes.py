@@ -1,8 +1,8 @@
 """How often the strongest of 49 lags of two independent series is called dependence.
 
-`python benchmarks lag_sizes [ROWS ...]` takes about half an hour on one core and writes results/lag_sizes.json. It goes
-round all cells, 250 pairs at a time, writes after each, and goes on from what is there: delete the file to begin anew.
-`python benchmarks lag_sizes given` does the same for conditional tests, which take rows as independent.
+`python benchmarks lag_sizes [ROWS ...]` takes about half an hour of one core, uses all, and writes
+results/lag_sizes.json. It goes round all cells, 250 pairs at a time, writes after each, and goes on from what is there:
+delete the file to begin anew.
 """
 
 import os
@@ -11,21 +11,21 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import json
 import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import renyi
 from harness import RESULTS, record
 from renyi.data.align import as_pair
-from renyi.data.seasons import Adjustment
+from renyi.data.seasons import NOTHING, Adjustment
 from renyi.data.time import timeline
 from renyi.inference.lags import around
 from renyi.inference.shifts import Shifts
 from renyi.pair.prepare import prepare
 from renyi.pair.series import restless, spectra
-from time_sizes import PROCESSES, Process, Rng, recursive
+from time_sizes import PROCESSES, Process, Rng, flag, recursive
 
 LENGTHS = (100, 200, 500, 2000)
 N_PAIRS, AT_ONCE = 2000, 250
@@ -41,9 +41,10 @@ def seasonal(n: int, rng: Rng) -> NDArray[np.float64]:
 
 
 CASES: dict[str, tuple[Process, Adjustment]] = {
-    **{name: (process, Adjustment.of(None, None)) for name, process in PROCESSES.items()},
+    **{name: (process, NOTHING) for name, process in PROCESSES.items()},
     "season of 12, period=12": (seasonal, Adjustment.of(None, PERIOD)),
     "random walk, detrend='difference'": (PROCESSES["random walk"], Adjustment.of("difference", None)),
+    "flags of 5 %": (flag, NOTHING),
 }
 
 
@@ -70,33 +71,29 @@ def some_pairs(name: str, n: int, first: int) -> dict[str, int]:
     return counts | {"pairs": AT_ONCE, "noted": int(noted.sum()), "0.05 and not noted": unnoted}
 
 
-def given() -> dict[str, Any]:
-    """How often two series are called dependent given a third one, all three without relation."""
-    rng, process = np.random.default_rng(9), PROCESSES["AR 0.9"]
-    pvalues = [renyi.conditional_test(*(process(500, rng) for _ in range(3))).pvalue for _ in range(AT_ONCE)]
-    return {"process": "AR 0.9", "n": 500, "pairs": AT_ONCE, "0.05": int(np.sum(np.array(pvalues) < 0.05))}
-
-
-def main(lengths: list[int], *, is_given: bool) -> None:
+def main(lengths: list[int]) -> None:
     target = RESULTS / "lag_sizes.json"
-    found: dict[str, Any] = json.loads(target.read_text())["results"] if target.exists() else {"rows": []}
-    if is_given:
-        record("lag_sizes", found | {"given": given()})
-        return
-    cells = {(row["process"], row["n"]): row for row in found["rows"]}
-    for first in range(0, N_PAIRS, AT_ONCE):
-        for n in lengths or LENGTHS:
-            for name in CASES:
-                row = cells.setdefault((name, n), {"process": name, "n": n})
-                if row.get("pairs", 0) > first:
-                    continue
-                for key, number in some_pairs(name, n, first).items():
-                    row[key] = row.get(key, 0) + number
-                print(row, flush=True)
-                whole = {"levels": LEVELS, "max_lag": MAX_LAG, "rows": list(cells.values())}
-                record("lag_sizes", found | whole)
+    rows = json.loads(target.read_text())["results"]["rows"] if target.exists() else []
+    cells: dict[tuple[str, int], dict[str, Any]] = {(row["process"], row["n"]): row for row in rows}
+    wanted = [
+        (name, n, first)
+        for first in range(0, N_PAIRS, AT_ONCE)
+        for n in lengths or LENGTHS
+        for name in CASES
+        if first not in cells.setdefault((name, n), {"process": name, "n": n, "rounds": []})["rounds"]
+    ]
+    with ProcessPoolExecutor() as pool:
+        waiting = {pool.submit(some_pairs, *part): part for part in wanted}
+        for done in as_completed(waiting):
+            name, n, first = waiting[done]
+            row = cells[name, n]
+            row["rounds"].append(first)
+            for key, number in done.result().items():
+                row[key] = row.get(key, 0) + number
+            print(row, flush=True)
+            known = [row for row in cells.values() if row["rounds"]]
+            record("lag_sizes", {"levels": LEVELS, "max_lag": MAX_LAG, "rows": known})
 
 
 if __name__ == "__main__":
-    asked = sys.argv[1:]
-    main([int(argument) for argument in asked if argument != "given"], is_given="given" in asked)
+    main([int(argument) for argument in sys.argv[1:]])

@@ -2,7 +2,8 @@
 
 `python benchmarks table_study [DATA]` takes about half an hour on one core, writes results/table_study.json and the
 tables of docs/validation/tables.md. DATA is a folder of CSV files, by default ../shared/data; tables that are not there
-are left out.
+are left out. A run that was cut short goes on where it ended, by results/table_study.part.jsonl. `--share 0.1` takes a
+tenth of the seeds and pairs, for a look: it writes nothing but what it prints.
 
 Real tables have each of their columns permuted by itself, with its missing cells. Generated columns are independent and
 compared in many tables of two groups. A p-value depends on the order of two columns relative to one another, and these
@@ -13,18 +14,20 @@ import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import sys
+import argparse
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 import renyi
-from harness import record
+from harness import RESULTS, record
 from inference_tables import excess, recorded
 from tables import DOCS, provenance, renew, table
 
@@ -34,6 +37,7 @@ Group: TypeAlias = dict[str, Any]
 
 LEVELS = (0.05, 0.01, 1e-3)
 Q = 0.05
+PART = RESULTS / "table_study.part.jsonl"
 
 # Real tables: the most rows and columns that are taken, and the seeds, fewer for those that take long.
 MOST_ROWS = 5000
@@ -212,13 +216,13 @@ def n_pairs(kind: str, n: int) -> int:
     return 2000 if kind in WITH_GAPS and (n == 60 or kind.startswith("30 levels")) else 5000
 
 
-def size(kind: str, n: int) -> dict[str, Any]:
+def size(kind: str, n: int, share: float) -> dict[str, Any]:
     """Small p-values among independent pairs of one kind, from tables of two groups."""
     kinds = KINDS | WITH_GAPS | SELECTED
     rng, started = np.random.default_rng([list(kinds).index(kind), n, 3]), time.perf_counter()
     pvalues: list[NDArray[np.float64]] = []
     n_tests, n_asked = 0, 0
-    while n_asked < n_pairs(kind, n):
+    while n_asked < share * n_pairs(kind, n):
         x, y = kinds[kind](n, rng)
         result = renyi.matrix(x, y)
         found = result.edges.pvalues[np.isfinite(result.edges.pvalues)]
@@ -348,14 +352,42 @@ def write_page(found: dict[str, Any]) -> None:
     renew(DOCS / "validation/tables.md", "study", "\n".join(parts))
 
 
-if __name__ == "__main__":
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "../shared/data")
+def once(key: str, made: Callable[[], dict[str, Any]], share: float) -> dict[str, Any]:
+    """A row of the whole study, kept until all are there; of a part of it made anew."""
+    if share < 1.0:
+        return made()
+    kept = dict(map(json.loads, PART.read_text().splitlines())) if PART.exists() else {}
+    if key not in kept:
+        kept[key] = made()
+        with PART.open("a") as part:
+            part.write(json.dumps([key, kept[key]]) + "\n")
+    return cast(dict[str, Any], kept[key])
+
+
+def main(folder: Path, share: float) -> None:
+    def sizes(kinds: Iterable[str]) -> list[dict[str, Any]]:
+        return [once(f"{kind}, {n}", partial(size, kind, n, share), share) for kind in kinds for n in LENGTHS]
+
     frames = {name: (read_table(folder, name, n_columns), seeds) for name, (n_columns, seeds) in TABLES.items()}
     results = {
-        "real": [real_table(name, frame, seeds) for name, (frame, seeds) in frames.items() if frame is not None],
-        "complete": [size(kind, n) for kind in KINDS for n in LENGTHS],
-        "with gaps": [size(kind, n) for kind in WITH_GAPS for n in LENGTHS],
-        "selected": [size(kind, n) for kind in SELECTED for n in LENGTHS],
+        "real": [
+            once(name, partial(real_table, name, frame, max(1, round(share * seeds))), share)
+            for name, (frame, seeds) in frames.items()
+            if frame is not None
+        ],
+        "complete": sizes(KINDS),
+        "with gaps": sizes(WITH_GAPS),
+        "selected": sizes(SELECTED),
     }
-    record("table_study", results, "numpy", "scipy", "pandas")
-    write_page(results)
+    if share == 1.0:
+        record("table_study", results, "numpy", "scipy", "pandas")
+        write_page(results)
+        PART.unlink()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", nargs="?", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--share", type=float, default=1.0)
+    asked = parser.parse_args()
+    main(asked.data, asked.share)

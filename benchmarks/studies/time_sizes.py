@@ -66,6 +66,14 @@ def chain(n: int, rng: Rng) -> Any:
     return renyi.categorical(np.array(["a", "b", "c"])[np.cumsum(moves) % 3])
 
 
+def flag(n: int, rng: Rng) -> Any:
+    """A category that is on in one of twenty rows, at two of them at least."""
+    while True:
+        is_on = rng.random(n) < 0.05
+        if is_on.sum() > 1:
+            return renyi.categorical(np.where(is_on, "on", "off"))
+
+
 def vector(n: int, rng: Rng) -> NDArray[np.float64]:
     return np.column_stack([recursive(0.7)(n, rng) for _ in range(2)])
 
@@ -113,6 +121,7 @@ ADJUSTED: dict[str, tuple[Process, Adjustment, bool]] = {
     "trends, detrend='difference'": (rising, Adjustment.of("difference", None), False),
     "random walk, detrend='difference'": (walk, Adjustment.of("difference", None), False),
     "panels of 50 rows each": (units, NOTHING, True),
+    "flags of 5 %": (flag, NOTHING, False),
 }
 
 

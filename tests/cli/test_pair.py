@@ -145,7 +145,7 @@ def test_pair_of_series(series):
         (("--time", "days"), "--time names 'days'"),
         (("--time", "day", "--in-order"), "two ways to order rows"),
         (("--period", "24"), "detrend and period are for series"),
-        (("--given", "unit", "--in-order"), "--given is for independent rows"),
+        (("--given", "unit", "--groups", "unit"), "groups, detrend and period"),
     ):
         with pytest.raises(InputError, match=message):
             run("pair", series / "series.csv", "a", "b", *wrong)

@@ -90,3 +90,28 @@ def test_tables_refuse_what_pairs_refuse(bad, tmp_path):
         renyi.independence_test(*(column.cells for column in list(table.columns.values())[:2]), **settings)
     with pytest.raises(renyi.InputError, match=f"^{re.escape(str(of_pair.value))}$"):
         REFERENCE.ask(REFERENCE.build(table, tmp_path), **settings)
+
+
+GIVEN = {name: settings for name, settings in SETTINGS.items() if "time" in settings}
+
+
+@pytest.mark.parametrize("settings", GIVEN)
+def test_given_others_doors_say_what_one_conditional_test_says(settings, tmp_path):
+    table = series()
+    columns = {name: np.array(column.cells) for name, column in table.columns.items()}
+    one = renyi.conditional_test(columns["x0"], columns["x2"], columns["x1"], **GIVEN[settings])
+    found = renyi.screen(columns, "x2", given="x1", **GIVEN[settings])
+    assert found.pvalues[0] == pytest.approx(one.pvalue, rel=1e-6)
+    assert found.strength[0] == pytest.approx(one.strength, abs=1e-6)
+
+
+def test_a_selection_takes_the_feature_that_a_test_finds():
+    from renyi.sklearn import RDCSelector
+
+    x0, x1, x2 = (np.array(column.cells) for column in series().columns.values())
+    for settings in ({"time": True}, {"time": True, "detrend": "difference"}, {"time": True, "period": 7}):
+        selector = RDCSelector(**settings, interactions=False).fit(np.column_stack((x1, x0)), x2)
+        (step,) = selector.path_
+        assert step.feature == 1
+        # The best of two.
+        assert step.pvalue == pytest.approx(2 * renyi.independence_test(x0, x2, **settings).pvalue, rel=1e-6)

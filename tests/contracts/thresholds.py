@@ -38,7 +38,7 @@ THRESHOLDS = (
         "numbers_and_words",
     ),
     # Ranking.
-    Threshold("columns are sorted by radix", {"renyi.compute.sorting:_SHORT_COLUMN": 8}, "pandas", "complete"),
+    Threshold("columns are sorted by radix", {"renyi.compute.sorting:_SHORT_COLUMN": 8}, "pandas", "gaps"),
     Threshold(
         "long columns are sorted in runs",
         {
@@ -48,7 +48,7 @@ THRESHOLDS = (
             "renyi.compute.sorting:_SAMPLE": 8,
         },
         "pandas",
-        "ties",
+        "gaps",
     ),
     Threshold("coordinates are ranked in blocks", {"renyi.basis.ranks:_TURNED": 1}, "pandas", "vectors"),
     Threshold("ranks are put into cells", {"renyi.basis.basis:_GRID_CELLS": 16}, "pandas", "dozen", moves=True),
@@ -79,6 +79,19 @@ THRESHOLDS = (
         "pandas",
         "complete",
         seen_in="renyi.compute.threads",
+    ),
+    Threshold(
+        "columns are sorted some at once, in threads",
+        {"renyi.tables.in_memory:_ROWS_AT_ONCE": 1},
+        "pandas",
+        "complete",
+        seen_in="renyi.compute.threads",
+    ),
+    Threshold(
+        "products are taken in blocks, and few rows gathered at once",
+        {"renyi.allpairs.stack:_MOST_IN_BLOCK": 3, "renyi.allpairs.stack:_ROWS_GATHERED": 7},
+        "pandas",
+        "dozen",
     ),
     Threshold(
         "columns with gaps are prepared in threads",

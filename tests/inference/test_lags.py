@@ -63,3 +63,13 @@ def test_size(rng, memory):
     found = [around(shifts(*series(rng, 200, memory)), 24, np.random.default_rng(0)).log_pvalue for _ in range(500)]
     # Three standard errors of 0.01 around what benchmarks/studies/lag_sizes.py finds.
     assert 0.02 < np.mean(np.array(found) < np.log(0.05)) < 0.085
+
+
+def test_two_rare_events_have_an_upper_bound(rng):
+    on = (rng.random((2, 300)) < 0.03).astype(float)
+    spectra = [Spectra.of(((side - side.mean()) / side.std())[:, np.newaxis], [300], has_levels=True) for side in on]
+    window = around(Shifts(*spectra), 3, np.random.default_rng(0))
+    assert window.is_bound
+    assert np.exp(window.log_pvalue) == pytest.approx(min(1.0, 7 * np.exp(window.log_pvalues.min())))
+    same = around(Shifts(spectra[0], spectra[0]), 3, np.random.default_rng(0))
+    assert np.exp(same.log_pvalue) == pytest.approx(7 / 300)

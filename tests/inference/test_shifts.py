@@ -66,3 +66,43 @@ def test_size(rng, memory_of):
     # 0.0056 is a standard error.
     assert 0.03 < np.mean(found < np.log(0.05)) < 0.07
     assert np.mean(found < np.log(0.01)) < 0.018
+
+
+def flags(rng, n, share):
+    """Two independent columns that are on in some rows, as functions of mean 0 and variance 1."""
+    on = np.zeros((2, n))
+    for side in on:
+        side[rng.choice(n, max(2, int(share * n)), replace=False)] = 1.0
+    return ((on - on.mean(axis=1, keepdims=True)) / on.std(axis=1, keepdims=True))[:, :, np.newaxis]
+
+
+def test_where_single_rows_weigh_too_much_shifts_are_counted(rng):
+    x, y = (Spectra.of(side, [200], has_levels=True) for side in flags(rng, 200, 0.02))
+    rare = Shifts(x, y)
+    assert not rare.is_light()
+    assert np.exp(rare.at(0)[0]) * 200 == pytest.approx(round(np.exp(rare.at(0)[0]) * 200))
+    assert Shifts(x, x).at(0)[0] == pytest.approx(np.log(1 / 200))
+    np.testing.assert_allclose(rare.window(2), [rare.at(lag)[0] for lag in range(-2, 3)])
+    often = Shifts(*(Spectra.of(side, [200], has_levels=True) for side in flags(rng, 200, 0.5)))
+    assert often.is_light()
+
+
+def test_heavy_functions_of_both_sides_are_not_looked_at_together(rng):
+    smooth, rare = rng.choice([-1.0, 1.0], (200, 2)), flags(rng, 200, 0.03)[0, :, 0]
+    heavy = np.column_stack((smooth[:, 0], rare))
+    assert (2, 2) in Shifts(Spectra.of(smooth, [200]), Spectra.of(smooth, [200])).blocks
+    assert (2, 2) not in Shifts(Spectra.of(heavy, [200]), Spectra.of(heavy, [200])).blocks
+
+
+def test_products_of_what_a_span_leaves_have_the_spread_that_is_expected(rng):
+    """White noise rid of 50 of 200 dimensions: shifts alone would say 3/4 of the variance, in each of both ways."""
+    lengths, without = [], []
+    for _ in range(300):
+        span = np.linalg.qr(np.column_stack((np.ones(200), rng.standard_normal((200, 49)))))[0]
+        sides = [Spectra.of(side - span @ (span.T @ side), [200]) for side in rng.standard_normal((2, 200, 1))]
+        lengths.append(Shifts(*sides, span=Spectra.of(span, [200]))._parts[0].length_at(0, [200]))
+        without.append(Shifts(*sides)._parts[0].length_at(0, [200]))
+    # Squares of a normal of 300 draws: a standard error of 0.08.
+    assert np.mean(lengths) == pytest.approx(1.0, abs=0.3)
+    assert np.mean(without) / np.mean(lengths) == pytest.approx(4 / 3, rel=0.05)
+    assert Shifts(*sides, errors=np.full((1, 1), 2.0)).at(0)[0] > Shifts(*sides).at(0)[0]

@@ -1,3 +1,5 @@
+"""The search, also over `series` (their sizes are in tests/sklearn/test_selector.py)."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""The selector, and rows that are series (`in_time`)."""
+
 import math
 import pickle
 from functools import partial
@@ -253,7 +255,7 @@ def autoregressions(rng, n=400, n_columns=5):
 
 def test_series_are_noted_with_a_warning(rng):
     x, y = autoregressions(rng)
-    with pytest.warns(renyi.CalibrationWarning, match=r"5 of 5 columns .* renyi.screen .* order=None") as seen:
+    with pytest.warns(renyi.CalibrationWarning, match=r"5 of 5 columns .* time=True .* order=None") as seen:
         selector = RDCSelector().fit(x, y)
     assert len(seen) == 1
     assert seen[0].filename == __file__
@@ -316,3 +318,65 @@ def test_large_whole_numbers_are_targets_with_all_of_their_digits(rng):
         assert RDCSelector(target_type="number").fit(features, y).get_support().tolist() == [True, False]
     with pytest.raises(InputError, match="y has numbers with more digits than 64-bit floats keep apart"):
         rdc_score(features, np.array([2**70 + int(k) for k in steps], dtype=object), target_type="number")
+
+
+# Rows in time.
+
+
+def test_series_are_chosen_from_by_what_they_remember(rng):
+    x, noise = autoregressions(rng)
+    assert RDCSelector(time=True).fit(x, noise).path_ == ()
+    y = x[:, 2] ** 2 + x[:, 0] + 0.5 * noise
+    selector = RDCSelector(time=True).fit(x, y)
+    assert selector.get_support(indices=True).tolist() == [0, 2]
+    assert selector.notes_ == ()
+    stamps = pd.DataFrame(x, columns=list("abcd")).assign(day=np.arange(400.0))
+    order = rng.permutation(400)
+    by_name = RDCSelector(time="day").fit(stamps.iloc[order], y[order])
+    assert [step.name for step in by_name.path_] == [["a", "b", "c", "d"][step.feature] for step in selector.path_]
+    assert by_name.path_[0].pvalue == pytest.approx(selector.path_[0].pvalue)
+    assert "order of it" in by_name.skipped_["day"]
+    assert clone(by_name).get_params()["time"] == "day"
+
+
+def test_an_interaction_of_series_and_one_with_a_chosen_one(rng):
+    x = np.array(autoregressions(rng, 500, 5)[0])
+    both = RDCSelector(time=True).fit(x, np.sign(x[:, 0] * x[:, 1]) + 0.1 * rng.standard_normal(500))
+    assert set(both.get_support(indices=True)) == {0, 1}
+    after = RDCSelector(time=True).fit(x, 2 * x[:, 0] + x[:, 0] * x[:, 1] + 0.3 * rng.standard_normal(500))
+    assert set(after.get_support(indices=True)) == {0, 1}
+
+
+def test_series_of_a_panel_gaps_categories_and_changes(rng):
+    x, noise = autoregressions(rng, 400, 4)
+    unit = np.arange(400) // 100
+    levels = 9.0 * rng.standard_normal(4)[unit]
+    frame = pd.DataFrame(x + levels[:, np.newaxis], columns=list("abc")).assign(
+        unit=pd.Categorical(unit), kind=pd.Categorical(np.where(x[:, 1] > 0, "high", "low"))
+    )
+    frame.loc[::7, "a"] = np.nan
+    y = levels + x[:, 0] + 2 * (x[:, 1] > 0) + 0.5 * noise
+    selector = RDCSelector(time=True, groups="unit").fit(frame, y)
+    assert {"a", "kind"} <= {step.name for step in selector.path_} <= {"a", "b", "kind"}
+    walks = np.cumsum(rng.standard_normal((300, 3)), axis=0)
+    with pytest.warns(renyi.CalibrationWarning, match="wander as random walks do"):
+        RDCSelector(time=True, n_features_to_select=1).fit(walks[:, :2], walks[:, 2])
+    changes = RDCSelector(time=True, detrend="difference").fit(walks[:, :2], walks[:, 2])
+    assert changes.path_ == ()
+    assert "changes from row to row" in changes.notes_[0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"time": np.arange(400)}, "time must be True for rows in order, or the name"),
+        ({"time": "f"}, "'f'"),
+        ({"groups": "f"}, "time must be"),
+        ({"time": True, "groups": 3}, "groups must be the name"),
+        ({"time": True, "measure": "dcor"}, "time is for the search by theory"),
+        ({"time": True, "period": 300}, "period=300 is too long"),
+    ],
+)
+def test_what_makes_no_sense_in_time_is_refused(data, settings, said):
+    with pytest.raises(InputError, match=said):
+        RDCSelector(**settings).fit(*data)

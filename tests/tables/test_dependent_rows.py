@@ -120,8 +120,8 @@ def test_what_makes_no_sense_is_refused(frame, settings, message):
 def test_what_other_doors_cannot_do_they_refuse(frame):
     with pytest.raises(renyi.InputError, match="time and groups need all rows in memory, and this table is read in"):
         renyi.matrix(iter([frame, frame]), time=True, memory="20kB")
-    with pytest.raises(renyi.InputError, match="given is for independent rows"):
-        renyi.screen(frame, "a", given="b", time=True)
+    with pytest.raises(renyi.InputError, match="given is for independent rows or series"):
+        renyi.screen(frame, "a", given="b", groups=np.arange(len(frame)) // 2)
 
 
 def note_of_batches(frame, n_batches, **settings):

@@ -33,8 +33,6 @@ def pair(
     debug: terminal.Debug = False,
 ) -> None:
     """Test two columns of a table, and say what kind of dependence there is."""
-    from renyi.errors import InputError
-
     if plot is not None:
         from renyi.report.figures.style import check_picture
 
@@ -43,8 +41,6 @@ def pair(
     kinds = terminal.kinds_of(types)
     source = terminal.read(file, terminal.options_of(sep, null, encoding, no_header))
     settings = _settings(source.frame, terminal.in_time(time, in_order, groups, detrend, period))
-    if given and any(value is not None for value in settings.values()):
-        raise InputError("--given is for independent rows: leave it out, or --time and --groups")
     table = _pick(source.frame, kinds, x, y, given or [])
     notes = table.notes.sentences()
     terminal.print_notes(notes)
@@ -114,7 +110,7 @@ def _test_pair(table: "Table", named_x: str, named_y: str, given: list[str], set
     columns = {column.name: column for column in table.columns}
     x, y = columns[named_x], columns[named_y]
     if given:
-        result = renyi.conditional_test(x, y, [columns[name] for name in given], missing="listwise")
+        result = renyi.conditional_test(x, y, [columns[name] for name in given], missing="listwise", **settings)
         return PairFound(x, y, table.types, result, table.n_rows, tuple(given))
     result = renyi.independence_test(x, y, missing="pairwise", **settings)
     pearson, spearman = (correlation_of(measure, x, y) for measure in (Pearson(), Spearman()))

@@ -95,6 +95,15 @@ def unequal_rows(n_rows: int, of_other: int, called: str = "other", /) -> InputE
 
 def as_conditional(x: Any, y: Any, z: Any, /, *, missing: Missing) -> tuple[tuple[Column, Column], list[Column], Index]:
     """Two columns and those that are held fixed, complete and over the same rows, checked, and which rows these are."""
+    pair, given = with_given(x, y, z, missing=missing)
+    rows = checked_rows(*pair, *given)
+    if rows is None:
+        return pair, given, np.arange(len(pair[0]))
+    return _on_rows(pair, rows), [column.take(rows).complete() for column in given], np.flatnonzero(rows)
+
+
+def with_given(x: Any, y: Any, z: Any, /, *, missing: Missing) -> tuple[tuple[Column, Column], list[Column]]:
+    """The same on all rows, whatever is missing, if that is not to be refused."""
     check_choice(missing, Missing, "missing")
     if missing == "pairwise":
         raise InputError("missing='pairwise' has no meaning given z: pass 'raise' or 'listwise'")
@@ -111,10 +120,7 @@ def as_conditional(x: Any, y: Any, z: Any, /, *, missing: Missing) -> tuple[tupl
     if missing == "raise":
         for column in (*pair, *given):
             _refuse_missing(column, "missing='listwise'")
-    rows = checked_rows(*pair, *given)
-    if rows is None:
-        return pair, given, np.arange(len(pair[0]))
-    return _on_rows(pair, rows), [column.take(rows).complete() for column in given], np.flatnonzero(rows)
+    return pair, given
 
 
 def _refuse_missing(column: Column, remedy: str = "missing='pairwise' or missing='listwise'") -> None:

@@ -101,7 +101,7 @@ def _check_steps(stamps: Any, order: Index, codes: Index) -> None:
         raise InputError(
             f"stamps are irregular: rows {first:,} and {second:,} ({_told(stamps[first])} and {_told(stamps[second])}) "
             f"are {_told(steps[odd])} apart, and most are {_told(usual)}: fill in the rows between (resample), or "
-            "pass time=True to take rows as equally far apart"
+            "take rows as equally far apart by time=True (--in-order, for lags no --time)"
         )
 
 

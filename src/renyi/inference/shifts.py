@@ -9,10 +9,16 @@ squared length W, and W/ν a Beta(k/2, (ν − k)/2) distribution, ν from the f
 is about n/2, for an AR(1) with coefficient 0.9 about n/25: how many rows such series are worth.
 
 Blocks are combined as those of independent rows are (`multiscale`). Which ones are looked at depends on the sizes of
-Fourier coefficients alone, which say nothing of dependence.
+Fourier coefficients and on how much single rows weigh, which say nothing of dependence. Where single rows weigh too
+much in every block, as two rare events do, the p-value is the share of all shifts that show as much.
+
+What a regression leaves of two series at the same rows has products that vary more than those of shifts: the span of
+the regression is orthogonal to both at lag 0 alone. Of a noise with random phases in x, what is seen in y goes through
+with the size of y's residuals, while the size of the noise itself is that of x's residuals over the share of its
+frequency that the span leaves. Sizes of products are divided by the root of that share.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d
 from scipy.special import betainc, betaln, gammaincc, gammaln
 
-from renyi.compute.arrays import Array
+from renyi.compute.arrays import Array, Index
 from renyi.inference import multiscale
 from renyi.inference.multiscale import Block
 
@@ -40,6 +46,10 @@ _ROWS_FOR_BLOCK, _ROWS_FOR_PRODUCT = 4.0, 4.0
 # processes rather than 1.00.
 _ROWS_FOR_SQUARE, _ROWS_FOR_ITS_PRODUCT = 28.0, 2.0
 _LARGEST_SHARE = 1.0 - 1e-9
+# What a span leaves of a frequency is taken as this much at least.
+_LEAST_LEFT = 0.05
+# Evidence that differs from the observed one by less is equal.
+_EQUAL = 1e-9
 # Entries of a table of p-values, and the smallest one in it.
 _TABLE, _SMALLEST = 128, -690.0
 
@@ -48,18 +58,23 @@ _TABLE, _SMALLEST = 128, -690.0
 class Spectra:
     """Fourier coefficients (functions, frequencies) of a column's functions over time, one array a series.
 
-    A panel has several series, each with its own number of rows; a single one has one.
+    A panel has several series, each with its own number of rows; a single one has one. `leverages` has the largest
+    share of one row in the leading 1, 2, … functions.
     """
 
     parts: tuple[Spectrum, ...]
     lengths: tuple[int, ...]
+    leverages: Array
+    has_levels: bool = False
 
     @classmethod
-    def of(cls, functions: Array, lengths: Sequence[int], /) -> "Spectra":
+    def of(cls, functions: Array, lengths: Sequence[int], /, *, has_levels: bool = False) -> "Spectra":
         """From functions (rows, functions) of rows in order of time, one series after the other."""
         ends = np.cumsum(lengths)[:-1]
         parts = tuple(np.fft.rfft(part.T, axis=1) for part in np.split(functions, ends))
-        return cls(parts, tuple(lengths))
+        squares = functions**2
+        shares = squares / np.maximum(squares.sum(axis=0), np.finfo(np.float64).tiny)
+        return cls(parts, tuple(lengths), np.cumsum(shares, axis=1).max(axis=0, initial=0.0), has_levels)
 
     @property
     def n_functions(self) -> int:
@@ -70,23 +85,42 @@ class Spectra:
 class Shifts:
     """Two columns in time: evidence of their dependence at any lag.
 
-    A lag of l compares x at t with y at t + l.
+    A lag of l compares x at t with y at t + l. `span` are orthonormal functions of which both were rid, row by row;
+    products of functions vary by `errors`, times more than by chance alone.
     """
 
-    def __init__(self, x: Spectra, y: Spectra, /) -> None:
+    def __init__(self, x: Spectra, y: Spectra, /, *, span: Spectra | None = None, errors: Array | None = None) -> None:
         self._lengths = x.lengths
         # The mean of a series is not moved by shifts, and is left out.
         self._weights = [_weights(n) for n in x.lengths]
         self._crossed = [np.conj(a)[:, np.newaxis] * b for a, b in zip(x.parts, y.parts, strict=True)]
-        family = ((min(a, x.n_functions), min(b, y.n_functions)) for a, b in _BLOCKS)
-        self._family = tuple(dict.fromkeys(family))
+        # As large as chance makes them, which of series that were rid of a span is more than is seen.
+        self._by_chance = self._crossed
+        if span is not None:
+            self._by_chance = [z / root for z, root in zip(self._by_chance, _roots_left(span), strict=True)]
+        if errors is not None:
+            self._by_chance = [z * errors[:, :, np.newaxis] for z in self._by_chance]
+        family = dict.fromkeys((min(a, x.n_functions), min(b, y.n_functions)) for a, b in _BLOCKS)
+        self._leverages = x.leverages, y.leverages
+        self._share = multiscale.share_of_levels(x.has_levels or y.has_levels)
+        self._light = self._light_among(family, self._share)
+        self._first = next(iter(family))
         self.n_functions = min(x.n_functions, y.n_functions)
+
+    def _light_among(self, blocks: Iterable[Block], share: float) -> tuple[Block, ...]:
+        return multiscale.light(blocks, self._leverages, self.n_rows, share=share)
+
+    def is_light(self, share: float = 1.0, /) -> bool:
+        """Whether no single row weighs too much in the first block, or more than a share of that."""
+        return bool(self._light_among([self._first], share * self._share))
 
     @cached_property
     def _parts(self) -> "list[_Block]":
         """Blocks that are trusted, the first one always."""
-        parts = [_Block(block, self._crossed, self._weights) for block in self._family]
-        return [part for k, part in enumerate(parts) if k == 0 or part.is_trusted]
+        others = [block for block in self._light if block != self._first]
+        coefficients = self._crossed, self._by_chance, self._weights
+        first, *rest = (_Block(block, *coefficients) for block in (self._first, *others))
+        return [first, *(part for part in rest if part.is_trusted)]
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -100,6 +134,8 @@ class Shifts:
 
     def at(self, lag: int, /) -> tuple[float, Block]:
         """Logarithm of the p-value at one lag, and the block with most evidence."""
+        if not self.is_light():
+            return float(self._log_rank(np.array([lag]))[0]), self._first
         evidence = self._evidence([part.at(lag, self._lengths) for part in self._parts])
         return float(self._log_pvalue(evidence)), self.blocks[int(np.argmax(evidence))]
 
@@ -127,11 +163,29 @@ class Shifts:
 
     def everywhere(self) -> Array:
         """Logarithms of the p-values at the shifts 0, 1, … that all series have."""
-        return self._log_pvalues(self._summed(self.reach, 0, None))
+        return self._from(0, self.reach)
 
     def window(self, max_lag: int, /) -> Array:
         """Logarithms of the p-values at the lags −max … max."""
-        return self._log_pvalues(self._summed(2 * max_lag + 1, -max_lag, None))
+        return self._from(-max_lag, 2 * max_lag + 1)
+
+    def _from(self, first: int, n: int) -> Array:
+        if not self.is_light():
+            return self._log_rank(np.arange(first, first + n))
+        return self._log_pvalues(self._summed(n, first, None))
+
+    def log_bound(self, lags: Index, /) -> float:
+        """Logarithm of an upper bound of the p-value of the strongest of some lags: their number by that of one."""
+        return min(float(self._log_rank(lags).min() + np.log(len(lags))), 0.0)
+
+    def _log_rank(self, lags: Index) -> Array:
+        """Logarithms of the shares of all shifts at which the first block shows as much as at some lags."""
+        first = self._parts[0]
+        everywhere = np.sort(self._lengths_in(first, self._summed(self.reach, 0, None)))
+        observed = np.array([first.length_at(int(lag), self._lengths) for lag in lags])
+        as_much = self.reach - np.searchsorted(everywhere, observed * (1.0 - _EQUAL))
+        # At a lag itself there is as much.
+        return np.asarray(np.log(np.maximum(as_much, 1) / self.reach))
 
     def smallest_drawn(self, width: int, n_pairs: int, rng: np.random.Generator, /) -> Array:
         """Logarithms of the smallest p-value in windows of so many lags, around all shifts, of series without relation.
@@ -158,7 +212,8 @@ class Shifts:
         i, j = np.array(self._looked_at).T
         n_draws = 1 if phases is None else len(phases[0])
         total = np.zeros((self.n_products, n_draws, n))
-        for k, (crossed, length) in enumerate(zip(self._crossed, self._lengths, strict=True)):
+        products = self._crossed if phases is None else self._by_chance
+        for k, (crossed, length) in enumerate(zip(products, self._lengths, strict=True)):
             for row, z in enumerate(crossed[i, j]):
                 centred = np.concatenate(([0.0], z[1:]))  # without the mean
                 field = length * np.fft.irfft(centred if phases is None else phases[k] * centred, length, axis=-1)
@@ -190,11 +245,13 @@ class Shifts:
 class _Block:
     """Some leading functions of both sides: their products, whitened by the covariance over all shifts."""
 
-    def __init__(self, block: Block, crossed: Sequence[Spectrum], weights: Sequence[Array], /) -> None:
+    def __init__(
+        self, block: Block, crossed: Sequence[Spectrum], by_chance: Sequence[Spectrum], weights: Sequence[Array], /
+    ) -> None:
         a, b = block
         self.block, self.k = block, a * b
         self._weights = weights
-        products = [part[:a, :b].reshape(a * b, -1) for part in crossed]
+        seen, products = ([part[:a, :b].reshape(a * b, -1) for part in parts] for parts in (crossed, by_chance))
         # Rows of either part, scaled so that their products add up to the covariance of the real part.
         roots = [np.sqrt(w) * z for w, z in zip(weights, products, strict=True)]
         real = np.concatenate([part for z in roots for part in (z.real, z.imag)], axis=1)
@@ -206,6 +263,7 @@ class _Block:
         # Directions that many frequencies carry come first: there tails are those of a normal distribution.
         self.whiten = _by_frequencies([whiten @ z for z in products], weights) @ whiten
         self._products = [self.whiten @ z for z in products]
+        self._seen = self._products if crossed is by_chance else [self.whiten @ z for z in seen]
 
     @cached_property
     def n_effective(self) -> float:
@@ -238,11 +296,15 @@ class _Block:
 
     def at(self, lag: int, lengths: Sequence[int], /) -> Array:
         """Logarithm of the p-value at one lag."""
+        return self.log_sf(np.asarray(self.length_at(lag, lengths)))
+
+    def length_at(self, lag: int, lengths: Sequence[int], /) -> float:
+        """Squared length of the whitened products at one lag."""
         total = np.zeros(self.k)
-        for weight, z, n in zip(self._weights, self._products, lengths, strict=True):
+        for weight, z, n in zip(self._weights, self._seen, lengths, strict=True):
             turn = np.exp(2j * np.pi * lag / n * np.arange(z.shape[1])) if lag else 1.0
             total += np.real(z * turn) @ weight
-        return self.log_sf(np.asarray(total @ total))
+        return float(total @ total)
 
     def log_sf_of_many(self, lengths: Array, /) -> Array:
         """Logarithms of p-values of many squared lengths, from a table; none is below the smallest number."""
@@ -268,6 +330,14 @@ def _by_frequencies(white: Sequence[Spectrum], weights: Sequence[Array]) -> Arra
         scaled = z * (weight * np.sqrt(np.einsum("kf,kf->f", z, np.conj(z)).real))
         fourth += (scaled @ np.conj(scaled).T).real
     return np.asarray(np.linalg.eigh(fourth)[1].T)
+
+
+def _roots_left(span: Spectra) -> list[Array]:
+    """Roots of the share of every frequency that an orthonormal span leaves, one array a series."""
+    return [
+        np.sqrt(np.maximum(1.0 - np.sum(np.abs(part) ** 2, axis=0) / n, _LEAST_LEFT))
+        for part, n in zip(span.parts, span.lengths, strict=True)
+    ]
 
 
 def _weights(n: int) -> Array:

@@ -1,49 +1,50 @@
 """The test of one pair given others: `conditional_test`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from renyi.basis.basis import Basis
 from renyi.basis.canonical import canonical_correlations
-from renyi.basis.orthonormal import orthonormalised, own_features
-from renyi.basis.ranks import quantise
+from renyi.basis.orthonormal import orthonormalised
 from renyi.compute.arrays import Array, Index
-from renyi.data.align import Missing, as_conditional
-from renyi.data.column import Column, labels_of
+from renyi.data.align import Missing, as_conditional, check_indexes, with_given
+from renyi.data.column import labels_of
+from renyi.data.seasons import Adjustment, Detrend
+from renyi.data.time import timeline
 from renyi.errors import InputError, check_choice
 from renyi.inference import multiscale
 from renyi.inference.multiscale import Block
-from renyi.pair import showing
+from renyi.pair import conditional_series, showing
 from renyi.pair.conditioning import Explained, Fixed, Target, products
+from renyi.pair.residuals import CUT, Left, measured, relative_errors, residuals
 from renyi.pair.result import TestResult
 
 Method = Literal["auto"]
 
 # Levels of roughness of x and y that are looked at together; a scalar has one function a level.
 _FAMILY: tuple[Block, ...] = ((1, 1), (3, 1), (1, 3), (2, 2), (6, 1), (1, 6), (4, 4))
-_LEVELS = 6
-# The coefficient is that of the first levels.
-_LEVELS_OF_COEFFICIENT = 4
 # Products of functions of x with coordinates of z, while these are few: dependence whose sign changes with z.
 _MOST_PRODUCTS, _ROWS_PER_PRODUCT = 10, 20
-_MOST_COORDINATES_TO_MULTIPLY = 4
-_CUT = 1e-3
 
-# Less of the variance than this is taken as nothing; docs/how-to/conditional.md, "When it fails".
-_NOTHING_LEFT = 0.005
-_LEAST_FREEDOM = 20
-# Variances of products over those of even noise differ by some 0.3 where noise is uneven; below half none is believed.
-_USUAL_SPREAD, _LEAST_VARIANCE = 0.3**2, 0.5
-# Residuals of a value that so many rows share are functions of z: such a column is ranked as it is.
-_HEAVY_TIE = 0.05
 # Where single rows weigh too much, so many are left out at most; docs/how-to/conditional.md, "Single rows".
 _MOST_LEFT_OUT = 3
 
 
-def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing: Missing = "raise") -> TestResult:
+def conditional_test(
+    x: Any,
+    y: Any,
+    z: Any,
+    *,
+    method: Method = "auto",
+    missing: Missing = "raise",
+    time: Any = None,
+    groups: Any = None,
+    detrend: Detrend | None = None,
+    period: int | Sequence[int] | None = None,
+) -> TestResult:
     """Whether x and y still depend on each other when z is held fixed: a p-value and the remaining strength.
 
     Asks whether x and y still depend on one another once everything that smooth functions of z explain has been taken
@@ -60,6 +61,13 @@ def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing
         The multi-scale test on what z leaves.
     missing : {"raise", "listwise"}, default "raise"
         "listwise" drops rows where anything is missing.
+    time : True or array-like of shape (n,), optional
+        For rows in time, as in `renyi.independence_test`: the p-value then takes into account what x and y remember of
+        their own past. z is held fixed as it is now; where its past counts, pass that as a part of z.
+    groups : array-like of shape (n,), optional
+        With `time`: which series each row belongs to. What sets whole series apart is held fixed, too.
+    detrend, period
+        With `time`: what to take out of x, y and z first, as in `renyi.independence_test`.
 
     Returns
     -------
@@ -85,7 +93,8 @@ def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing
     The size is near 5 % where effects of z are additive, of single variables, or a smooth function of one projection,
     for one and for five variables from n = 500 on. It is far above where x and y follow a fast wave along a projection
     of five variables, or rough functions of several projections: docs/validation/conditional.md has the numbers. Rows
-    are taken to be independent of one another.
+    are taken to be independent of one another; with `time` products of what z leaves are compared with those of shifts
+    instead (docs/how-to/time-series.md).
 
     References
     ----------
@@ -108,6 +117,16 @@ def conditional_test(x: Any, y: Any, z: Any, *, method: Method = "auto", missing
     """
     check_choice(method, Method, "method")
     check_choice(missing, Missing, "missing")
+    if time is not None:
+        check_indexes(x, y, *(part for part in (time, groups) if part is not None and part is not True))
+        pair, given = with_given(x, y, z, missing=missing)
+        return conditional_series.tested(
+            pair, given, timeline(time, groups, len(pair[0])), Adjustment.of(detrend, period)
+        )
+    if groups is not None or detrend is not None or period is not None:
+        raise InputError(
+            "groups, detrend and period of a conditional test are for series: pass time=True, or a stamp for each row"
+        )
     pair, given, rows = as_conditional(x, y, z, missing=missing)
     return told((Target(pair[0]), Target(pair[1])), Fixed(given), rows)
 
@@ -126,7 +145,7 @@ def given_fixed(pair: tuple[Target, Target], given: Fixed, /) -> TestResult:
     left_out: list[int] = []
     while True:
         try:
-            x_left, y_left, explained = _residuals(pair, given)
+            x_left, y_left, explained = residuals(pair, given)
         except InputError:
             if not left_out:
                 raise
@@ -150,80 +169,11 @@ def given_fixed(pair: tuple[Target, Target], given: Fixed, /) -> TestResult:
     )
 
 
-def _residuals(pair: Sequence[Target], given: Fixed) -> "tuple[_Left, _Left, Explained]":
-    """What z leaves of x and of y, and what it takes."""
-    explained = given.explain(pair)
-    n = len(pair[0].column)
-    if n - explained.freedom < _LEAST_FREEDOM:
-        raise InputError(
-            f"holding {labels_of(given.columns)} fixed takes {explained.freedom:,} degrees of freedom of {n:,} rows, "
-            "which leaves too few to test on: pass more rows, or fewer variables or levels to hold fixed"
-        )
-    for target in pair:
-        if target not in explained.left:
-            explained.left[target] = _left_of(target, given.columns, explained)
-    return explained.left[pair[0]], explained.left[pair[1]], explained
-
-
-@dataclass(frozen=True, eq=False)
-class _Left:
-    """What z leaves of a variable: a nested orthonormal basis, and how many columns it has up to each level."""
-
-    basis: Array
-    levels: tuple[int, ...]
-
-    def size(self, level: int) -> int:
-        return self.levels[min(level, len(self.levels)) - 1]
-
-
-def _left_of(target: Target, given: Sequence[Column], explained: Explained) -> _Left:
-    column = target.column
-    values = target.values if column.is_category else explained.best_scale(target)
-    shares = explained.share_left(values)
-    left = shares >= _NOTHING_LEFT
-    if not left.any():
-        raise InputError(
-            f"{column.label} is determined by {labels_of(given)}: {shares.max(initial=0.0):.1%} of its variance is "
-            "left, and where nothing is left there is nothing to test"
-        )
-    if column.is_category:
-        functions, ends = values, np.array([values.shape[1]])
-    else:
-        functions, ends = _smooth_to_rough(_ranked(target.numbers[:, left], values[:, left], explained))
-    functions = explained.residuals(functions)
-    functions /= np.maximum(np.sqrt(np.mean(functions**2, axis=0)), 1e-12)
-    basis, weights, _ = orthonormalised(functions, cut=_CUT)
-    made_by = own_features(weights)
-    levels = dict.fromkeys(int(np.count_nonzero(made_by < end)) for end in ends)
-    return _Left(basis, tuple(level for level in levels if level))
-
-
-def _ranked(numbers: Array, target: Array, explained: Explained) -> Array:
-    """Mean ranks of the residuals, in (0, 1)."""
-    residuals = explained.residuals(target) / np.sqrt(explained.kept)[:, np.newaxis]
-    ranks = np.empty_like(residuals)
-    for j, values in enumerate(numbers.T):
-        copula = quantise(values)
-        if copula.counts.max() <= _HEAVY_TIE * len(values):
-            copula = quantise(residuals[:, j])
-        ranks[:, j] = np.take(copula.middles, copula.codes)
-    return ranks
-
-
-def _smooth_to_rough(u: Array) -> tuple[Array, Index]:
-    """Functions of ranks, level by level, and where the levels end."""
-    linear = 2 * u - 1
-    products = [linear[:, [i]] * linear[:, i + 1 :] for i in range(u.shape[1] - 1)]
-    second = [linear**2, *(products if u.shape[1] <= _MOST_COORDINATES_TO_MULTIPLY else [])]
-    levels = [linear, np.concatenate(second, axis=1), *(np.cos(j * np.pi * u) for j in range(3, _LEVELS + 1))]
-    return np.concatenate(levels, axis=1), np.cumsum([level.shape[1] for level in levels])
-
-
-def _test(x: _Left, y: _Left, z: Array, explained: Explained, blocks: list[Block]) -> TestResult:
+def _test(x: Left, y: Left, z: Array, explained: Explained, blocks: list[Block]) -> TestResult:
     """Blocks of what is left, by Roy's distribution with the rows that z leaves."""
     n = len(z)
     cross = x.basis.T @ y.basis / n
-    roots = list(multiscale.block_roots(cross / _relative_errors(x.basis, y.basis, explained), blocks))
+    roots = list(multiscale.block_roots(cross / relative_errors(x.basis, y.basis, explained), blocks))
     leading = x.basis[:, : x.size(1)], y.basis[:, : y.size(1)]
     if max(part.shape[1] for part in leading) * z.shape[1] <= min(_MOST_PRODUCTS, n // _ROWS_PER_PRODUCT):
         for own, other, is_turned in ((*leading, False), (*leading[::-1], True)):
@@ -233,7 +183,7 @@ def _test(x: _Left, y: _Left, z: Array, explained: Explained, blocks: list[Block
     rows = n - explained.freedom + 1
     evidence = multiscale.log_evidence(np.array(roots), blocks, rows)
     log_mean = float(multiscale.log_harmonic_mean(evidence))
-    a, b = _measured(x, y, rows)
+    a, b = measured(x, y, rows)
     result = TestResult(
         statistic=-log_mean,
         pvalue=1.0,
@@ -248,20 +198,14 @@ def _test(x: _Left, y: _Left, z: Array, explained: Explained, blocks: list[Block
     return result.by_theory(float(multiscale.log_pvalue_of_many_rows(log_mean, blocks)))
 
 
-def _measured(x: _Left, y: _Left, rows: int) -> Block:
-    """The block that the coefficient is taken from: few levels where they have many columns, else chance makes it 1."""
-    sizes = [(x.size(level), y.size(level)) for level in range(_LEVELS_OF_COEFFICIENT, 0, -1)]
-    return next((size for size in sizes if sum(size) <= rows // 4), sizes[-1])
-
-
-def _trusted(x: _Left, y: _Left, n: int) -> list[Block]:
+def _trusted(x: Left, y: Left, n: int) -> list[Block]:
     """Blocks in which no single row weighs too much, as in `renyi.independence_test`."""
     blocks = multiscale.within_reach(((x.size(a), y.size(b)) for a, b in _FAMILY), n)
     of_x, of_y = (np.cumsum(left.basis**2, axis=1).max(axis=0) / len(left.basis) for left in (x, y))
     return list(multiscale.light(blocks, (of_x, of_y), n, share=multiscale.TRUSTED_SHARE))
 
 
-def _heaviest_row(x: _Left, y: _Left) -> int:
+def _heaviest_row(x: Left, y: Left) -> int:
     """The row that weighs most in the smoothest functions of one side.
 
     One side alone decides: what is left out by x is independent of y given z where x is, so that the others still are.
@@ -270,24 +214,9 @@ def _heaviest_row(x: _Left, y: _Left) -> int:
     return int(np.argmax(max(weights, key=np.max)))
 
 
-def _relative_errors(x: Array, y: Array, explained: Explained) -> Array:
-    """Standard errors of mean products, over those of data whose noise is the same everywhere.
-
-    Residuals shrink by 1 − leverage whatever their distribution, which the rows that z takes account for already.
-    Estimates are drawn towards 1 as far as they are uncertain: two rare levels that never meet show little of how their
-    product varies.
-    """
-    xx, yy = (basis**2 / explained.kept[:, np.newaxis] for basis in (x, y))
-    variance = len(x) * (xx.T @ yy) / np.outer(xx.sum(axis=0), yy.sum(axis=0))
-    peaks = [np.mean(squares**2, axis=0) / np.mean(squares, axis=0) ** 2 for squares in (xx, yy)]
-    uncertainty = np.outer(*peaks) / len(x)
-    drawn = 1.0 + (variance - 1.0) * _USUAL_SPREAD / (_USUAL_SPREAD + uncertainty)
-    return np.asarray(np.sqrt(np.maximum(drawn, _LEAST_VARIANCE)))
-
-
 def _root_of_products(own: Array, other: Array, z: Array, explained: Explained) -> tuple[int, float]:
     """Functions of one side and their products with z: how many there are, and their largest root with the other."""
     crossed = explained.residuals(products(own, z))
-    basis, *_ = orthonormalised(np.concatenate((own, crossed), axis=1), cut=_CUT)
-    cross = basis.T @ other / len(z) / _relative_errors(basis, other, explained)
+    basis, *_ = orthonormalised(np.concatenate((own, crossed), axis=1), cut=CUT)
+    cross = basis.T @ other / len(z) / relative_errors(basis, other, explained)
     return len(cross), float(multiscale.block_roots(cross, [(cross.shape[0], cross.shape[1])])[0])

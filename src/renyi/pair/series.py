@@ -31,6 +31,11 @@ from renyi.pair.result import TestResult
 
 # Shifts whose median says what chance shows of a coefficient, as shares of the length of a series.
 SHIFTS = tuple(0.1 + 0.8 * k / 23 for k in range(24))
+# Said of two columns whose p-value is the share of shifts.
+NOTE_ON_SHIFTS = (
+    "single rows weigh too much for a null distribution: the p-value is the share of all shifts that show as much, and "
+    "not below one over their number"
+)
 # Functions of a column by which the table is sorted that may explain why others resemble their previous row.
 _OF_SORTED = 20
 
@@ -70,7 +75,7 @@ def tested(pair: tuple[Column, Column], line: Timeline, adjustment: Adjustment, 
         chance=chance_level(functions[0], functions[1], line, n),
         common=common_rows(*pair),
         places=pair[0].places,
-        notes=(*adjusted.notes, *restless(pair, sides, line)),
+        notes=(*adjusted.notes, *restless(pair, sides, line), *([] if shifts.is_light() else [NOTE_ON_SHIFTS])),
     )
     return result.by_theory(log_pvalue)
 
@@ -78,7 +83,7 @@ def tested(pair: tuple[Column, Column], line: Timeline, adjustment: Adjustment, 
 def spectra(column: Column, prepared: Prepared, line: Timeline, /) -> Spectra:
     """Fourier coefficients of a column's leading functions over time."""
     functions = over_rows(prepared.scales.basis, column.missing, MOST_FUNCTIONS)
-    return Spectra.of(functions[line.order], line.lengths)
+    return Spectra.of(functions[line.order], line.lengths, has_levels=prepared.scales.has_levels)
 
 
 def chance_level(x: Array, y: Array, line: Timeline, n: int, /) -> float:
@@ -98,23 +103,29 @@ def shifted_rows(line: Timeline, /) -> Iterator[Index]:
 
 
 def restless(columns: Sequence[Column], prepared: Sequence[Prepared], line: Timeline, /) -> tuple[str, ...]:
-    """What is said of numbers that have no level to return to, if there are two: random walks, and those with a trend.
+    """What is said of numbers that have no level to return to, if there are two: they wander, or have a trend."""
+    walks, trends = wandering(columns, prepared, line)
+    if len(walks) + len(trends) < 2:
+        return ()
+    names = [[columns[k].name for k in found] for found in (walks, trends)]
+    return (*([_note_on_walks(names[0])] if walks else []), *([_note_on_trends(names[1])] if trends else []))
 
-    A column that cannot be told from a random walk is one.
-    """
+
+def wandering(
+    columns: Sequence[Column], prepared: Sequence[Prepared], line: Timeline, /
+) -> tuple[list[int], list[int]]:
+    """Places of numbers that cannot be told from random walks, and of others that have a trend."""
     walks, trends = [], []
-    for column, own in zip(columns, prepared, strict=True):
+    for k, (column, own) in enumerate(zip(columns, prepared, strict=True)):
         if not column.is_number:
             continue
         first = over_rows(own.scales.basis, column.missing, 1)[line.order, 0]
         known = None if column.missing is None else ~column.missing[line.order]
         if may_be_random_walk(memory(first, known).correlation, line.n_rows):
-            walks.append(column.name)
+            walks.append(k)
         elif has_trend(line.series(first if known is None else np.where(known, first, np.nan))):
-            trends.append(column.name)
-    if len(walks) + len(trends) < 2:
-        return ()
-    return (*([_note_on_walks(walks)] if walks else []), *([_note_on_trends(trends)] if trends else []))
+            trends.append(k)
+    return walks, trends
 
 
 def _note_on_walks(names: Sequence[str]) -> str:

@@ -31,11 +31,11 @@ from renyi.selection.products import Products, ProductsInMemory, ProductsOnDevic
 # Sizes of the blocks of functions of a target that is a number.
 _TARGET_SIZES = (1, 2, 6)
 # Functions of a column that are multiplied with those of another one, and the chosen columns whose functions are.
-_FACTORS, _MOST_PARTNERS = 2, 8
+FACTORS, _MOST_PARTNERS = 2, 8
 # A function of which the chosen leave a smaller share of its variance says nothing new.
-_CUT = 1e-2
+CUT = 1e-2
 # A target of which the chosen leave a smaller share is explained.
-_EXPLAINED = 1e-10
+EXPLAINED = 1e-10
 # The span of the chosen takes a quarter of the rows at most.
 _ROWS_PER_DIMENSION = 4
 # Where no null distribution holds: permutations of the rows, and multiplications and additions that these may take.
@@ -139,7 +139,7 @@ class Gains:
         n_functions, n_others = sum(self._candidates[j].width for j in which), len(self._span) + len(self._residual)
         if self.is_explained or 2.0 * n_functions * n_others * self._n * _N_PERMUTATIONS > _MOST_WORK:
             return None
-        others = _joined(self._span, self._residual, self._products)
+        others = joined(self._span, self._residual, self._products)
         looks = [(places, [which[place] for place in places]) for places in self._grouped(which)]
         products = [self._functions.permuted(members, others) for _, members in looks]
 
@@ -175,7 +175,7 @@ class Gains:
         inner, cross = found[:, :, : len(self._span)], np.ascontiguousarray(found[:, :, len(self._span) :])
         lengths = np.tile([float(self._candidates[j].n_observed) for j in members], len(orders))
         grams = lengths[:, np.newaxis, np.newaxis] * np.eye(found.shape[1]) - inner @ inner.swapaxes(1, 2)
-        kept = _eliminate(grams, cross, np.broadcast_to(_CUT * lengths[:, np.newaxis], grams.shape[:2]))
+        kept = _eliminate(grams, cross, np.broadcast_to(CUT * lengths[:, np.newaxis], grams.shape[:2]))
         self._on_own_rows(cross.reshape(*shape, *cross.shape[1:]), members, orders)
         every = [j for _ in orders for j in members]
         return self._by_parts(every, cross, kept, trusts_all=True)[0].reshape(shape)
@@ -197,23 +197,23 @@ class Gains:
         own = self._functions.functions(which)
         self._grams.pop(which, None)
         self._functions.forget(which)
-        factors = own[:_FACTORS]
+        factors = own[:FACTORS]
         products = (factors[:, np.newaxis] * self._partners).reshape(-1, self._n)
         room = max(self._n // _ROWS_PER_DIMENSION - len(self._span), 0)
-        added = _orthonormal(_joined(own, products), self._span, cut=_CUT)[:room]
-        self._span = _joined(self._span, added)
-        self._residual = _orthonormal(self._target, self._span, cut=_EXPLAINED)
+        added = orthonormal(joined(own, products), self._span, cut=CUT)[:room]
+        self._span = joined(self._span, added)
+        self._residual = orthonormal(self._target, self._span, cut=EXPLAINED)
         if self._n_partners < _MOST_PARTNERS:
-            self._partners = _joined(self._partners, factors)
+            self._partners = joined(self._partners, factors)
             self._n_partners += 1
         # Nothing is left to interact with once the target is explained.
         partners = self._partners[:0] if self.is_explained else self._partners * self._residual[0]
-        self._products = _orthonormal(partners, self._span, cut=_CUT)
+        self._products = orthonormal(partners, self._span, cut=CUT)
 
     def _whitened(self, members: list[int]) -> tuple[Array, Mask]:
         """Products of candidates with as many functions with residuals and products, as in `_log_pvalues`."""
         new = self._span[self._n_projected :]
-        found = self._functions.products(members, _joined(new, self._residual, self._products))
+        found = self._functions.products(members, joined(new, self._residual, self._products))
         inner, cross = found[:, :, : len(new)], np.ascontiguousarray(found[:, :, len(new) :])
         lengths = np.array([float(self._candidates[j].n_observed) for j in members])
         grams = np.stack(
@@ -221,24 +221,19 @@ class Gains:
         )
         grams -= inner @ inner.swapaxes(1, 2)
         self._grams.update(zip(members, grams, strict=True))
-        return cross, _eliminate(grams.copy(), cross, np.broadcast_to(_CUT * lengths[:, np.newaxis], grams.shape[:2]))
+        return cross, _eliminate(grams.copy(), cross, np.broadcast_to(CUT * lengths[:, np.newaxis], grams.shape[:2]))
 
     def _pair(self, i: int, j: int) -> float:
         """Logarithm of the p-value of the products of two candidates' functions, beyond those of either."""
         first, second = self._candidates[i], self._candidates[j]
-        width, gaps = first.width + second.width, _either(first.gaps, second.gaps)
+        gaps = either(first.gaps, second.gaps)
         n_rows = self._n - (0 if gaps is None else len(gaps))
-        own = _joined(self._functions.functions(i), self._functions.functions(j))
-        factors = own[:_FACTORS][: first.width], own[first.width :][:_FACTORS]
-        products = (factors[0][:, np.newaxis] * factors[1]).reshape(-1, self._n)
-        if gaps is not None:
-            products -= products.sum(axis=1)[:, None] / n_rows
-            products[:, like(gaps, products)] = 0.0
-        own = _joined(own, products)
+        own, products = self._products_of(i, j, gaps)
+        width, own = len(own), joined(own, products)
         inner, cross, gram = (in_memory(own @ others.T) for others in (self._span, self._residual, own))
         lengths = np.diagonal(gram).copy()
         gram, cross = (gram - inner @ inner.T)[np.newaxis], cross[np.newaxis]
-        kept = _eliminate(gram, cross, _CUT * lengths[np.newaxis])
+        kept = _eliminate(gram, cross, CUT * lengths[np.newaxis])
         products /= like(np.sqrt(np.where(lengths[width:] > 0.0, lengths[width:], 1.0)), products)[:, np.newaxis]
         leverage = np.array([_height(products)])
         has_levels = first.has_levels or second.has_levels
@@ -247,11 +242,22 @@ class Gains:
             self._whiten_without(gaps[np.newaxis], cross)
         return float(self._log_pvalues(cross, kept, [part], np.array([n_rows]), has_levels, trusts_all=False)[0][0])
 
+    def _products_of(self, i: int, j: int, gaps: Index | None) -> tuple[Rows, Rows]:
+        """The functions of two candidates, and products of the leading ones, 0 where one of them is missing."""
+        own = joined(self._functions.functions(i), self._functions.functions(j))
+        width = self._candidates[i].width
+        factors = own[:FACTORS][:width], own[width:][:FACTORS]
+        products = (factors[0][:, np.newaxis] * factors[1]).reshape(-1, self._n)
+        if gaps is not None:
+            products -= products.sum(axis=1)[:, None] / (self._n - len(gaps))
+            products[:, like(gaps, products)] = 0.0
+        return own, products
+
     def _promising(self, which: Sequence[int]) -> list[tuple[int, int]]:
         """The pairs whose products of functions correlate most with the residual, as if these were orthonormal."""
         if len(which) * (len(which) - 1) // 2 <= _TESTED_PAIRS:
             return list(combinations(which, 2))
-        scores = self._functions.pair_scores(which, self._residual[:_FACTORS], _FACTORS)
+        scores = self._functions.pair_scores(which, self._residual[:FACTORS], FACTORS)
         rows, columns = np.triu_indices(len(which), 1)
         best = np.argsort(-scores[rows, columns], kind="stable")[:_TESTED_PAIRS]
         return [(which[rows[k]], which[columns[k]]) for k in best]
@@ -319,7 +325,7 @@ class Gains:
             start += len(residuals)
 
 
-def _either(first: Index | None, second: Index | None) -> Index | None:
+def either(first: Index | None, second: Index | None) -> Index | None:
     """Rows that one of two lacks."""
     if first is None or second is None:
         return second if first is None else first
@@ -379,17 +385,17 @@ def _height(residuals: Rows) -> float:
     return float((residuals**2).sum(axis=0).max())
 
 
-def _joined(*parts: Rows) -> Rows:
+def joined(*parts: Rows) -> Rows:
     """Functions (functions, rows), one after the other."""
     return namespace(parts[0]).concatenate(parts)
 
 
-def _orthonormal(functions: Rows, span: Rows, *, cut: float) -> Rows:
+def orthonormal(functions: Rows, span: Rows, *, cut: float) -> Rows:
     """What functions (functions, rows) add to an orthonormal span, in their order."""
     found = functions[:0]
     lengths = (functions**2).sum(axis=1).tolist()
     # Once more removes what rounding left of functions that are nearly explained.
-    for _ in range(2 if cut < _CUT else 1):
+    for _ in range(2 if cut < CUT else 1):
         functions = functions - (functions @ span.T) @ span
     for function, length in zip(functions, lengths, strict=True):
         rest = function
@@ -397,5 +403,5 @@ def _orthonormal(functions: Rows, span: Rows, *, cut: float) -> Rows:
             rest = rest - (found @ rest) @ found
         square = float(rest @ rest)
         if square > cut * length and square > 0.0:
-            found = _joined(found, rest[np.newaxis] / np.sqrt(square))
+            found = joined(found, rest[np.newaxis] / np.sqrt(square))
     return found

@@ -12,6 +12,7 @@ from renyi.compute.arrays import Array
 from renyi.compute.progress import watched
 from renyi.compute.threads import stream
 from renyi.data.column import Column
+from renyi.errors import some
 from renyi.inference.debias import debias_all, strengths
 from renyi.inference.false_discovery import Correction
 from renyi.inference.lags import Window, around
@@ -45,7 +46,7 @@ def lagged(series: Series, max_lag: int, correction: Correction, /, *, progress:
         of_pairs=_pairs(series, prepared, tested, found),
         types=MappingProxyType(dict(series.types)),
         skipped=MappingProxyType(dict(series.skipped)),
-        notes=(*series.notes, *restless(series.columns, prepared, series.line)),
+        notes=(*series.notes, *restless(series.columns, prepared, series.line), *_note_on_bounds(series, tested)),
         n_rows=series.n_rows,
         n_series=len(series.line.lengths),
         correction=correction,
@@ -63,6 +64,18 @@ def _tested(
         return _Tested(around(shifts, max_lag, np.random.default_rng(_SEED)), shifts.n_effective)
 
     return list(watched(stream(test, pairs, at_once=4), len(pairs), "pairs", shown=progress))
+
+
+def _note_on_bounds(series: Series, tested: Sequence[_Tested]) -> tuple[str, ...]:
+    """What is said of pairs in which single rows weigh too much."""
+    pairs = [pair for pair, one in zip(series.pairs, tested, strict=True) if one.window.is_bound]
+    if not pairs:
+        return ()
+    whose = some(f"{series.columns[i].name} and {series.columns[j].name}" for i, j in pairs)
+    return (
+        f"single rows weigh too much for the p-value of {whose}: it is an upper bound, from the share of shifts that "
+        "show as much, and needs many more rows than lags to be small",
+    )
 
 
 def _pairs(series: Series, prepared: Sequence[Prepared], tested: Sequence[_Tested], found: Coefficients) -> LaggedPairs:

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +17,7 @@ from renyi.coefficients.registry import measure as named
 from renyi.compute.arrays import Array, Index, Mask, namespace
 from renyi.compute.devices import as_torch, device_of, relieved
 from renyi.data.column import Column
+from renyi.data.seasons import Detrend
 from renyi.errors import CalibrationWarning, InputError, count, is_integer, is_number, must_be
 from renyi.inference.serial import check_order
 from renyi.pair import series
@@ -23,15 +25,17 @@ from renyi.selection.candidates import as_candidates
 from renyi.selection.forward import ByGain, Criterion, Step, forward
 from renyi.selection.gain import Gains
 from renyi.selection.inputs import Categorical, TargetKind, is_frame, read_features, read_target, with_labels
+from renyi.selection.series import GainsInTime
 from renyi.selection.setwise import Setwise
 from renyi.sklearn.arguments import RandomState, as_array, checked, checked_by, n_threads_of, seed_of
+from renyi.sklearn.in_time import FeaturesInRows, design_of, in_time
 from renyi.tables.api import matrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# What to do where rows are not independent; the test of what a feature adds has no null distribution for them.
-_REMEDY = "pass X and y to renyi.screen with time=, which tests features one by one"
+# What to do where rows resemble those before them.
+_REMEDY = "pass time=True where rows are in order of time"
 
 
 class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -65,6 +69,15 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         Whether to look if the target and features resemble their own previous rows, as series do. The p-values take
         rows as independent, and features are then chosen on which the target does not depend: a warning says so. None
         where the order of rows means nothing. Features that are on a device are not looked at.
+    time : True or str, optional
+        Rows are a series in time: True where they are in order and equally far apart, or the name of the column of X
+        by whose stamps they are ordered. P-values then take into account what target and features remember.
+    groups : str, optional
+        With `time`, the name of the column of X that says which series a row belongs to, as in a panel.
+    detrend : {"difference", "linear"}, optional
+        With `time`, compare changes from row to row, or what a straight line leaves of every series.
+    period : int or sequence of int, optional
+        With `time`, take out a season of so many rows, or several.
     device : str or torch.device, optional
         Where functions are multiplied: `"cuda"` (torch, `renyi[gpu]`) for a GPU. It takes every kind of feature and
         target, but no `measure`. None is where the data are: on the device of tensors, else on the processor by NumPy.
@@ -89,7 +102,8 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     skipped_ : dict
         Why features could not be measured, by name.
     notes_ : tuple of str
-        What p-values do not account for: a target and features that resemble their own previous rows.
+        What p-values do not account for: a target and features that resemble their own previous rows; with `time`,
+        that wander as random walks do, or have a trend; and what was taken out of columns.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, for frames alone
 
@@ -106,7 +120,8 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     Warns
     -----
     CalibrationWarning
-        Where target and features resemble their own previous rows, and there are p-values.
+        Where target and features resemble their own previous rows, and there are p-values; with `time`, where they
+        wander or have a trend.
 
     References
     ----------
@@ -139,6 +154,10 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         target_type: TargetKind = "auto",
         categorical_features: Categorical = "from_dtype",
         order: Literal["check"] | None = "check",
+        time: Literal[True] | str | None = None,
+        groups: str | None = None,
+        detrend: Detrend | None = None,
+        period: int | Sequence[int] | None = None,
         device: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -151,6 +170,10 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         self.target_type = target_type
         self.categorical_features = categorical_features
         self.order = order
+        self.time = time
+        self.groups = groups
+        self.detrend = detrend
+        self.period = period
         self.device = device
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -182,15 +205,16 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             raise must_be("alpha", "a number between 0 and 1", self.alpha)
         check_order(self.order)
         names, columns, self.skipped_ = read_features(X, self.categorical_features)
-        target = read_target(y, self.target_type)
-        places, most = list(columns), self._most(len(names), len(columns))
+        rows = self._rows(X, names, columns, read_target(y, self.target_type), device)
+        places, most = list(rows.columns), self._most(len(names), len(rows.columns))
         # The paper's search for a fixed number of features has no p-values.
-        is_tested = self.measure is None or most is None
-        self.notes_ = self._notes_on_order(list(columns.values()), target) if is_tested else ()
-        for note in self.notes_:
+        if rows.line is None and (self.measure is None or most is None):
+            rows = replace(rows, warned=self._notes_on_order(list(columns.values()), rows.target))
+        self.notes_ = (*rows.notes, *rows.warned)
+        for note in rows.warned:
             warnings.warn(note, CalibrationWarning, stacklevel=3)
-        criterion = self._criterion(list(columns.values()), target, device)
-        del X, columns  # on a device their room is wanted
+        criterion = self._criterion(rows, device)
+        del X, columns, rows  # on a device their room is wanted
         steps, left = forward(
             criterion,
             [names[place] for place in places],
@@ -279,8 +303,29 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             )
         return most
 
-    def _criterion(self, columns: list[Column], target: Column, device: Any) -> Criterion:
-        n_threads = n_threads_of(self.n_jobs)
+    def _rows(
+        self,
+        X: Any,  # noqa: N803
+        names: list[str],
+        columns: dict[int, Column],
+        target: Column,
+        device: Any,
+    ) -> FeaturesInRows:
+        """Features and target, as series if rows are in time; `skipped_` says what is no feature then."""
+        design = design_of(self.time, self.groups, self.detrend, self.period)
+        if design is None:
+            return FeaturesInRows(columns, target)
+        if self.measure is not None or device is not None:
+            raise InputError("time is for the search by theory on the processor: leave measure and device out, or time")
+        rows, skipped = in_time(X, names, columns, target, design)
+        self.skipped_ |= skipped
+        return rows
+
+    def _criterion(self, rows: FeaturesInRows, device: Any) -> Criterion:
+        n_threads, columns, target = n_threads_of(self.n_jobs), list(rows.columns.values()), rows.target
+        if rows.line is not None:
+            candidates = as_candidates(columns, n_threads=n_threads)
+            return ByGain(GainsInTime(candidates, target, rows.line), pairs=bool(self.interactions))
         if self.measure is None:
             candidates = as_candidates(columns, n_threads=n_threads, device=device)
             return ByGain(Gains(candidates, target, n_threads=n_threads, device=device), pairs=bool(self.interactions))

@@ -21,10 +21,12 @@ from renyi.compute.sorting import orders
 from renyi.compute.threads import in_turn, stream
 from renyi.data.column import Column
 from renyi.data.notes import Notes
+from renyi.data.seasons import NOTHING
 from renyi.data.table import Table, as_table, names_of, observed
 from renyi.data.time import Timeline
 from renyi.errors import InputError, cut
 from renyi.inference.debias import plain_rows
+from renyi.pair import conditional_series
 from renyi.pair.bases import check_basis
 from renyi.pair.conditional import conditional_test
 from renyi.pair.prepare import DEFAULT_SETTINGS, prepare
@@ -85,8 +87,8 @@ class TableInMemory:
         asked = self._asked
         design, types, reasons = asked.design.columns_of(table, asked.types)
         held = listed(() if given is None else given, names_of(table))
-        if held and design:
-            raise InputError("given is for independent rows: leave it out, or time and groups")
+        if held and design and design.time is None:
+            raise InputError("given is for independent rows or series: leave it or groups out, or pass time, too")
         rows, goal = with_target(table, target, held, types, asked.vectors, max_levels=asked.max_levels)
         rows.skipped.update(reasons)
         (rows,), together = rows_together(design, [observed(rows, missing=asked.missing)])
@@ -102,8 +104,8 @@ class TableInMemory:
         if asked.by != Rdc():
             raise InputError("given is for the conditional test, which has a statistic of its own: leave measure out")
         x, y = (self._prepared(side) for side in (candidates.columns, targets))
-        self._look_at_order(candidates, [*x, *y])
-        edges, reasons = given_others(x, y, fixed, candidates.notes, progress=asked.progress)
+        self._look_at_order(candidates, [*x, *y], together.line)
+        edges, reasons = given_others(x, y, fixed, candidates.notes, together.line, progress=asked.progress)
         candidates = replace(candidates, skipped={**candidates.skipped, **reasons})
         return goal, tuple(held), candidates, edges
 
@@ -221,12 +223,21 @@ def _done(work: Callable[[], FoundPairs]) -> FoundPairs:
 
 
 def given_others(
-    x: Sequence[Variable], y: Sequence[Variable], fixed: Sequence[Column], notes: Notes, /, *, progress: bool
+    x: Sequence[Variable],
+    y: Sequence[Variable],
+    fixed: Sequence[Column],
+    notes: Notes,
+    line: Timeline | None = None,
+    /,
+    *,
+    progress: bool,
 ) -> tuple[Edges, dict[str, str]]:
     """Every column against the target, given those that are held fixed, and why some could not be tested."""
 
     def test(variable: Variable) -> TestResult | InputError:
         try:
+            if line is not None:  # trend and season are out of the columns already
+                return conditional_series.tested((variable.column, y[0].column), fixed, line, NOTHING)
             return conditional_test(variable.column, y[0].column, list(fixed), missing="listwise")
         except InputError as error:
             return error
