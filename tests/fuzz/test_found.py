@@ -172,6 +172,16 @@ def test_labels_that_are_no_numbers_are_not_cast_to_some():
         rdc_score(np.column_stack((X, Y)), np.array([np.ma.masked, *X[1:]], dtype=object), target_type="number")
 
 
+def test_vectors_and_masked_cells_in_frames_of_features():
+    vectors = pl.DataFrame({"a": X, "v": pl.Series(np.column_stack((Y, Z)))})
+    assert "vectors" in RDCSelector(order=None).fit(vectors, X).skipped_["v"]
+    frame = pd.DataFrame({"a": X, "b": [np.ma.masked, *Y[1:]]}, dtype=object)
+    with pytest.raises(ValueError, match="NaN"):  # in scikit-learn's words
+        RandomCopulaFeatures().fit(frame)
+    with pytest.raises(renyi.InputError, match="cannot be told apart"):
+        renyi.categorical([np.timedelta64(1), np.timedelta64(2)])
+
+
 def test_complex_numbers_in_frames_are_refused_without_a_warning():
     for frame in (pd.DataFrame({"a": X * 1j, "b": Y}), pd.DataFrame({"a": X * 1j, "b": LABELS}).convert_dtypes()):
         with pytest.raises(renyi.InputError, match="complex numbers"):

@@ -53,7 +53,12 @@ def _read(data: Any, types: dict[str, Override]) -> tuple[Sequence[Column], dict
     for name, reason in table.skipped.items():
         if table.causes[name] is Cause.INFINITE:
             raise InputError(f"X contains infinity: column {name!r} {reason}")
-    return table.columns, table.skipped
+    vectors = {
+        column.name: "holds vectors: pass coordinates as columns of their own"
+        for column in table.columns
+        if column.is_vector
+    }
+    return [column for column in table.columns if not column.is_vector], table.skipped | vectors
 
 
 def _features_there(

@@ -1,5 +1,6 @@
 """What estimators are called with: checked data, threads, seeds."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -23,8 +24,9 @@ def checked_by(check: Callable[..., Any], *data: Any, **settings: Any) -> Any:
     types = (dtype for part in data if are_several(kinds := getattr(part, "dtypes", None)) for dtype in kinds)
     if "skip_check_array" not in settings and any(getattr(dtype, "kind", "") == "c" for dtype in types):
         raise InputError("the data hold complex numbers, which have no order: pass the real and imaginary parts")
-    # Its sums tell whether numbers are finite, and may pass the range of floats.
-    with np.errstate(over="ignore", invalid="ignore"):
+    # Its sums tell whether numbers are finite, and may pass the range of floats; NumPy warns of masked cells.
+    with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Warning: converting a masked element")
         try:
             return check(*map(without_masked, data), **settings)
         except (TypeError, ValueError):  # its own

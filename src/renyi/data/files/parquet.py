@@ -50,15 +50,15 @@ def validated(batch: Any, /) -> Any:
 
 def read_parquet(pl: Any, data: bytes, /) -> Any:
     """A file in memory as a frame: by Arrow, since damaged pages can make Polars end the process."""
-    _check_footer(io.BytesIO(data))
+    _check_head(io.BytesIO(data))
     pages = _pages_by_schema(pl, io.BytesIO(data), pl.read_parquet_schema(io.BytesIO(data)))
     return pl.read_parquet(io.BytesIO(data)) if pages is None else pl.from_arrow(validated(pages.read()))
 
 
-def _check_footer(source: Any) -> None:
-    """Raise what Arrow says of a damaged footer: Polars may panic, and print where it was in its own code."""
+def _check_head(source: Any) -> None:
+    """Raise what Arrow says of a damaged footer or first row, where Polars may panic and print a trace of its own."""
     with suppress(ImportError, NotImplementedError):
-        pages_of(source)
+        next(pages_of(source).iter_batches(1), None)
 
 
 def _pages_by_schema(pl: Any, source: Any, schema: Any) -> Any:
@@ -81,7 +81,7 @@ class Parquet(Stream):
         schemas, self._lengths = {}, dict[Path, int]()
         for file in files:
             try:
-                _check_footer(file)
+                _check_head(file)
                 schemas[file] = self._pl.read_parquet_schema(file)
                 self._lengths[file] = self._pl.scan_parquet(file).select(self._pl.len()).collect().item()
             except (Exception, self._pl.exceptions.PanicException) as error:
