@@ -112,6 +112,8 @@ def compared_parts(
         label = _typed(by, parts[by], overrides.get(by), notes)
     except SkipError as error:
         raise InputError(f"by={cut(by)} {error}: pass a column that says which part a row is in") from error
+    if label.is_vector:
+        raise InputError(f"by={cut(by)} holds vectors: pass a column that says which part a row is in")
     labels, codes = _parts_of(label)
     columns = {}
     for name, cells in parts.items():
