@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import renyi
-from renyi.sklearn import ChangeDetector, RDCSelector, rdc_score
+from renyi.sklearn import ChangeDetector, RandomCopulaFeatures, RDCSelector, rdc_score
 
 N = 60
 X, Y, Z = np.random.default_rng(5).standard_normal((3, N))
@@ -73,6 +73,16 @@ def test_accumulators_merge_with_others_that_were_asked_the_same():
 def test_another_type_in_the_second_pass_is_refused(cells):
     with pytest.raises(renyi.InputError, match="does not hold the values of the first pass"):
         passed(TABLE | {"c": LABELS}, TABLE | {"c": cells}).result()
+
+
+def test_other_values_in_the_second_pass_are_refused_whatever_their_size():
+    second = renyi.Accumulator()
+    second.update(TABLE)
+    second = second.second_pass()
+    for scale in (1.0, 1e300, 3e307):
+        second.update({name: cells * scale for name, cells in TABLE.items()})
+    with pytest.raises(renyi.InputError, match="the first pass saw 60 rows"):
+        second.result()
 
 
 @pytest.mark.parametrize(
@@ -153,6 +163,30 @@ def test_names_that_come_twice_and_whole_numbers_of_128_bits_in_estimators():
     assert rdc_score(features, long)[1][1] < 1e-6
     with pytest.raises(renyi.InputError, match="more digits"):
         RDCSelector().fit(features, pl.Series([10**30 + k for k in range(N)], dtype=pl.Int128))
+
+
+def test_labels_that_are_no_numbers_are_not_cast_to_some():
+    imaginary = renyi.categorical(list(np.where(Z > 0, 1j, 2j)))
+    assert renyi.matrix(TABLE | {"d": imaginary}).types["d"] == "category"
+    with pytest.raises(renyi.InputError, match="missing values"):
+        rdc_score(np.column_stack((X, Y)), np.array([np.ma.masked, *X[1:]], dtype=object), target_type="number")
+
+
+def test_vectors_and_masked_cells_in_frames_of_features():
+    vectors = pl.DataFrame({"a": X, "v": pl.Series(np.column_stack((Y, Z)))})
+    assert "vectors" in RDCSelector(order=None).fit(vectors, X).skipped_["v"]
+    frame = pd.DataFrame({"a": X, "b": [np.ma.masked, *Y[1:]]}, dtype=object)
+    with pytest.raises(ValueError, match="NaN"):  # in scikit-learn's words
+        RandomCopulaFeatures().fit(frame)
+    with pytest.raises(renyi.InputError, match="cannot be told apart"):
+        renyi.categorical([np.timedelta64(1), np.timedelta64(2)])
+
+
+def test_complex_numbers_in_frames_are_refused_without_a_warning():
+    for frame in (pd.DataFrame({"a": X * 1j, "b": Y}), pd.DataFrame({"a": X * 1j, "b": LABELS}).convert_dtypes()):
+        with pytest.raises(renyi.InputError, match="complex numbers"):
+            RandomCopulaFeatures().fit(frame)
+        assert "complex" in ChangeDetector().fit(frame.assign(c=Z)).check(frame.assign(c=X)).skipped["a"]
 
 
 @pytest.mark.parametrize(

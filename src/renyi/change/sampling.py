@@ -77,7 +77,8 @@ def _of_cluster(table: Any, empty: Counts, sample: int) -> tuple[Counts, Any]:
         counts = dask.folded_over(dask.partitions(table), seen, empty, merged) or empty
     share = min(1.0, 1.05 * sample / max(counts.n_rows, 1))
     if is_spark(table):
-        frame = (table if share == 1.0 else table.sample(fraction=share, seed=_SEED)).toPandas()
+        # By Arrow, since Spark's own way to pandas warns of new versions of it.
+        frame = (table if share == 1.0 else table.sample(fraction=share, seed=_SEED)).toArrow().to_pandas()
     else:
         frame = (table if share == 1.0 else table.sample(frac=share, random_state=_SEED)).compute()
     return counts, frame.iloc[:sample]

@@ -26,7 +26,7 @@ def encode(labels: list[Any], /) -> Encoded:
     missing = np.fromiter((is_missing(label) for label in labels), dtype=bool, count=len(labels))
     try:
         levels: list[Any] = list({label for label, absent in zip(labels, missing, strict=True) if not absent})
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # durations of NumPy without a unit raise the second
         raise InputError("some labels are lists or arrays, which cannot be told apart: use text or numbers") from error
     levels = in_order(levels)
     index = {label: code for code, label in enumerate(levels)}

@@ -69,6 +69,8 @@ def _finite(cell: Any) -> float | None:
 
 def spells(kind: Callable[[Any], Any], cell: Any, /) -> bool:
     """Whether a cell can be read as this kind."""
+    if isinstance(cell, np.complexfloating):  # of which `float` takes the real part
+        return False
     try:
         # Python reads '1_0' as 10, and nobody else does.
         return kind(cell) is not None and "_" not in str(cell)

@@ -11,6 +11,7 @@ from renyi.compute.arrays import Mask, columns_of_tensor, in_memory
 from renyi.data.column import Column
 from renyi.data.exact import RoundingError, exact_array, is_wide
 from renyi.data.frames import read_cells
+from renyi.data.reader import without_masked
 from renyi.data.table import as_table, names_of
 from renyi.data.types import Cause, Override, SkipError, pool
 from renyi.errors import InputError, check_choice, count
@@ -52,7 +53,12 @@ def _read(data: Any, types: dict[str, Override]) -> tuple[Sequence[Column], dict
     for name, reason in table.skipped.items():
         if table.causes[name] is Cause.INFINITE:
             raise InputError(f"X contains infinity: column {name!r} {reason}")
-    return table.columns, table.skipped
+    vectors = {
+        column.name: "holds vectors: pass coordinates as columns of their own"
+        for column in table.columns
+        if column.is_vector
+    }
+    return [column for column in table.columns if not column.is_vector], table.skipped | vectors
 
 
 def _features_there(
@@ -153,7 +159,7 @@ def read_target(y: NDArray[Any], kind: TargetKind, /) -> Column:
         with np.errstate(over="ignore"):
             values = np.asarray(y, dtype=np.float64)
         if not np.isfinite(values).all():
-            raise InputError("y has numbers beyond the range of 64-bit floats: rescale it")
+            raise InputError("y has missing values, or numbers beyond the range of 64-bit floats: drop or rescale it")
         if y.dtype.kind in "iu" and is_wide(values):
             values = y
         varies = (values != values[:1]).any(axis=0)
@@ -170,6 +176,8 @@ def read_target(y: NDArray[Any], kind: TargetKind, /) -> Column:
 
 def _spelled(y: NDArray[Any]) -> NDArray[Any]:
     """The numbers that labels are or spell; large whole ones and Decimals keep their digits, or are refused."""
+    if y.dtype.kind == "O":
+        y = np.array(without_masked(y.tolist()), dtype=object)
     numbers = y.astype(np.float64)
     if y.dtype.kind != "O" or not is_wide(numbers):
         return numbers

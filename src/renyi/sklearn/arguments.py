@@ -1,5 +1,6 @@
 """What estimators are called with: checked data, threads, seeds."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -12,7 +13,7 @@ from renyi.compute.devices import as_numbers
 from renyi.compute.threads import available_cores
 from renyi.data.files.streams import first_line
 from renyi.data.reader import without_masked
-from renyi.errors import InputError, is_integer, must_be
+from renyi.errors import InputError, are_several, is_integer, must_be
 from renyi.selection.inputs import is_frame, with_labels
 
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
@@ -20,8 +21,12 @@ RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | Non
 
 def checked_by(check: Callable[..., Any], *data: Any, **settings: Any) -> Any:
     """What a check of scikit-learn makes of data; refusals of libraries that it asks are in words of ours."""
-    # Its sums tell whether numbers are finite, and may pass the range of floats.
-    with np.errstate(over="ignore", invalid="ignore"):
+    types = (dtype for part in data if are_several(kinds := getattr(part, "dtypes", None)) for dtype in kinds)
+    if "skip_check_array" not in settings and any(getattr(dtype, "kind", "") == "c" for dtype in types):
+        raise InputError("the data hold complex numbers, which have no order: pass the real and imaginary parts")
+    # Its sums tell whether numbers are finite, and may pass the range of floats; NumPy warns of masked cells.
+    with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Warning: converting a masked element")
         try:
             return check(*map(without_masked, data), **settings)
         except (TypeError, ValueError):  # its own

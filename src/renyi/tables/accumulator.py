@@ -53,11 +53,14 @@ def measure_of(measure: Any, /) -> Measure[Any]:
     return by
 
 
+# Other values than those of the first pass may be beyond all bounds; the counts tell of them in the end.
+_unbounded = np.errstate(over="ignore", invalid="ignore")
+
+
+@_unbounded
 def _folded(plan: VectorPlan | Plan, rows: Rows) -> Any:
     """What a plan makes of a batch, a piece at a time."""
-    # Other values than those of the first pass may be beyond all bounds; the counts tell of them in the end.
-    with np.errstate(over="ignore", invalid="ignore"):
-        return reduce(add, (plan.fold(piece.parts) for piece in rows.pieces(plan.rows_at_once)))
+    return reduce(add, (plan.fold(piece.parts) for piece in rows.pieces(plan.rows_at_once)))
 
 
 class Accumulator:
@@ -213,6 +216,7 @@ class Accumulator:
         self._roles.check(rows.parts)
         return self._roles
 
+    @_unbounded
     def _add(self, folded: Any) -> None:
         self._folded = folded if self._folded is None else self._folded + folded
 

@@ -1,10 +1,14 @@
 """Files of Parquet as batches; what is read of them, and refused, is in `test_batches.py`."""
 
+from contextlib import suppress
+
+import numpy as np
 import polars as pl
 import pytest
 
 from renyi.data.files.batches import is_large
 from renyi.data.files.parquet import Parquet, is_parquet
+from renyi.data.files.table_files import read_table
 from renyi.errors import InputError
 
 
@@ -45,3 +49,35 @@ def test_long_text_is_read_some_rows_at_a_time(tmp_path):
         heights[name] = max(batch.height for batch in batches)
         assert is_large(str(tmp_path / f"{name}.parquet"), memory) == (name == "long")
     assert heights == {"long": pytest.approx(2**18 / 508, rel=0.05), "short": 4000}
+
+
+def test_a_damaged_page_is_refused_and_does_not_end_the_process(tmp_path):
+    path, rng = tmp_path / "a.parquet", np.random.default_rng(5)
+    frame = pl.DataFrame({"x": [row / 7 if row % 5 else None for row in range(30)], "y": ["a", "b", "c"] * 10})
+    frame.write_parquet(path)
+    whole, refused = path.read_bytes(), 0
+    assert read_table(path).frame.equals(frame)
+    for _ in range(40):
+        damaged = bytearray(whole)
+        damaged[rng.integers(4, len(whole) // 2)] ^= int(rng.integers(1, 256))
+        path.write_bytes(damaged)
+        try:
+            read_table(path)
+        except InputError:
+            refused += 1
+    assert refused > 5
+
+
+def test_a_damaged_footer_is_refused_in_one_line(tmp_path, capfd):
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"x": [1.5, 2.5], "y": ["a", "b"]}).write_parquet(path)
+    whole = path.read_bytes()
+    # All single bytes of the description of the columns' pages, some of which make Polars panic.
+    start, stop = whole.rindex(b"PAR1") - 500, whole.rindex(b"PAR1") - 300
+    for place in range(start, stop):
+        path.write_bytes(whole[:place] + b"\x15" + whole[place + 1 :])
+        with suppress(InputError):
+            Parquet([path], 2**23)
+    with suppress(InputError):
+        read_table(path)
+    assert capfd.readouterr().err == ""

@@ -1,7 +1,8 @@
 """Parquet files to batches of rows, page after page."""
 
+import io
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,29 @@ def validated(batch: Any, /) -> Any:
     return batch
 
 
+def read_parquet(pl: Any, data: bytes, /) -> Any:
+    """A file in memory as a frame: by Arrow, since damaged pages can make Polars end the process."""
+    _check_head(io.BytesIO(data))
+    pages = _pages_by_schema(pl, io.BytesIO(data), pl.read_parquet_schema(io.BytesIO(data)))
+    return pl.read_parquet(io.BytesIO(data)) if pages is None else pl.from_arrow(validated(pages.read()))
+
+
+def _check_head(source: Any) -> None:
+    """Raise what Arrow says of a damaged footer or first row, where Polars may panic and print a trace of its own."""
+    with suppress(ImportError, NotImplementedError):
+        next(pages_of(source).iter_batches(1), None)
+
+
+def _pages_by_schema(pl: Any, source: Any, schema: Any) -> Any:
+    """A file of Arrow; None where Arrow is not installed, or takes a column for something else than Polars does."""
+    try:
+        pages = pages_of(source)
+        known = pl.from_arrow(pages.schema_arrow.empty_table()).schema
+    except Exception:  # what is wrong with a file Polars says as well
+        return None
+    return pages if known == schema else None
+
+
 class Parquet(Stream):
     """Parquet files of the same columns, one after the other."""
 
@@ -57,6 +81,7 @@ class Parquet(Stream):
         schemas, self._lengths = {}, dict[Path, int]()
         for file in files:
             try:
+                _check_head(file)
                 schemas[file] = self._pl.read_parquet_schema(file)
                 self._lengths[file] = self._pl.scan_parquet(file).select(self._pl.len()).collect().item()
             except (Exception, self._pl.exceptions.PanicException) as error:
@@ -90,12 +115,8 @@ class Parquet(Stream):
 
         None where Arrow is not installed, or takes a column for something else than Polars does.
         """
-        try:
-            pages = pages_of(file)
-            schema = self._pl.from_arrow(pages.schema_arrow.empty_table()).schema
-        except Exception:  # what is wrong with a file Polars says as well
-            return None
-        if schema != self.schema:
+        pages = _pages_by_schema(self._pl, file, self.schema)
+        if pages is None:
             return None
         return (self._pl.from_arrow(validated(batch)) for batch in pages.iter_batches(self._step(file)))
 
@@ -113,7 +134,14 @@ class Parquet(Stream):
         """Bytes of the cells of a row where there is text, by the first rows of a file; else 0."""
         if not any(dtype == self._pl.String for dtype in self.schema.values()):
             return 0
-        rows = self._pl.scan_parquet(file).head(_FIRST_ROWS).collect(engine="streaming")
+        pages = _pages_by_schema(self._pl, file, self.schema)
+        try:
+            if pages is None:
+                rows = self._pl.scan_parquet(file).head(_FIRST_ROWS).collect(engine="streaming")
+            else:
+                rows = self._pl.from_arrow(validated(next(pages.iter_batches(_FIRST_ROWS))))
+        except (Exception, self._pl.exceptions.PanicException):  # which who reads the file says, if it has rows
+            return 0
         return int(rows.estimated_size() // max(rows.height, 1))
 
     def _by_slices(self, file: Path) -> Iterator[Any]:

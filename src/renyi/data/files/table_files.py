@@ -4,8 +4,9 @@ import difflib
 import io
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -13,6 +14,7 @@ from renyi.data.exact import is_wide
 from renyi.data.files.csv_text import parse_csv
 from renyi.data.files.decoding import decode, unpack
 from renyi.data.files.json_text import is_json, parse_json
+from renyi.data.files.parquet import read_parquet
 from renyi.data.files.request import BINARY, Request, renamed
 from renyi.data.files.text_types import drop_values
 from renyi.data.notes import Source
@@ -90,10 +92,14 @@ def _suggest(path: Path) -> str:
 
 
 def _parse(pl: Any, data: bytes, request: Request) -> tuple[Any, list[str]]:
-    readers = {b"PAR1": pl.read_parquet, b"ARROW1": pl.read_ipc, b"\xff\xff\xff\xff": pl.read_ipc_stream}
+    readers: dict[bytes, Callable[[bytes], Any]] = {
+        b"PAR1": partial(read_parquet, pl),
+        b"ARROW1": lambda data: pl.read_ipc(io.BytesIO(data)),
+        b"\xff\xff\xff\xff": lambda data: pl.read_ipc_stream(io.BytesIO(data)),
+    }
     for magic, read in readers.items():
         if data.startswith(magic):
-            frame, names = renamed(read(io.BytesIO(data)), request)
+            frame, names = renamed(read(data), request)
             return drop_values(pl, frame, request.null_values), names
     claimed = set(BINARY.intersection(request.suffixes))
     if claimed:
