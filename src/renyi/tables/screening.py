@@ -63,8 +63,9 @@ class Screening(TableResult):
     def __getitem__(self, name: str, /) -> Dependence:
         """One column and the target, by its name."""
         names = [self.edges.x[i].column.name for i in self.edges.found.i.tolist()]
-        if isinstance(name, tuple) and self.target in name and len(name) == 2:
-            name = name[0] if name[1] == self.target else name[1]
+        pair = tuple(map(str, name)) if isinstance(name, tuple) else ()
+        if self.target in pair and len(pair) == 2:
+            name = pair[0] if pair[1] == self.target else pair[1]
         self._check_compared(name, names)
         return dependence_of(self, names.index(str(name)), self.given)
 
