@@ -105,6 +105,8 @@ class CellVariable(BatchVariable):
         else:
             places = np.array([self.counted.places.get(level, -1) for level in part.levels])
             codes = places[part.values]
+            if (codes[slice(None) if part.missing is None else ~part.missing] < 0).any():
+                raise values_changed(self.column.name)
             values = codes.astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             standard = (values - location) / scale
@@ -112,8 +114,6 @@ class CellVariable(BatchVariable):
             codes = codes.astype(np.min_scalar_type(self.n_cells))
             codes[part.missing] = self.n_cells
             standard[part.missing] = 0.0
-        if self.coder is None and len(codes) and codes.min() < 0:
-            raise values_changed(self.column.name)
         return codes, standard
 
     def seen(self, rows: tuple[Any, ...], /) -> NDArray[np.int64]:
