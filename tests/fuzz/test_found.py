@@ -7,6 +7,8 @@ from collections import deque
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.compute
 import pytest
 
 import renyi
@@ -276,3 +278,22 @@ def test_labels_have_a_name_in_text():
     with pytest.raises(renyi.InputError, match="name must be text"):
         renyi.categorical(["a", "b"], name=pd.NA)
     assert len(renyi.categorical([datetime.date(2020, 1, 1)] * 2)) == 2
+
+
+def test_a_name_longer_than_the_system_allows_is_refused():
+    with pytest.raises(renyi.InputError, match="9999"):
+        renyi.matrix("9" * 400 + ".csv")
+
+
+def test_runs_of_arrow_are_read_as_their_cells(in_batches):
+    runs = pa.compute.run_end_encode(pa.array(LABELS))
+    batches = [pa.table({"a": X, "d": runs})] * 2
+    found = renyi.matrix(iter(batches))
+    assert found.values[0, 1] == renyi.matrix(iter([{"a": X, "d": LABELS}] * 2)).values[0, 1]
+    assert renyi.rdc(renyi.categorical(runs), X) == renyi.rdc(renyi.categorical(LABELS), X)
+
+
+def test_masked_cells_of_any_sequence_give_no_warning():
+    cells = deque([np.ma.masked, *X[1:]])
+    with pytest.raises(renyi.InputError, match="missing"):
+        renyi.rdc(cells, Y)

@@ -135,3 +135,9 @@ def test_few_rows_are_refused(table):
         renyi.lags(table[:49], max_lag=5)
     with pytest.raises(renyi.InputError, match="needs a table, or two columns"):
         renyi.lags(table["rain"], max_lag=5)
+
+
+def test_columns_without_a_common_frequency_show_nothing():
+    table = {"blink": np.arange(200) % 2, "steps": np.arange(200) // 2}
+    assert renyi.independence_test(*table.values(), time=True).pvalue == 1.0
+    assert renyi.lags(table, max_lag=5).pvalues[0] == pytest.approx(1.0, abs=1e-9)

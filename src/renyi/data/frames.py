@@ -22,10 +22,10 @@ def as_series(data: Any, /) -> Any:
     if arrow is not None and isinstance(data, arrow.RecordBatch):
         data = arrow.table(data)
     if arrow is not None and isinstance(data, arrow.ChunkedArray):
-        return _without_views(data)
+        return _plain(data)
     if arrow is not None and isinstance(data, arrow.Table):
         for place, column in enumerate(data.columns):
-            if column is not (plain := _without_views(column)):
+            if column is not (plain := _plain(column)):
                 data = data.set_column(place, data.schema.field(place).name, plain)
         return data
     if pandas is not None and isinstance(data, (pandas.api.extensions.ExtensionArray, pandas.Index)):
@@ -33,8 +33,12 @@ def as_series(data: Any, /) -> Any:
     return data
 
 
-def _without_views(column: Any) -> Any:
-    """Text of Arrow that is kept as views, which few of its functions take, as text one after the other."""
+def _plain(column: Any) -> Any:
+    """A column of Arrow whose cells lie one after the other, not as views or runs, which few of its functions take."""
+    if str(column.type).startswith("run_end_encoded"):
+        import pyarrow.compute
+
+        column = pyarrow.compute.run_end_decode(column)
     return column.cast("large_string") if str(column.type) == "string_view" else column
 
 

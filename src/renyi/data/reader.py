@@ -60,7 +60,7 @@ def _stands_alone(part: Any) -> bool:
 def as_array(data: Any, argument: str, /) -> NDArray[Any]:
     """What is not a column of a frame as an array: tensors of any device, and all that NumPy reads."""
     try:
-        return np.asarray(in_memory(data))
+        return np.asarray(in_memory(without_masked(data)))
     except Exception as error:
         raise InputError(f"{argument}, a {type(data).__name__}, cannot be turned into an array: {error}") from error
 

@@ -275,6 +275,8 @@ class _Block:
 
         A frequency adds A cos θ + B sin θ to the products, whose fourth cumulant has a closed form.
         """
+        if not k:
+            return 0.0
         cumulant = 0.0
         for weight, z in zip(self._weights, self._products, strict=True):
             a, b = weight * z[:k].real, weight * z[:k].imag
@@ -317,6 +319,8 @@ class _Block:
 
     def log_sf(self, lengths: Array, /) -> Array:
         """Logarithms of p-values of squared lengths."""
+        if not self.k:  # the two have no frequency in common, and products of all shifts are 0
+            return np.zeros(np.shape(lengths))
         parts = [log_beta_sf(np.minimum(lengths / nu, _LARGEST_SHARE), k / 2, (nu - k) / 2) for k, nu in self._leading]
         # Four moments say little of the far tail. The χ² distribution of many frequencies is an upper bound of it; no
         # p-value is below the square of that one.

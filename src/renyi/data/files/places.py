@@ -34,7 +34,7 @@ def is_elsewhere(data: str | os.PathLike[str], /) -> bool:
 
 def is_pattern(name: str, /) -> bool:
     """Whether a name stands for others: a file may have the marks of a pattern in its own."""
-    return any(mark in name for mark in "*?[") and not Path(name).exists()
+    return any(mark in name for mark in "*?[") and not os.path.exists(name)
 
 
 def files_of(data: str | os.PathLike[str], /) -> list[Path]:
@@ -45,12 +45,13 @@ def files_of(data: str | os.PathLike[str], /) -> list[Path]:
     if is_elsewhere(name):
         return []
     path = Path(name)
-    if path.is_dir():
+    # Not by the path, which raises where a name is longer than the system allows.
+    if is_folder := os.path.isdir(name):
         found = _files_in(path)
     else:
-        found = [path] if path.exists() else sorted(Path(file) for file in glob.glob(name, recursive=True))
+        found = [path] if os.path.exists(name) else sorted(Path(file) for file in glob.glob(name, recursive=True))
     if not found:
-        if path.is_dir():
+        if is_folder:
             raise InputError(f"{name} is a folder without Parquet and CSV files: name another, or a file")
         if is_pattern(name):
             raise InputError(f"{name} stands for no file: check the folder and the pattern")
