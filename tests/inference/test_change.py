@@ -50,7 +50,7 @@ def test_covariance_is_that_of_the_influences_of_single_rows():
     products = sums[:, :1, 1]
     both = Sums(products, known.take(first), known.take(second), products, np.ones(2))
     x, y = functions.take(first), functions.take(second)
-    pooled = _Influences.of(x, y, both.both.sum(axis=0) / 6000, both)
+    pooled = _Influences.of(x, y, both)
     ones = np.ones(1)
     found = pooled.covariance([(ones / 2, ones, ones), (ones / 2, ones, ones)])[0]
     direct = sum(np.cov(_influences(*(column.places for column in rows.rows[table])).T) for table in range(2)) / 2

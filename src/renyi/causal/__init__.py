@@ -7,7 +7,7 @@
 from typing import Any
 
 from renyi.causal.conditional import ConditionalTest
-from renyi.errors import load
+from renyi.errors import check_text, load
 
 __all__ = ["ConditionalTest", "register"]
 
@@ -33,6 +33,7 @@ def register(name: str = "renyi") -> Any:
     MissingExtraError
         Without causal-learn: pip install 'renyi[causal]'.
     """
+    check_text(name, "name")
     load("causallearn.utils.cit", extra="causal")
     from renyi.causal import causal_learn
 

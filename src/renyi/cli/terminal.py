@@ -168,8 +168,8 @@ def console_of(*, stderr: bool = False) -> "Console":
     from renyi.errors import printable
 
     class Printable(Console):
-        def render(self, *content: Any) -> "Iterator[Segment]":
-            for segment in super().render(*content):
+        def render(self, renderable: Any, options: Any = None) -> "Iterator[Segment]":
+            for segment in super().render(renderable, options):
                 yield segment if segment.control else segment._replace(text=printable(segment.text))
 
     console = Printable(stderr=stderr)

@@ -485,7 +485,7 @@ def test_pictures_of_a_sample_say_so(visit, folder):
     assert "on the rows drawn" in strong.inner_text()
     assert weak.locator("figure").count() == 2
     assert drawn in weak.inner_text()
-    assert "shows its functions f and g in more rows than those drawn" in weak.inner_text()
+    assert "sample of rows is too small to show f and g of a dependence as weak" in weak.inner_text()
     few = visit(matrix(batches, sample=500).report(folder / "few.html"), "#pair=x,square").locator("dialog[open]")
     few.locator("figure").nth(4).wait_for()
     assert "The pictures show 500 rows, drawn at random from 6,000; the numbers above are from all." in few.inner_text()
