@@ -63,3 +63,9 @@ def test_pc_of_pgmpy_takes_it(table):
         found = search.fit(table)
         assert {tuple(sorted(edge)) for edge in found.skeleton_.edges()} == EDGES
         assert {("a", "d"), ("b", "d")} <= set(found.causal_graph_.edges())
+
+
+@pytest.mark.parametrize("name", [[], 3, None])
+def test_a_name_is_text(name):
+    with pytest.raises(renyi.InputError, match="name must be text"):
+        renyi.causal.register(name)
