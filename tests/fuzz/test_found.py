@@ -297,3 +297,10 @@ def test_masked_cells_of_any_sequence_give_no_warning():
     cells = deque([np.ma.masked, *X[1:]])
     with pytest.raises(renyi.InputError, match="missing"):
         renyi.rdc(cells, Y)
+
+
+def test_lazy_targets_of_estimators_and_long_floats_held_fixed_give_no_warning():
+    with pytest.raises((TypeError, ValueError)):
+        RDCSelector().fit(np.column_stack((X, Y)), pl.LazyFrame({"y": Z}))
+    beyond = Z.astype(np.longdouble) * np.longdouble("1e300") ** 2
+    assert renyi.conditional_test(X, Y, beyond).pvalue == pytest.approx(renyi.conditional_test(X, Y, Z).pvalue)

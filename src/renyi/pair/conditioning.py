@@ -251,10 +251,11 @@ def matrix_of(column: Column, /) -> Array:
     if values.dtype.kind in "iu" and not np.any(high.astype(object) - low.astype(object) > np.iinfo(np.int64).max):
         # Exact differences: as floats, large whole numbers could not be told apart.
         values, high, low = values - low, high - low, np.zeros_like(low)
-    # Halves, since the difference of two large numbers may be none.
-    numbers = values.astype(np.float64) / 2 - low.astype(np.float64) / 2
-    size = high.astype(np.float64) / 2 - low.astype(np.float64) / 2
-    return np.asarray(numbers / np.where(size > 0.0, size, 1.0))
+    # Halves, since the difference of two large numbers may be none; long floats may be beyond the others.
+    kind = np.result_type(values, np.float64)
+    numbers = values.astype(kind) / 2 - low.astype(kind) / 2
+    size = high.astype(kind) / 2 - low.astype(kind) / 2
+    return np.asarray(numbers / np.where(size > 0.0, size, 1.0), dtype=np.float64)
 
 
 def _by_turns(targets: Sequence[Target]) -> list[tuple[Target, int]]:

@@ -21,7 +21,9 @@ RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | Non
 
 def checked_by(check: Callable[..., Any], *data: Any, **settings: Any) -> Any:
     """What a check of scikit-learn makes of data; refusals of libraries that it asks are in words of ours."""
-    types = (dtype for part in data if are_several(kinds := getattr(part, "dtypes", None)) for dtype in kinds)
+    # Lazy frames have to look for their types, and are refused below.
+    eager = [part for part in data if not hasattr(part, "collect")]
+    types = (dtype for part in eager if are_several(kinds := getattr(part, "dtypes", None)) for dtype in kinds)
     if "skip_check_array" not in settings and any(getattr(dtype, "kind", "") == "c" for dtype in types):
         raise InputError("the data hold complex numbers, which have no order: pass the real and imaginary parts")
     # Its sums tell whether numbers are finite, and may pass the range of floats; NumPy warns of masked cells.
