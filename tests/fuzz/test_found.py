@@ -304,3 +304,8 @@ def test_lazy_targets_of_estimators_and_long_floats_held_fixed_give_no_warning()
         RDCSelector().fit(np.column_stack((X, Y)), pl.LazyFrame({"y": Z}))
     beyond = Z.astype(np.longdouble) * np.longdouble("1e300") ** 2
     assert renyi.conditional_test(X, Y, beyond).pvalue == pytest.approx(renyi.conditional_test(X, Y, Z).pvalue)
+
+
+def test_a_setting_that_compares_with_nothing_is_refused_before_groups():
+    with pytest.raises(renyi.InputError, match="missing="):
+        renyi.matrix(TABLE | {"g": LABELS}, missing=pl.Series([1, 2]), groups="g")

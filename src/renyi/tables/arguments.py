@@ -49,6 +49,7 @@ class Question:
 
     def __post_init__(self) -> None:
         check_choice(self.correction, Correction, "correction")
+        check_choice(self.missing, Missing, "missing")
         measure_of(self.measure)
         check_max_levels(self.max_levels)
         check_sample(self.sample)
