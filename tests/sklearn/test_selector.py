@@ -246,10 +246,10 @@ def test_a_feature_that_is_the_target_is_found_and_explains_it(wanted, rng):
     assert len(selector.path_) == (1 if wanted == "auto" else wanted)
 
 
-def autoregressions(rng, n=400, n_columns=5):
+def autoregressions(rng, n=400, n_columns=5, memory=0.9):
     rows = rng.standard_normal((n, n_columns))
     for i in range(1, n):
-        rows[i] += 0.9 * rows[i - 1]
+        rows[i] += memory * rows[i - 1]
     return rows[:, :-1], rows[:, -1]
 
 
@@ -324,7 +324,7 @@ def test_large_whole_numbers_are_targets_with_all_of_their_digits(rng):
 
 
 def test_series_are_chosen_from_by_what_they_remember(rng):
-    x, noise = autoregressions(rng)
+    x, noise = autoregressions(rng, memory=0.6)
     assert RDCSelector(time=True).fit(x, noise).path_ == ()
     y = x[:, 2] ** 2 + x[:, 0] + 0.5 * noise
     selector = RDCSelector(time=True).fit(x, y)
@@ -339,8 +339,16 @@ def test_series_are_chosen_from_by_what_they_remember(rng):
     assert clone(by_name).get_params()["time"] == "day"
 
 
+def test_where_series_remember_much_a_warning_says_what_that_was_seen_to_do(rng):
+    x, y = autoregressions(rng, n_columns=4)
+    with pytest.warns(renyi.CalibrationWarning, match=r"3 features remember much .* in up to 0\.15 of samples") as seen:
+        selector = RDCSelector(time=True).fit(x, y)
+    assert [str(warning.message) for warning in seen] == list(selector.notes_)
+    assert RDCSelector(time=True).fit(rng.standard_normal((400, 2)), y).notes_ == ()
+
+
 def test_an_interaction_of_series_and_one_with_a_chosen_one(rng):
-    x = np.array(autoregressions(rng, 500, 5)[0])
+    x = np.array(autoregressions(rng, 500, 5, memory=0.6)[0])
     both = RDCSelector(time=True).fit(x, np.sign(x[:, 0] * x[:, 1]) + 0.1 * rng.standard_normal(500))
     assert set(both.get_support(indices=True)) == {0, 1}
     after = RDCSelector(time=True).fit(x, 2 * x[:, 0] + x[:, 0] * x[:, 1] + 0.3 * rng.standard_normal(500))
@@ -348,7 +356,7 @@ def test_an_interaction_of_series_and_one_with_a_chosen_one(rng):
 
 
 def test_series_of_a_panel_gaps_categories_and_changes(rng):
-    x, noise = autoregressions(rng, 400, 4)
+    x, noise = autoregressions(rng, 400, 4, memory=0.6)
     unit = np.arange(400) // 100
     levels = 9.0 * rng.standard_normal(4)[unit]
     frame = pd.DataFrame(x + levels[:, np.newaxis], columns=list("abc")).assign(

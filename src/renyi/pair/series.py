@@ -119,13 +119,27 @@ def wandering(
     for k, (column, own) in enumerate(zip(columns, prepared, strict=True)):
         if not column.is_number:
             continue
-        first = over_rows(own.scales.basis, column.missing, 1)[line.order, 0]
-        known = None if column.missing is None else ~column.missing[line.order]
+        first, known = _first_in_time(column, own, line)
         if may_be_random_walk(memory(first, known).correlation, line.n_rows):
             walks.append(k)
         elif has_trend(line.series(first if known is None else np.where(known, first, np.nan))):
             trends.append(k)
     return walks, trends
+
+
+def memory_in_time(column: Column, own: Prepared, line: Timeline, /) -> float:
+    """The rank correlation of a column with its previous row, levels of series apart; of a category of one function."""
+    first, known = _first_in_time(column, own, line)
+    shown = np.ones(line.n_rows, dtype=bool) if known is None else known
+    parts = zip(line.series(first), line.series(shown), strict=True)
+    centred = [np.where(seen, part - (part[seen].mean() if seen.any() else 0.0), 0.0) for part, seen in parts]
+    return memory(np.concatenate(centred), known).correlation
+
+
+def _first_in_time(column: Column, own: Prepared, line: Timeline) -> tuple[Array, Mask | None]:
+    """The first function of a column at the rows in order of time, and which of them are known."""
+    first = over_rows(own.scales.basis, column.missing, 1)[line.order, 0]
+    return first, None if column.missing is None else ~column.missing[line.order]
 
 
 def _note_on_walks(names: Sequence[str]) -> str:
