@@ -130,9 +130,8 @@ def wandering(
 def memory_in_time(column: Column, own: Prepared, line: Timeline, /) -> float:
     """The rank correlation of a column with its previous row, levels of series apart; of a category of one function."""
     first, known = _first_in_time(column, own, line)
-    shown = np.ones(line.n_rows, dtype=bool) if known is None else known
-    parts = zip(line.series(first), line.series(shown), strict=True)
-    centred = [np.where(seen, part - (part[seen].mean() if seen.any() else 0.0), 0.0) for part, seen in parts]
+    parts = line.series(first if known is None else np.where(known, first, np.nan))
+    centred = [np.nan_to_num(part - np.nansum(part) / max(np.count_nonzero(~np.isnan(part)), 1)) for part in parts]
     return memory(np.concatenate(centred), known).correlation
 
 
