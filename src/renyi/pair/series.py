@@ -131,8 +131,13 @@ def memory_in_time(column: Column, own: Prepared, line: Timeline, /) -> float:
     """The rank correlation of a column with its previous row, levels of series apart; of a category of one function."""
     first, known = _first_in_time(column, own, line)
     parts = line.series(first if known is None else np.where(known, first, np.nan))
-    centred = [np.nan_to_num(part - np.nansum(part) / max(np.count_nonzero(~np.isnan(part)), 1)) for part in parts]
-    return memory(np.concatenate(centred), known).correlation
+    return memory(np.concatenate([_centred(part) for part in parts]), known).correlation
+
+
+def _centred(values: Array) -> Array:
+    """Less their mean, 0 where there is none."""
+    known = ~np.isnan(values)
+    return np.asarray(np.where(known, values - values[known].mean(), 0.0)) if known.any() else np.zeros(len(values))
 
 
 def _first_in_time(column: Column, own: Prepared, line: Timeline) -> tuple[Array, Mask | None]:
