@@ -203,6 +203,25 @@ def in_memory_of_another(values):
     return OfAnother(values, kind=1)
 
 
+def _of_cupy(values):
+    return pytest.importorskip("cupy").asarray(values)
+
+
+def _of_jax(values):
+    jax = pytest.importorskip("jax")
+    return jax.device_put(values.astype("float32"), jax.devices("gpu")[0])
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("on_card", [_of_cupy, _of_jax], ids=["cupy", "jax"])
+def test_arrays_of_cupy_and_jax_give_the_answers_of_memory(rng, on_card):
+    values = rng.standard_normal((500, 3)).astype("float32").astype(float)
+    values[:, 1] += values[:, 0] ** 2
+    table, there = renyi.matrix(values), renyi.matrix(on_card(values))
+    assert np.allclose(there.values, table.values, rtol=0, atol=1e-6)
+    assert np.allclose(there.pvalues, table.pvalues, rtol=1e-3, atol=0)
+
+
 @pytest.mark.usefixtures("_on_the_processor")
 def test_every_door_takes_them(rng):
     values = torch.tensor(rng.standard_normal((60, 3)))
