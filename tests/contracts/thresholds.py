@@ -414,7 +414,7 @@ THRESHOLDS = (
         "dozen_with_gaps",
     ),
     Threshold(
-        "functions on a device lie in blocks",
+        "functions on a device are filled up to fewer",
         {"renyi.allpairs.device.stack:_EASY_WIDTH": 4},
         "tensors on cpu",
         "dozen",

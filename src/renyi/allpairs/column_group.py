@@ -252,7 +252,7 @@ class ColumnGroup:
         """Those of the first column: kind, dimensions and sizes are those of all."""
         return self.variables[0].scales
 
-    @property
+    @cached_property
     def is_complete(self) -> bool:
         """Whether no cell is missing."""
         return all(variable.is_complete for variable in self.variables)

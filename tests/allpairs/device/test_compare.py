@@ -155,7 +155,7 @@ CROSSED = {
     "strips of one column": [(device_stack, "_FEWEST_OF_STRIP", 1), (device_stack, "_N_STRIPS", 100)],
     "chunks": [(device_stack, "_MOST_ROWS", 100)],
     "strips of chunks": [(device_stack, "_FEWEST_OF_STRIP", 3), (device_stack, "_MOST_ROWS", 100)],
-    "blocks of functions": [(device_stack, "_EASY_WIDTH", 4)],
+    "functions that are filled up": [(device_stack, "_EASY_WIDTH", 4)],
     "tiles": [(compare, "_MOST_COLUMNS", 5)],
     "strips of tiles": [(device_stack, "_FEWEST_OF_STRIP", 2), (compare, "_MOST_COLUMNS", 6)],
     "little room": [(devices, "_ROOM_ON_CPU", 2**17)],

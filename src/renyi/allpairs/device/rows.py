@@ -140,7 +140,7 @@ class DeviceSide(Side):
         gaps = self._gaps
         if gaps.moments is None:
             return Whitened.of_sums(self._sums(gaps.functions), self._n, place=place)
-        return Whitened.of_smooth(gaps.moments, self._moments(), gaps.weights, gaps.intercepts, place=place)
+        return Whitened.of_recipes(self._moments(), gaps.nested, place=place)
 
     def exact_leverages(self, white: Pairs, pairs: Index, /) -> Array:
         largest = np.full((self.group.scales.basis.dimension, len(self.columns)), np.nan)
