@@ -206,7 +206,5 @@ def multiplied(left: Any, right: Any, /, *, onto: Any = None) -> Any:
     if len(left) > 1:
         parts.insert(0, (left[:-1].flatten(0, 1), right[:-1].flatten(0, 1)))
     for own, other in parts:
-        onto = (
-            torch.mm(own.T, other, **kind) if onto is None else torch.addmm(onto, own.T, other, **kind, out=onto)
-        )
+        onto = torch.mm(own.T, other, **kind) if onto is None else torch.addmm(onto, own.T, other, **kind, out=onto)
     return onto

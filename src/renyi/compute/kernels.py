@@ -348,9 +348,7 @@ def share_cells(ordered: Tensor, cells: Tensor, /, *, longest: int) -> tuple[Ten
     return (counts[0].long(), counts[1] > 0) if is_done else None
 
 
-def whiten(
-    sums: Tensor, dimension: int, /, *, cut: float
-) -> tuple[Tensor, ...] | None:
+def whiten(sums: Tensor, dimension: int, /, *, cut: float) -> tuple[Tensor, ...] | None:
     """Means, Gram matrices, factors, distances from the identity, and whether every square is above the cut.
 
     `sums` are means of functions and of products on and below the diagonal (sums, columns, masks).
@@ -367,9 +365,7 @@ def whiten(
     return (*found[:4], regular.bool()) if is_done else None
 
 
-def standardised(
-    numbers: Tensor, traits: Sequence[Tensor], /, *, power: int, has_gaps: bool
-) -> Tensor | None:
+def standardised(numbers: Tensor, traits: Sequence[Tensor], /, *, power: int, has_gaps: bool) -> Tensor | None:
     """Numbers (columns, rows) over sizes, less means and rests, over deviations, to a power, in float64; 0 for NaN.
 
     All of the traits are (columns, 1).

@@ -150,10 +150,9 @@ class _Group:
         maps = [basis.feature_map for basis in distinct.values()]
         if len({id(one.projection) for one in maps if one is not None}) > 1 or None in maps:
             return None
-        made = recipes_of_many(
-            [one for one in maps if one is not None], [basis.n_samples for basis in distinct.values()], moments
-        )
-        return None if made is None else torch.as_tensor(made, device=self._ranks.device)[self._rows_of(list(distinct))]
+        lengths, array = [basis.n_samples for basis in distinct.values()], torch.empty(0, device=self._ranks.device)
+        made = recipes_of_many([one for one in maps if one is not None], lengths, moments, array)
+        return None if made is None else made[self._rows_of(list(distinct))]
 
     def _nested_recipes(self, moments: Moments) -> Tensor:
         """The same for nested bases, which are mixtures of smooth functions."""
@@ -161,7 +160,9 @@ class _Group:
 
         distinct = {id(v.prepared): v.scales.smooth for v in self._variables}
         weights, intercepts = (
-            torch.as_tensor(np.stack([part[k] for part in distinct.values() if part is not None]), device=self._ranks.device)
+            torch.as_tensor(
+                np.stack([part[k] for part in distinct.values() if part is not None]), device=self._ranks.device
+            )
             for k in (1, 2)
         )
         return _of_mixtures(weights.new_tensor(recipes_of_smooth(moments)), weights, intercepts)[

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from renyi.basis.basis import are_many_functions
 from renyi.compute import kernels
-from renyi.compute.arrays import Array, in_parts
+from renyi.compute.arrays import Array, Index, in_parts
 from renyi.compute.devices import Operand, as_operand, free_bytes, multiplied, paired
 
 Tensor: TypeAlias = Any
@@ -202,6 +202,20 @@ class DeviceStack(DeviceFunctions):
         places = np.stack([cells.astype(np.int32) + start for start, cells in zip(self.starts, codes, strict=True)], 1)
         return torch.as_tensor(places, device=self.device)
 
+    @property
+    def is_in_halves(self) -> bool:
+        """Whether products are those of two halves of the digits."""
+        return len(self.tables) > 1
+
+    def exact(self, columns: Index, /) -> "DeviceStack":
+        """Some of the columns, whose products are taken in float64."""
+        import torch
+
+        at = torch.as_tensor(columns, device=self.places.device)
+        some = replace(self, tables=(_summed(self.tables).double(),), places=self.places[:, at], dtype=torch.float64)
+        starts, sizes = (tuple(of[k] for k in columns.tolist()) for of in (self.starts, self.sizes))
+        return replace(some, starts=starts, sizes=sizes)
+
     def over(self, _: Any, places: Tensor, /) -> "DeviceStack":
         """The same functions over other rows."""
         return replace(self, places=places)
@@ -293,6 +307,10 @@ class Observed(_OfStack):
 
     def part(self, columns: slice, /) -> "Observed":
         return replace(self, stack=self.stack.part(columns))
+
+    def exact(self, columns: Index, /) -> "Observed":
+        """Some of the columns, in float64."""
+        return replace(self, stack=self.stack.exact(columns))
 
     def of_column(self, column: int, /) -> Tensor:
         """The same of one column, as a mask."""
