@@ -25,8 +25,9 @@ class Gaps:
     """The columns of a group, as pairwise deletion looks at them: functions to be summed over the rows of others.
 
     Smooth functions of numbers without many ties have `moments`, and from the means of these everything follows by
-    `nested` recipes and those of the coefficient, `recipes` (columns, sums, 1 + moments). Of other columns the functions
-    and all products of two are summed themselves. The `coefficient` has functions of its own where it has no recipes.
+    recipes (columns, sums, 1 + moments), `nested` ones and those of the coefficient, `recipes`. Of other columns the
+    functions and all products of two are summed themselves. The `coefficient` has functions of its own where it has no
+    recipes.
     """
 
     functions: DeviceStack

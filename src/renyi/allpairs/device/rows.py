@@ -38,18 +38,17 @@ class RowsOnDevice:
         self._last: tuple[ColumnGroup, ColumnGroup, tuple[Sums, list[Block]]] | None = None
 
     def sums(self, x: ColumnGroup, y: ColumnGroup, /) -> Sums:
-        return self._found(x, y)[0]
-
-    def sides(self, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, /) -> tuple[Side, Side]:
-        return DeviceSide.both(x, y, i, j, *self._found(x, y))
-
-    def _found(self, x: ColumnGroup, y: ColumnGroup) -> "tuple[Sums, list[Block]]":
-        """Sums, and among which columns pairs are so strong that these were taken again."""
         if self._last is None or self._last[:2] != (x, y):
             self._last = None  # what it takes is free before there is more
             sums = _summed(x, y)
             self._last = x, y, (sums, _mended(x, y, sums))
-        return self._last[2]
+        return self._last[2][0]
+
+    def sides(self, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, /) -> tuple[Side, Side]:
+        if self._last is None or self._last[:2] != (x, y):
+            return DeviceSide.both(x, y, i, j, _common(x, y), strong=[])
+        sums, strong = self._last[2]
+        return DeviceSide.both(x, y, i, j, sums.common, strong=strong)
 
     def pair(self, x: ColumnGroup, y: ColumnGroup, a: int, b: int, /) -> Pair:
         if x.scales.is_vector or y.scales.is_vector:
@@ -72,8 +71,14 @@ def _summed(x: ColumnGroup, y: ColumnGroup) -> Sums:
     if x.is_complete and y.is_complete:
         return sums
     values = cast(tuple[DeviceValues, DeviceValues], (x.values, y.values))
-    of_x, common = _stacked(values[0], _observed(y)), _observed(x).products(_observed(y))[..., 0, 0].double()
-    return replace(sums, moments=(of_x, of_x if x is y else _stacked(values[1], _observed(x))), common=common)
+    of_x = _stacked(values[0], _observed(y))
+    moments = of_x, of_x if x is y else _stacked(values[1], _observed(x))
+    return replace(sums, moments=moments, common=_common(x, y))
+
+
+def _common(x: ColumnGroup, y: ColumnGroup) -> Tensor:
+    """Rows that columns of both sides have."""
+    return _observed(x).products(_observed(y))[..., 0, 0].double()
 
 
 def _mended(x: ColumnGroup, y: ColumnGroup, sums: Sums) -> list[Block]:
@@ -161,21 +166,21 @@ class DeviceSide(Side):
     """One side of pairs with missing cells: what is summed over the rows that the columns of the other side have."""
 
     def __init__(
-        self, group: ColumnGroup, columns: Index, which: Index, n: Array, other: ColumnGroup, strong: list[Block], /
+        self, group: ColumnGroup, columns: Index, which: Index, n: Array, other: ColumnGroup, /, *, strong: list[Block]
     ) -> None:
         super().__init__(group, columns, which, n)
         self._other, self._strong, self._means = other, strong, None
 
     @classmethod
     def both(
-        cls, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, sums: Sums, strong: list[Block], /
+        cls, x: ColumnGroup, y: ColumnGroup, i: Index, j: Index, n: Any, /, *, strong: list[Block]
     ) -> tuple[Side, Side]:
-        """Both sides of the pairs (i, j)."""
-        n: Any = sums.common
+        """Both sides of the pairs (i, j), given the common rows of all, and of which what is summed is taken again."""
         i, j = like(i, n), like(j, n)
         turned = [block[::-1] for block in strong]
         # Of columns with themselves one side serves as both.
-        return cls(x, i, j, n, y, strong + turned if x is y else strong), cls(y, j, i, n.T, x, turned)
+        of_x = strong + turned if x is y else strong
+        return cls(x, i, j, n, y, strong=of_x), cls(y, j, i, n.T, x, strong=turned)
 
     @property
     def _gaps(self) -> Gaps:
