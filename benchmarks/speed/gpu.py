@@ -1,8 +1,8 @@
 """Tables, permutations and selection on a GPU: agreement with NumPy, times beside what the card can do, and where they
 go.
 
-`python benchmarks gpu` takes about five minutes on a large card and writes results/gpu.json; a part that fails says
-so in its place. `--device cpu --small` runs all of it in a minute where there is no card.
+`python benchmarks gpu` takes about six minutes on a large card and writes results/gpu.json, with the day of every part; a
+part that fails says so in its place. `--device cpu --small` runs all of it in a minute where there is no card.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from datetime import date
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -458,6 +459,8 @@ def main() -> None:
             found[name] = {"error": traceback.format_exc().splitlines()[-12:]}
         if bench.is_cuda:
             torch.cuda.empty_cache()
+        # Of parts that are older, or were made before this was written down, it says so or nothing.
+        found.setdefault("made on", {})[name] = date.today().isoformat()
         print(f"{name}: {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
         overrides.out.parent.mkdir(parents=True, exist_ok=True)
         overrides.out.write_text(json.dumps(found, indent=1) + "\n")

@@ -111,7 +111,8 @@ def _strong(sums: Sums, *, above: bool) -> tuple[Tensor, Tensor]:
             # All of a matrix may be much larger than its largest root.
             i, j = (may_be.triu(1) if above else may_be).nonzero(as_tuple=True)
             common = n if sums.common is None else n[i, j]
-            may_be[i, j] = largest_root(part[i, j].double()) > _STRONG * common**2
+            if len(i):
+                may_be[i, j] = largest_root(part[i, j].double()) > _STRONG * common**2
         is_strong |= may_be
     found: tuple[Tensor, Tensor] = (is_strong.triu(1) if above else is_strong).nonzero(as_tuple=True)
     return found
