@@ -142,13 +142,14 @@ def _strengths(found: Any) -> str:
     columns = [found[size][kind] for size in sizes for kind in ("complete", "gaps")]
     bins = list(dict.fromkeys(strength for column in columns for strength in column))
     cells = [[f"{column[b]['log p']:.0e}" if b in column else "" for column in columns] for b in bins]
+    rows = [[b.replace(" to ", " – "), *row] for b, row in zip(bins, cells, strict=True)]
+    by_numpy = [own for size in sizes for kind, own in found[size].items() if "NumPy" in kind]
     said = (
-        "Largest errors of log p, as a share of it from 1 on, beside products in float64 on the card; the tables are of "
-        "float32, columns × rows. NumPy is off by at most "
-        f"{max(part['log p'] for size in sizes for kind, own in found[size].items() if 'NumPy' in kind for part in own.values()):.0e}"
-        ", where the coefficient is above 0.999."
+        "Largest errors of log p, as a share of it from 1 on, beside products in float64 on the card; tables of float32, "
+        f"columns × rows. NumPy is off by {max(part['log p'] for own in by_numpy for part in own.values()):.0e} at most, "
+        "where the coefficient is above 0.999."
     )
-    return f"\n{table(header, [[b.replace(' to ', ' – '), *row] for b, row in zip(bins, cells, strict=True)])}\n{filled(said)}"
+    return f"\n{table(header, rows)}\n{filled(said)}"
 
 
 def _selected(found: Any) -> str:

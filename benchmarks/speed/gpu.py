@@ -1,8 +1,8 @@
 """Tables, permutations and selection on a GPU: agreement with NumPy, times beside what the card can do, and where they
 go.
 
-`python benchmarks gpu` takes about six minutes on a large card and writes results/gpu.json, with the day of every part; a
-part that fails says so in its place. `--device cpu --small` runs all of it in a minute where there is no card.
+`python benchmarks gpu` takes about six minutes on a large card and writes results/gpu.json, with the day of every part;
+a part that fails says so in its place. `--device cpu --small` runs all of it in a minute where there is no card.
 """
 
 import argparse

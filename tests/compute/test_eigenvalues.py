@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from renyi.compute import eigenvalues
 from renyi.compute.eigenvalues import largest_eigenvalue, largest_root, most_of_root, products_of_rows
 
 
@@ -55,16 +54,6 @@ def test_the_largest_root_is_that_of_the_singular_values(shape, rng):
     matrices = rng.standard_normal(shape)
     expected = np.linalg.svd(matrices, compute_uv=False)[..., 0] ** 2
     assert largest_root(matrices) == pytest.approx(expected, rel=1e-9)
-
-
-def test_few_matrices_on_a_device_have_the_roots_of_its_library(rng):
-    torch = pytest.importorskip("torch")
-    matrices = rng.standard_normal((20, 3, 7))
-    matrices[4, 1, 2] = np.nan
-    found = eigenvalues._roots_of_few(torch.tensor(matrices)).numpy()
-    assert np.isnan(found[4])
-    known = np.arange(20) != 4
-    assert found[known] == pytest.approx(np.linalg.svd(matrices[known], compute_uv=False)[:, 0] ** 2, rel=1e-12)
 
 
 @pytest.mark.parametrize("shape", [(300, 4, 4), (300, 8, 8), (300, 2, 6), (300, 5, 3), (0, 4, 4)])

@@ -80,6 +80,7 @@ def by_the_processor(monkeypatch, compiled):
 
     monkeypatch.setattr(kernels, "_run", run_there)
     monkeypatch.setattr(kernels, "_LEAST_WORK", 1)
+    monkeypatch.setattr(kernels, "_FEWEST_ROOTS", 1)
     monkeypatch.setattr(kernels, "_LEAST_TO_WHITEN", 1)
     return run
 

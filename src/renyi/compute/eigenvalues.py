@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from renyi.compute.arrays import Array, as_floats, is_tensor, namespace, sum_of_products, sums_of_products
+from renyi.compute.arrays import Array, is_tensor, namespace, sum_of_products, sums_of_products
 from renyi.compute.kernels import largest_roots
 from renyi.compute.linalg import is_large, largest_square
 from renyi.compute.memory import workspace
@@ -26,8 +26,6 @@ _NOTHING = {4: 1e-7, 8: 1e-18}
 _PAIRS_BY_PLANES, _MOST_BY_PLANES = 1024, 16384
 # Where these lie as planes already, from fewer on.
 _FEWEST_BY_PLANES = 128
-# Matrices of a device that its library takes, as long as there is no kernel for so few.
-_SIDE_OF_FEW, _FEW_ON_DEVICE = 8, 2**18
 
 
 def sum_of_squares(block: Any, /) -> Any:
@@ -73,8 +71,6 @@ def largest_root(block: Any, /) -> Any:
         block = block.swapaxes(-1, -2)
     if is_tensor(block):
         roots = largest_roots(block)
-        if roots is None and block.is_cuda and block.ndim == 3 and 2 < block.shape[1] <= _SIDE_OF_FEW:
-            roots = _roots_of_few(block) if len(block) <= _FEW_ON_DEVICE else None
         return _largest_root_of(products_of_rows(block.movedim((-2, -1), (0, 1)))) if roots is None else roots
     if is_large(block.shape[-2:]):
         found = [largest_square(matrix) for matrix in block.reshape(-1, *block.shape[-2:])]
@@ -87,16 +83,6 @@ def largest_root(block: Any, /) -> Any:
         return first if block.shape[-2] == 1 else _root_of_two(first, beside, second)
     block = np.ascontiguousarray(block)
     return np.asarray(np.linalg.eigvalsh(block @ block.swapaxes(-1, -2))[..., -1])
-
-
-def _roots_of_few(block: Any) -> Any:
-    """The same of few matrices on a device, by its library: hundreds of operations on planes take longer."""
-    xp, rows = namespace(block), as_floats(block)
-    gram = rows @ rows.mT
-    is_there = xp.isfinite(gram).all(-1).all(-1)
-    # The library refuses what is not a number.
-    roots = xp.linalg.eigvalsh(xp.where(is_there[:, None, None], gram, 0.0))[:, -1]
-    return xp.where(is_there, roots, np.nan).to(block.dtype)
 
 
 def _parts(matrices: Array) -> list[Array]:

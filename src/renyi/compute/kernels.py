@@ -17,6 +17,9 @@ Tensor: TypeAlias = Any
 
 # Less work does not pay for compiling.
 _LEAST_WORK = 2**18
+# Operations on planes of few matrices are hundreds of launches, 20 to 80 ms of a tile. The library is no way out: it
+# fails for 124,750 matrices of eight rows (cuSOLVER of CUDA 13.0).
+_FEWEST_ROOTS = 2**12
 # Each number of functions is compiled by itself, longer than 100 million numbers take; beyond 32 there is no room.
 _LEAST_TO_WHITEN, _MOST_TO_WHITEN = 2**26, 32
 _THREADS = 128
@@ -289,7 +292,7 @@ extern "C" __global__ void share_cells(
 
 def largest_roots(block: Tensor, /) -> Tensor | None:
     """Largest squared singular value of every matrix (pairs, rows, columns) that has no more rows than columns."""
-    if block.ndim != 3 or not 2 < block.shape[1] <= _SIDES[-1] or len(block) < _LEAST_WORK:
+    if block.ndim != 3 or not 2 < block.shape[1] <= _SIDES[-1] or len(block) < _FEWEST_ROOTS:
         return None
     reach = sum((size - 1) * stride for size, stride in zip(block.shape, block.stride(), strict=True))
     number, side = _NAMES.get(str(block.dtype)), next(side for side in _SIDES if side >= block.shape[1])
