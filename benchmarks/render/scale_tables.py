@@ -145,9 +145,10 @@ def _strengths(found: Any) -> str:
     rows = [[b.replace(" to ", " – "), *row] for b, row in zip(bins, cells, strict=True)]
     by_numpy = [own for size in sizes for kind, own in found[size].items() if "NumPy" in kind]
     said = (
-        "Largest errors of log p, as a share of it from 1 on, beside products in float64 on the card; tables of float32, "
-        f"columns × rows. NumPy is off by {max(part['log p'] for own in by_numpy for part in own.values()):.0e} at most, "
-        "where the coefficient is above 0.999."
+        "Largest errors of log p, as a share of it from 1 on, beside products in float64 on the card; tables of "
+        "float32, columns × rows. NumPy is off by "
+        f"{max(part['log p'] for own in by_numpy for part in own.values()):.0e} at most, where the coefficient is "
+        "above 0.999."
     )
     return f"\n{table(header, rows)}\n{filled(said)}"
 
