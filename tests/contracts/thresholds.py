@@ -414,11 +414,15 @@ THRESHOLDS = (
         "dozen_with_gaps",
     ),
     Threshold(
-        "functions on a device are filled up to fewer",
-        {"renyi.allpairs.device.stack:_EASY_WIDTH": 4},
+        "sums of chunks of rows on a device are added up in float64",
+        {
+            "renyi.allpairs.device.stack:_MOST_ROWS": 16,
+            "renyi.allpairs.device.stack:_FEWEST_ROWS": 8,
+            "renyi.allpairs.device.stack:_ALIGNED": 8,
+            "renyi.allpairs.device.stack:_CHUNKS_TOGETHER": 2,
+        },
         "tensors on cpu",
         "dozen",
-        alone=True,
     ),
     Threshold(
         "values on a device are standardised a few at a time",
