@@ -95,16 +95,20 @@ def _mended(x: ColumnGroup, y: ColumnGroup, sums: Sums) -> list[Block]:
         beside = np.unique(j[np.isin(i, some)])
         again = Sums.of(_exact(x, some), _exact(y, beside))
         blocks.append((some, beside))
-        for own, exact in zip((sums.coefficient, *sums.nested), (again.coefficient, *again.nested), strict=True):
+        parts: list[tuple[Any, Any]] = list(
+            zip((sums.coefficient, *sums.nested), (again.coefficient, *again.nested), strict=True)
+        )
+        for own, exact in parts:
             own[like(some, own)[:, None], like(beside, own)] = exact.to(own.dtype)
     return blocks
 
 
 def _strong(sums: Sums, *, above: bool) -> tuple[Tensor, Tensor]:
     """Columns of pairs, above the diagonal or all, of which some squared canonical correlation may be large."""
-    n = sums.n_rows if sums.common is None else sums.common
-    is_strong = sums.coefficient.new_zeros(sums.coefficient.shape[:2]).bool()
-    for part in (sums.coefficient, *sums.nested):
+    n: Any = sums.n_rows if sums.common is None else sums.common
+    parts: list[Any] = [sums.coefficient, *sums.nested]
+    is_strong = parts[0].new_zeros(parts[0].shape[:2]).bool()
+    for part in parts:
         lengths = namespace(part).linalg.vector_norm(part.movedim((0, 1), (-2, -1)).flatten(0, -3), dim=0)
         may_be = lengths > n * _STRONG**0.5
         if part.ndim == 4:
