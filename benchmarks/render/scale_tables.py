@@ -138,7 +138,8 @@ def _kinds(found: Any) -> str:
 def _strengths(found: Any) -> str:
     """How far log p is off, by the strength of pairs."""
     sizes = list(found)
-    header = ["coefficient", *(f"{name.replace(' x ', ' × ')}{gaps}" for name in sizes for gaps in ("", ", gaps"))]
+    names = [" × ".join(f"{int(part):,}" for part in size.split(" x ")) for size in sizes]
+    header = ["coefficient", *(f"{name}{gaps}" for name in names for gaps in ("", ", gaps"))]
     columns = [found[size][kind] for size in sizes for kind in ("complete", "gaps")]
     bins = list(dict.fromkeys(strength for column in columns for strength in column))
     cells = [[f"{column[b]['log p']:.0e}" if b in column else "" for column in columns] for b in bins]
