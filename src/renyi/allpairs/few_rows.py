@@ -20,21 +20,17 @@ from renyi.allpairs.compare import FoundPairs, by_themselves, pair_of_rows, pair
 from renyi.allpairs.sums import correlation
 from renyi.basis.basis import RESTRICTED_CUT, Basis, most_functions
 from renyi.basis.nested import TIES_OF_LEVELS, have_few_ties
-from renyi.compute.arrays import Array, Index, Mask, by_value, in_parts
+from renyi.compute.arrays import Array, Index, Mask, in_parts
 from renyi.compute.eigenvalues import largest_root
 from renyi.compute.threads import keep_going
-from renyi.inference.many_pairs import bearable_blocks, log_pvalues_by_dimension
+from renyi.inference.many_pairs import log_pvalues_by_dimension, observed_by_dimension
 from renyi.inference.multiscale import (
     CORNER,
     OF_NUMBERS,
     NestedProducts,
-    block_roots,
-    log_evidence,
-    log_harmonic_mean,
     share_of_levels,
-    within_reach,
 )
-from renyi.inference.roy import are_many, log_sf_of_many
+from renyi.inference.roy import are_many
 from renyi.pair.independence import Permutations, Waiting, permuted
 
 Dimensions: TypeAlias = NDArray[np.integer]
@@ -42,8 +38,8 @@ Dimensions: TypeAlias = NDArray[np.integer]
 # Up to here a pair takes less time by its rows than by masked Gram matrices; functions at all rows are kept, if they
 # take no more than so many bytes.
 MOST_ROWS, _MOST_BYTES = 512, 2**28
-# What rounding may leave of products of orthonormal functions.
-_LEAST_ACCURATE = 1e-9
+# What rounding may leave of products of orthonormal functions, and what it leaves of those that are to be made so.
+_LEAST_ACCURATE, _ROUNDING_OF_PRODUCTS = 1e-9, 4e-15
 # Pairs that have their null distributions looked up at once, and numbers of one array while their functions are made,
 # which stays in the cache.
 _PAIRS_AT_ONCE, _NUMBERS_AT_ONCE = 2**11, 2**18
@@ -215,20 +211,16 @@ class FewRows:
         keep_going()
         rows, n = self._common(i, j, lengths), int(lengths[0])
         x, y, cross = self._tested(i, j, rows)
-        leverages = x.leverages(rows.n).T, y.leverages(rows.n).T
+        leverages, dimensions = (x.leverages(rows.n).T, y.leverages(rows.n).T), np.stack((x.dimension, y.dimension), 1)
         ordered = [self._in_order(side, columns, rows) for side, columns in ((x, i), (y, j))]
+        roots = NestedProducts(cross[:, :CORNER, :CORNER], cross[:, :, 0], cross[:, 0]).roots(OF_NUMBERS)
         waiting: dict[int, Waiting] = {}
-        for places, dimensions in by_value(x.dimension * 64 + y.dimension):
-            pairs, (a, b) = np.arange(len(i))[places], divmod(dimensions, 64)
-            family = within_reach(((min(size, a), min(other, b)) for size, other in OF_NUMBERS), n) if a * b else ()
-            if not family:
-                continue
-            for some, blocks in bearable_blocks(family, (leverages[0][:, pairs], leverages[1][:, pairs]), n):
-                own = pairs[some]
-                evidence = log_evidence(block_roots(cross[own, :a, :b], blocks), blocks, n, log_tail=log_sf_of_many)
-                for pair, log_mean in zip(own.tolist(), log_harmonic_mean(evidence).tolist(), strict=True):
-                    of_x, of_y = (Basis(side[pair, :r].T, None, None) for side, r in zip(ordered, (a, b), strict=True))
-                    waiting[pair] = Waiting(of_x, of_y, blocks, -log_mean)
+        for pairs, blocks, observed in observed_by_dimension(roots, OF_NUMBERS, dimensions, n, leverages):
+            for pair, log_mean in zip(pairs.tolist(), observed.tolist(), strict=True):
+                of_x, of_y = (
+                    Basis(side[pair, :r].T, None, None) for side, r in zip(ordered, dimensions[pair], strict=True)
+                )
+                waiting[pair] = Waiting(of_x, of_y, blocks, -log_mean)
         return waiting
 
     def _in_order(self, side: _Side, columns: Index, rows: "_Rows") -> Array:
@@ -376,9 +368,10 @@ def _orthonormal(functions: Array, columns: Index, rows: _Rows) -> tuple[Array, 
     here = rows.of(functions, columns)
     means, gram = rows.moments(here)
     factor, keeps = _cholesky(np.ascontiguousarray(np.moveaxis(gram, 0, -1)))
-    white = _mixed(here, _inverse(factor, keeps), means)
-    rounding = rows.mean(white, white) - np.eye(len(keeps)) * keeps.T[:, np.newaxis]
-    doubtful = np.flatnonzero(np.abs(rounding).max(axis=(1, 2)) > _LEAST_ACCURATE)
+    mixing = _inverse(factor, keeps)
+    white = _mixed(here, mixing, means)
+    magnified = np.einsum("pjk,pjk->p", mixing, mixing) * _ROUNDING_OF_PRODUCTS
+    doubtful = np.flatnonzero(magnified > _LEAST_ACCURATE)
     if len(doubtful):
         some = here[doubtful]
         central = some[:, 1:] - means[doubtful][:, :, np.newaxis] * some[:, :1]
