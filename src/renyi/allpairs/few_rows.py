@@ -44,7 +44,7 @@ _LEAST_ACCURATE, _ROUNDING_OF_PRODUCTS = 1e-9, 4e-15
 # which stays in the cache.
 _PAIRS_AT_ONCE, _NUMBERS_AT_ONCE = 2**11, 2**18
 # Pairs with as many rows that are permuted together: enough to spare calls, few enough to share among cores.
-_PERMUTED_TOGETHER = 64
+_PERMUTED_TOGETHER = 128
 
 
 class _Side(NamedTuple):

@@ -62,7 +62,9 @@ def are_roots_below(planes: Array, levels: Array, /) -> Mask:
     """Whether the largest squared singular values of matrices (a, b, m) are below levels: a seventh of the work."""
     parts = _parts_of_planes(_lying(planes))
     bounded = zip(parts, np.array_split(levels, len(parts)), strict=True)
-    return np.concatenate([_are_below(products_of_rows(part), own) for part, own in bounded])
+    # What is above its level may leave pivots that are next to nothing.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.concatenate([_are_below(products_of_rows(part), own) for part, own in bounded])
 
 
 def _are_below(gram: Array, levels: Array) -> Mask:

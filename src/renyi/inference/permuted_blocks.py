@@ -20,9 +20,9 @@ from renyi.inference.roy import log_sf_of_many
 
 # Orders at once: as many as there were before, up to so many; and bytes of the functions in these orders, which with
 # their products stay in the cache.
-_MOST_ORDERS, _BYTES_AT_ONCE = 2048, 2**22
+_MOST_ORDERS, _BYTES_AT_ONCE = 2048, 2**24
 # Cells of roots, and what single precision leaves of a root, ten times over.
-_CELLS, _ROUNDING = 1024, 2e-5
+_CELLS, _ROUNDING = 512, 2e-5
 # What single precision leaves of sums of evidence, in units of what was observed, and what counts as reaching it.
 _SURELY = 1.002
 _NOTHING = 1e-30
