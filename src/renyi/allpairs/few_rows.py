@@ -68,36 +68,47 @@ class _Side(NamedTuple):
         return _packed(squares.max(axis=2) / n[:, np.newaxis], self.keeps)
 
 
-class _Known(NamedTuple):
-    """What is known of some pairs: by the coefficient, and, from `roots` on, what p-values are made of."""
+class _Found(NamedTuple):
+    """What is found on some pairs: products of the functions of both sides, and what p-values rest on beside these."""
 
     n: Index
     dimensions: Dimensions
-    coefficient: Array
+    cross: Array
     heavier: Array
     first: Array
-    roots: Array
+    corner: Array
+    of_x: Array
+    of_y: Array
     dimensions_of_test: Dimensions
     leverages_x: Array
     leverages_y: Array
     ties: Array
     log_arrangements: Array
 
+
+class _Known(NamedTuple):
+    """What is known of some pairs: coefficients, how much heavier their rows are, and roots of the test."""
+
+    found: _Found
+    coefficient: Array
+    heavier: Array
+    roots: Array
+
     def log_pvalue(self, *, tabulated: bool) -> Array:
         """By the null distribution, NaN where none holds, or where there is no coefficient."""
-        found = np.full(len(self.n), np.nan)
-        is_there = ~np.isnan(self.coefficient) & (self.dimensions_of_test > 0).all(axis=1)
+        pairs, found = self.found, np.full(len(self.coefficient), np.nan)
+        is_there = ~np.isnan(self.coefficient) & (pairs.dimensions_of_test > 0).all(axis=1)
         for has_levels in (False, True):
-            some = np.flatnonzero(((self.ties > TIES_OF_LEVELS).any(axis=1) == has_levels) & is_there)
+            some = np.flatnonzero(((pairs.ties > TIES_OF_LEVELS).any(axis=1) == has_levels) & is_there)
             if len(some):
                 found[some] = log_pvalues_by_dimension(
                     self.roots[some],
                     OF_NUMBERS,
-                    self.dimensions_of_test[some],
-                    n=self.n[some],
-                    leverages=(self.leverages_x[some].T, self.leverages_y[some].T),
-                    few_ties=have_few_ties(*self.ties[some].T),
-                    log_arrangements=self.log_arrangements[some],
+                    pairs.dimensions_of_test[some],
+                    n=pairs.n[some],
+                    leverages=(pairs.leverages_x[some].T, pairs.leverages_y[some].T),
+                    few_ties=have_few_ties(*pairs.ties[some].T),
+                    log_arrangements=pairs.log_arrangements[some],
                     share=share_of_levels(has_levels),
                     tabulated=tabulated,
                 )
@@ -167,12 +178,12 @@ class FewRows:
         return FoundPairs(
             i=i,
             j=j,
-            n=known.n,
-            dimensions=known.dimensions,
+            n=known.found.n,
+            dimensions=known.found.dimensions,
             coefficient=known.coefficient,
             log_pvalue=known.log_pvalue(tabulated=are_many(self._common_rows.size)),
             pearson=None,
-            spearman=trends[a] * trends[b] * known.first,
+            spearman=trends[a] * trends[b] * known.found.first,
             is_permuted=np.zeros(len(i), dtype=bool),
             heavier=known.heavier,
         )
@@ -265,7 +276,16 @@ class FewRows:
             parts.append(self._found(i[some], j[some], n[some]))
             start += at_once
         back = np.argsort(order)
-        return _Known(*(np.concatenate(part)[back] for part in zip(*parts, strict=True)))
+        joined = _Found(*(np.concatenate(part)[back] for part in zip(*parts, strict=True)))
+        # Roots of many matrices at once take half the time.
+        has_freedom = (joined.dimensions.min(axis=1) > 0) & (joined.dimensions.sum(axis=1) < np.maximum(n, 1))
+        coefficient = np.sqrt(np.clip(largest_root(joined.cross), 0.0, 1.0))
+        return _Known(
+            joined,
+            np.where(has_freedom, coefficient, np.nan),
+            np.where(has_freedom, joined.heavier, np.inf),
+            NestedProducts(joined.corner, joined.of_x, joined.of_y).roots(OF_NUMBERS),
+        )
 
     def _common(self, i: Index, j: Index, n: Index) -> "_Rows":
         """The rows that both columns of every pair have."""
@@ -280,17 +300,17 @@ class FewRows:
         cross = _packed(rows.mean(x.white, y.white), x.keeps)
         return x, y, _packed(cross.swapaxes(1, 2), y.keeps).swapaxes(1, 2)
 
-    def _found(self, i: Index, j: Index, n: Index) -> _Known:
+    def _found(self, i: Index, j: Index, n: Index) -> _Found:
         rows = self._common(i, j, n)
         x, y, cross = self._tested(i, j, rows)
-        coefficient, dimensions, heavier = self._coefficients(i, j, rows)
-        return _Known(
+        of_coefficient, dimensions, heavier = self._products(i, j, rows)
+        return _Found(
             n,
             dimensions,
-            coefficient,
+            of_coefficient,
             heavier,
             self._first(i, j, rows),
-            NestedProducts(cross[:, :CORNER, :CORNER], cross[:, :, 0], cross[:, 0]).roots(OF_NUMBERS),
+            *(cross[:, :CORNER, :CORNER], cross[:, :, 0], cross[:, 0]),
             np.stack((x.dimension, y.dimension), axis=1),
             x.leverages(rows.n),
             y.leverages(rows.n),
@@ -315,8 +335,8 @@ class FewRows:
         moments = (rows.mean(*sides) for sides in ((x, y), (x, x), (y, y)))
         return correlation(*(m[:, 1, 1] - m[:, 0, 1] * m[:, 1, 0] for m in moments), least=RESTRICTED_CUT**2)
 
-    def _coefficients(self, i: Index, j: Index, rows: "_Rows") -> tuple[Array, Dimensions, Array]:
-        """Coefficients, dimensions of both sides, and how much more the heaviest rows weigh than among all."""
+    def _products(self, i: Index, j: Index, rows: "_Rows") -> tuple[Array, Dimensions, Array]:
+        """Products as the coefficient has them, dimensions, and how much more the heaviest rows weigh than of all."""
         white, dimensions, weights = [], [], []
         for columns in (i, j):
             functions = rows.of(self._coefficient, columns)
@@ -328,10 +348,7 @@ class FewRows:
             white.append(_mixed(functions, (directions * scale[:, np.newaxis]).swapaxes(1, 2), means))
             dimensions.append(np.count_nonzero(is_kept, axis=1))
             weights.append(np.einsum("pkr,pkr->pr", white[-1], white[-1]).max(axis=1) / self._heaviest[columns])
-        found = np.sqrt(np.clip(largest_root(rows.mean(*white)), 0.0, 1.0))
-        has_freedom = (np.minimum(*dimensions) > 0) & (dimensions[0] + dimensions[1] < rows.n)
-        heavier = np.where(has_freedom, weights[0] * weights[1], np.inf)
-        return np.where(has_freedom, found, np.nan), np.stack(dimensions, axis=1), heavier
+        return rows.mean(*white), np.stack(dimensions, axis=1), weights[0] * weights[1]
 
 
 class _Rows(NamedTuple):
