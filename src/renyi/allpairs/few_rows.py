@@ -42,7 +42,7 @@ MOST_ROWS, _MOST_BYTES = 512, 2**28
 _LEAST_ACCURATE, _ROUNDING_OF_PRODUCTS = 1e-9, 4e-15
 # Pairs that have their null distributions looked up at once, and numbers of one array while their functions are made,
 # which stays in the cache.
-_PAIRS_AT_ONCE, _NUMBERS_AT_ONCE = 2**11, 2**18
+_PAIRS_AT_ONCE, _NUMBERS_AT_ONCE = 2**12, 2**19
 # Pairs with as many rows that are permuted together: enough to spare calls, few enough to share among cores.
 _PERMUTED_TOGETHER = 128
 
@@ -130,6 +130,7 @@ class FewRows:
         n_rows = x[0].n_rows
         self._observed = np.array([np.ones(n_rows, dtype=bool) if one is None else ~one for one in gaps])
         self._nested = self._at_rows([variable.scales.basis for variable in self._variables])
+        self._leading = np.ascontiguousarray(self._nested[:, :, :2])
         self._coefficient = self._at_rows([variable.prepared.basis for variable in self._variables])
         self._codes = self._cells([variable.scales.basis for variable in self._variables])
         self._heaviest = np.array([variable.heaviest for variable in self._variables])
@@ -331,7 +332,7 @@ class FewRows:
 
     def _first(self, i: Index, j: Index, rows: "_Rows") -> Array:
         """Correlations of the first functions, whether or not the others are all there."""
-        x, y = (rows.of(self._nested[:, :, :2], columns) for columns in (i, j))
+        x, y = (rows.of(self._leading, columns) for columns in (i, j))
         moments = (rows.mean(*sides) for sides in ((x, y), (x, x), (y, y)))
         return correlation(*(m[:, 1, 1] - m[:, 0, 1] * m[:, 1, 0] for m in moments), least=RESTRICTED_CUT**2)
 
@@ -359,11 +360,15 @@ class _Rows(NamedTuple):
 
     def of(self, functions: Array, columns: Index) -> Array:
         """A constant and functions (pairs, functions, rows) of one column for each pair."""
-        return functions[columns[:, np.newaxis], self.places].swapaxes(1, 2)
+        places = self.places + columns[:, np.newaxis] * functions.shape[1]
+        # Whole rows of one long table are gathered in half the time; "clip" spares a second look at the places.
+        return np.take(functions.reshape(-1, functions.shape[2]), places, axis=0, mode="clip").swapaxes(1, 2)
 
     def mean(self, x: Array, y: Array) -> Array:
         """Mean products of functions (pairs, functions of x, functions of y)."""
-        return x @ y.swapaxes(1, 2) / self.n[:, np.newaxis, np.newaxis]
+        products = x @ y.swapaxes(1, 2)
+        products /= self.n[:, np.newaxis, np.newaxis]
+        return np.asarray(products)
 
     def moments(self, functions: Array) -> tuple[Array, Array]:
         """Means and covariances of the functions that follow a constant."""

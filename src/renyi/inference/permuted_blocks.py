@@ -20,7 +20,7 @@ from renyi.inference.roy import log_sf_of_many
 
 # Orders at once: as many as there were before, up to so many; and bytes of the functions in these orders, which with
 # their products stay in the cache.
-_MOST_ORDERS, _BYTES_AT_ONCE = 2048, 2**24
+_MOST_ORDERS, _BYTES_AT_ONCE = 4096, 2**25
 # Cells of roots, and what single precision leaves of a root, ten times over.
 _CELLS, _ROUNDING = 512, 2e-5
 # What single precision leaves of sums of evidence, in units of what was observed, and what counts as reaching it.
@@ -166,8 +166,9 @@ class _Slow(NamedTuple):
 
     def _open(self, low: Array, high: Array) -> tuple[Index, Index, Array]:
         """Which pairs in which orders may reach what was observed or not, and their entries."""
-        place, order = np.nonzero((low[self.pairs] < _SURELY) & (high[self.pairs] >= 1.0 / _SURELY))
-        return place, order, np.take(self.planes, place * low.shape[1] + order, axis=2)
+        which, n_orders = _plainly(self.pairs), low.shape[1]
+        open_ones = np.flatnonzero((low[which] < _SURELY) & (high[which] >= 1.0 / _SURELY))
+        return open_ones // n_orders, open_ones % n_orders, np.take(self.planes, open_ones, axis=2)
 
 
 class _Together:
@@ -201,7 +202,7 @@ class _Together:
             low, high = self._evidence(some[part], orders, inverse)
             reached[part] = low >= _SURELY
             is_open[part] = ~reached[part] & (high >= 1.0 / _SURELY)
-        pair, order = np.nonzero(is_open)
+        pair, order = np.divmod(np.flatnonzero(is_open), orders.shape[1])
         for start in range(0, len(pair), _IN_FULL):
             own, which = pair[start : start + _IN_FULL], order[start : start + _IN_FULL]
             reached[own, which] = self._reached_in_full(some[own], orders.T[which])
