@@ -362,7 +362,8 @@ class _Rows(NamedTuple):
         """A constant and functions (pairs, functions, rows) of one column for each pair."""
         places = self.places + columns[:, np.newaxis] * functions.shape[1]
         # Whole rows of one long table are gathered in half the time; "clip" spares a second look at the places.
-        return np.take(functions.reshape(-1, functions.shape[2]), places, axis=0, mode="clip").swapaxes(1, 2)
+        here = np.take(functions.reshape(-1, functions.shape[2]), places, axis=0, mode="clip")
+        return np.asarray(here.swapaxes(1, 2))
 
     def mean(self, x: Array, y: Array) -> Array:
         """Mean products of functions (pairs, functions of x, functions of y)."""
@@ -379,7 +380,7 @@ class _Rows(NamedTuple):
 
 def _mixed(functions: Array, mixing: Array, means: Array) -> Array:
     """Functions less their means, mixed (pairs, mixtures, functions); they follow a constant."""
-    return np.concatenate((-(mixing @ means[:, :, np.newaxis]), mixing), axis=2) @ functions
+    return np.asarray(np.concatenate((-(mixing @ means[:, :, np.newaxis]), mixing), axis=2) @ functions)
 
 
 def _orthonormal(functions: Array, columns: Index, rows: _Rows) -> tuple[Array, Mask]:
@@ -398,7 +399,8 @@ def _orthonormal(functions: Array, columns: Index, rows: _Rows) -> tuple[Array, 
         some = here[doubtful]
         central = some[:, 1:] - means[doubtful][:, :, np.newaxis] * some[:, :1]
         of_rows = central.swapaxes(1, 2) / np.sqrt(rows.n[doubtful])[:, np.newaxis, np.newaxis]
-        factor, keeps[:, doubtful] = _gram_schmidt(np.moveaxis(np.linalg.qr(of_rows, mode="r"), 0, -1))
+        triangular = np.asarray(np.linalg.qr(of_rows, mode="r"))
+        factor, keeps[:, doubtful] = _gram_schmidt(np.moveaxis(triangular, 0, -1))
         white[doubtful] = _inverse(factor, keeps[:, doubtful]) @ central
     return white, keeps.T
 

@@ -121,8 +121,8 @@ def log_pvalues_by_dimension(
     of_x, of_y = (_on_few_rows(side, n) for side in leverages)
     log_p, is_trusted = np.full(roots.shape, np.nan), np.zeros(roots.shape, dtype=bool)
     may_be = few_ties | (n >= FEW_ROWS)
-    for pairs, which, block in _distinct(keys):
-        pairs, which = pairs[may_be[pairs]], which[may_be[pairs]]
+    for all_pairs, of_blocks, block in _distinct(keys):
+        pairs, which = (places[may_be[all_pairs]] for places in (all_pairs, of_blocks))
         if len(pairs) == 0:
             continue
         products = of_x[block[0] - 1, pairs] * of_y[block[1] - 1, pairs]

@@ -8,15 +8,19 @@ full.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from renyi.compute.arrays import Array, Index, Mask
 from renyi.compute.eigenvalues import are_roots_below, bounds_of_planes, roots_of_planes
 from renyi.inference.multiscale import LARGEST_ROOT, Block, block_roots, log_weights
 from renyi.inference.permutation import ROUNDING_OF_LOGARITHMS, Entropy, Permuted, Tally, random_orders, reaches
 from renyi.inference.roy import log_sf_of_many
+
+# In single precision.
+Roughly: TypeAlias = NDArray[Any]
 
 # Orders at once: as many as there were before, up to so many; and bytes of the functions in these orders, which with
 # their products stay in the cache.
@@ -73,16 +77,16 @@ def _growing(batches: Iterator[Index]) -> Iterator[Index]:
 class _Products(NamedTuple):
     """Products of permuted functions: of leading ones (pairs, of y, of x, orders), and of all with the first."""
 
-    corner: Array
-    of_x: Array
-    of_y: Array
+    corner: Roughly
+    of_x: Roughly
+    of_y: Roughly
 
-    def planes(self, which: Index | slice, a: int, b: int) -> Array:
+    def planes(self, which: Index | slice, a: int, b: int) -> Roughly:
         """Entries (b, a, pairs · orders) of the leading functions of some of the pairs."""
         entries = np.moveaxis(self.corner[which, :b, :a], 0, 2)
         return entries.reshape(b, a, -1)
 
-    def roots(self, which: Index | slice, a: int, b: int) -> Array:
+    def roots(self, which: Index | slice, a: int, b: int) -> Roughly:
         """Largest roots (pairs, orders) of a block that is one or two functions wide."""
         if min(a, b) > 1:
             return roots_of_planes(self.planes(which, a, b)).reshape(-1, self.corner.shape[-1])
@@ -101,8 +105,8 @@ class _Cells(NamedTuple):
     log_weights: Array
     has: Mask
     highest: Array
-    low: Array
-    high: Array
+    low: Roughly
+    high: Roughly
 
     @classmethod
     def of(cls, block: Block, n_rows: int, log_weights: Array) -> "_Cells":
@@ -117,13 +121,13 @@ class _Cells(NamedTuple):
         return cls(log_weights, ~np.isnan(log_weights), -log_p[1], low, high)
 
     @staticmethod
-    def at(roots: Array, pairs: Index) -> Index:
+    def at(roots: Roughly, pairs: Index) -> Index:
         """The cells of roots (pairs, …) of some pairs."""
         cells = ((1.0 - np.sqrt(np.maximum(1.0 - roots, 0.0))) * _CELLS).astype(np.intp)
         cells += pairs.reshape(-1, *(1,) * (roots.ndim - 1)) * (_CELLS + 1)
         return cells
 
-    def least_roots(self, evidence: Array, pairs: Index) -> Array:
+    def least_roots(self, evidence: Roughly, pairs: Index) -> Roughly:
         """Roots of some pairs below which they have less evidence than this."""
         wanted = np.log(np.maximum(evidence, _NOTHING)) - self.log_weights[pairs]
         edges = np.searchsorted(self.highest, wanted).astype(np.float32) / _CELLS
@@ -134,19 +138,19 @@ class _Slow(NamedTuple):
     """A block of some pairs whose roots take long: entries of its products, and what evidence they have at most."""
 
     cells: _Cells
-    planes: Array
+    planes: Roughly
     pairs: Index
     names: Index
-    most: Array
+    most: Roughly
 
     @classmethod
-    def of(cls, cells: _Cells, planes: Array, pairs: Index, some: Index, shape: tuple[int, ...]) -> "_Slow":
+    def of(cls, cells: _Cells, planes: Roughly, pairs: Index, some: Index, shape: tuple[int, ...]) -> "_Slow":
         """Of pairs by their places among some, by bounds."""
         names = some[pairs]
         bounds = bounds_of_planes(planes).reshape(len(pairs), shape[1])
         return cls(cells, planes, pairs, names, np.take(cells.high, cells.at(bounds, names)))
 
-    def hold_against(self, low: Array, high: Array, shares: Array) -> None:
+    def hold_against(self, low: Roughly, high: Roughly, shares: Roughly) -> None:
         """Whether roots fall short of the share of evidence with which all such blocks together would be too little."""
         place, order, planes = self._open(low, high)
         if len(place):
@@ -156,7 +160,7 @@ class _Slow(NamedTuple):
             self.most[place, order] = np.where(is_less, share, before)
             high[pair, order] += self.most[place, order] - before
 
-    def look_at(self, low: Array, high: Array, _: Array) -> None:
+    def look_at(self, low: Roughly, high: Roughly) -> None:
         """The roots themselves, where nothing else says enough."""
         place, order, planes = self._open(low, high)
         if len(place):
@@ -164,7 +168,7 @@ class _Slow(NamedTuple):
             low[pair, order] += self.cells.low[at]
             high[pair, order] += self.cells.high[at] - self.most[place, order]
 
-    def _open(self, low: Array, high: Array) -> tuple[Index, Index, Array]:
+    def _open(self, low: Roughly, high: Roughly) -> tuple[Index, Index, Roughly]:
         """Which pairs in which orders may reach what was observed or not, and their entries."""
         which, n_orders = _plainly(self.pairs), low.shape[1]
         open_ones = np.flatnonzero((low[which] < _SURELY) & (high[which] >= 1.0 / _SURELY))
@@ -184,7 +188,7 @@ class _Together:
         sizes = [max(pair) for pair in zip(self._corner, self._edges, strict=True)]
         self._x = _padded([pair.x for pair in pairs], sizes[0]) / self.n_rows
         self._y = _padded([pair.y for pair in pairs], sizes[1])
-        self._roughly = self._x.astype(np.float32), self._y.astype(np.float32)
+        self._roughly: tuple[Roughly, Roughly] = self._x.astype(np.float32), self._y.astype(np.float32)
         weights = [dict(zip(p.blocks, log_weights(p.blocks) - p.statistic, strict=True)) for p in pairs]
         # The narrow blocks first, whose roots take less time.
         distinct = sorted(set(blocks), key=lambda block: (min(block), block))
@@ -208,9 +212,11 @@ class _Together:
             reached[own, which] = self._reached_in_full(some[own], orders.T[which])
         return np.asarray(reached)
 
-    def _evidence(self, some: Index, orders: Index, inverse: Index) -> tuple[Array, Array]:
+    def _evidence(self, some: Index, orders: Index, inverse: Index) -> tuple[Roughly, Roughly]:
         """What evidence some pairs have in these orders at least, and at most where that may be enough."""
         products = self._products(some, orders, inverse)
+        low: Roughly
+        high: Roughly
         low, high = np.zeros((2, len(some), orders.shape[1]), dtype=np.float32)
         own = {block: np.flatnonzero(cells.has[some]) for block, cells in self._cells.items()}
         for block, which in own.items():
@@ -227,11 +233,12 @@ class _Together:
         if slow:
             n_slow = np.sum([cells.has[some] for block, cells in self._cells.items() if min(block) > 2], axis=0)
             shares = (1.0 / _SURELY - high) / np.maximum(n_slow, 1)[:, np.newaxis].astype(np.float32)
-            for block in slow:
-                high[block.pairs] += block.most
-            for look in (_Slow.hold_against, _Slow.look_at):
-                for block in slow:
-                    look(block, low, high, shares)
+            for of_block in slow:
+                high[of_block.pairs] += of_block.most
+            for of_block in slow:
+                of_block.hold_against(low, high, shares)
+            for of_block in slow:
+                of_block.look_at(low, high)
         return low, high
 
     def _reached_in_full(self, pairs: Index, orders: Index) -> Mask:

@@ -22,6 +22,7 @@ from renyi.compute.arrays import (
     namespace,
 )
 from renyi.compute.roots import root_between
+from renyi.compute.splines import spline
 from renyi.errors import InputError
 from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_beta, log_tail
 
@@ -160,7 +161,7 @@ def _nodes_at(n: Counts) -> Counts:
 def _node(place: int) -> int:
     if place < _FEW_ROWS:
         return place
-    return round(_NODE_START + (_FEW_ROWS - _NODE_START) * np.exp(_NODE_STEP * (place - _FEW_ROWS)))
+    return int(np.rint(_NODE_START + (_FEW_ROWS - _NODE_START) * np.exp(_NODE_STEP * (place - _FEW_ROWS))))
 
 
 def _at_many_lengths(roots: Array, a: int, b: int, n: Counts) -> Array:
@@ -312,7 +313,7 @@ class _Interpolated:
             smooth = without_power(shares * end)
         self._end, self._smooth = end, smooth
         self.steps_per_unit = (_KNOTS - 1) / end
-        self.coefficients = _spline(smooth, self.steps_per_unit)
+        self.coefficients = spline(smooth, self.steps_per_unit)
         self._coefficients = Lookup(self.coefficients)
 
     def __call__(self, roots: Array, /) -> Array:
@@ -342,38 +343,6 @@ class _Interpolated:
         xp = namespace(odds)
         found: Array = xp.arcsinh(xp.sqrt(self._n * odds))
         return found
-
-
-def _spline(values: Array, steps_per_unit: float) -> Array:
-    """Coefficients (steps, 4) of the cubic spline through values at equal steps, the highest power first.
-
-    The third derivative is continuous at the second knot from either end; SciPy takes six times as long for the same.
-    """
-    rise = np.diff(values)
-    right = np.empty_like(values)
-    right[1:-1] = 3.0 * (rise[:-1] + rise[1:])
-    right[0], right[-1] = (5.0 * rise[0] + rise[1]) / 2.0, (5.0 * rise[-1] + rise[-2]) / 2.0
-    slopes = _slopes(right)
-    bend = slopes[:-1] + slopes[1:] - 2.0 * rise
-    powers = bend, rise - slopes[:-1] - bend, slopes[:-1], values[:-1]
-    return np.stack([power * steps_per_unit**k for power, k in zip(powers, (3, 2, 1, 0), strict=True)], axis=1)
-
-
-def _slopes(right: Array) -> Array:
-    """Slopes at the knots, in steps, of which those of neighbours are known together."""
-    from scipy.linalg.lapack import dgttrs  # here, since it takes long to import and tables alone need it
-
-    return np.asarray(dgttrs(*_factors(len(right)), right)[0])
-
-
-@cache
-def _factors(n_knots: int) -> tuple[Array, ...]:
-    """Factors of the tridiagonal matrix of all splines through so many knots."""
-    from scipy.linalg.lapack import dgttrf
-
-    diagonal, beside, above = np.full(n_knots, 4.0), np.ones(n_knots - 1), np.ones(n_knots - 1)
-    diagonal[[0, -1]], above[0], beside[-1] = 1.0, 2.0, 2.0
-    return tuple(dgttrf(beside, diagonal, above)[:5])
 
 
 @cache
