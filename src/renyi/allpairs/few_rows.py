@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from renyi.allpairs import common_rows
 from renyi.allpairs.column_group import ColumnGroup, Variable
 from renyi.allpairs.compare import FoundPairs, by_themselves, pair_of_rows, pairs_of
 from renyi.allpairs.sums import correlation
@@ -38,8 +39,6 @@ Dimensions: TypeAlias = NDArray[np.integer]
 # Up to here a pair takes less time by its rows than by masked Gram matrices; functions at all rows are kept, if they
 # take no more than so many bytes.
 MOST_ROWS, _MOST_BYTES = 512, 2**28
-# What rounding may leave of products of orthonormal functions, and what it leaves of those that are to be made so.
-_LEAST_ACCURATE, _ROUNDING_OF_PRODUCTS = 1e-9, 4e-15
 # Pairs that have their null distributions looked up at once, and numbers of one array while their functions are made,
 # which stays in the cache.
 _PAIRS_AT_ONCE, _NUMBERS_AT_ONCE = 2**12, 2**19
@@ -393,8 +392,7 @@ def _orthonormal(functions: Array, columns: Index, rows: _Rows) -> tuple[Array, 
     factor, keeps = _cholesky(np.ascontiguousarray(np.moveaxis(gram, 0, -1)))
     mixing = _inverse(factor, keeps)
     white = _mixed(here, mixing, means)
-    magnified = np.einsum("pjk,pjk->p", mixing, mixing) * _ROUNDING_OF_PRODUCTS
-    doubtful = np.flatnonzero(magnified > _LEAST_ACCURATE)
+    doubtful = np.flatnonzero(np.einsum("pjk,pjk->p", mixing, mixing) > common_rows.MOST_MAGNIFIED[np.float64])
     if len(doubtful):
         some = here[doubtful]
         central = some[:, 1:] - means[doubtful][:, :, np.newaxis] * some[:, :1]

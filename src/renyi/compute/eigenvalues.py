@@ -59,7 +59,7 @@ def roots_of_planes(planes: Array, /) -> Array:
 
 
 def are_roots_below(planes: Array, levels: Array, /) -> Mask:
-    """Whether the largest squared singular values of matrices (a, b, m) are below levels: a seventh of the work."""
+    """Whether the largest squared singular values of matrices (a, b, m) are below levels: a quarter of the work."""
     parts = _parts_of_planes(_lying(planes))
     bounded = zip(parts, np.array_split(levels, len(parts)), strict=True)
     # What is above its level may leave pivots that are next to nothing.
