@@ -201,7 +201,7 @@ class NestedProducts:
 
         # The widest first, which take longest.
         widest = sorted(blocks, key=min, reverse=True)
-        roots = dict(zip(widest, share(of_block, widest), strict=True))
+        roots = dict(zip(widest, share(of_block, widest, are_short_calls=True), strict=True))
         if not roots:  # too few rows for any block
             nothing: Array = like(np.empty((*self.of_x.shape[:-1], 0)), self.of_x)
             return nothing
