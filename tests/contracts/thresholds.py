@@ -123,6 +123,13 @@ THRESHOLDS = (
         alone=True,
     ),
     # Products.
+    Threshold(
+        "columns with gaps are answered some at once",
+        {"renyi.allpairs.compare:_COLUMNS_WITH_GAPS": 2, "renyi.allpairs.compare:_ROWS_TO_CUT": 2},
+        "pandas",
+        "gaps",
+        within=_GAPS_IN_TILES,
+    ),
     Threshold("tiles of few columns", {"renyi.allpairs.tiles:_MOST_COLUMNS": 5}, "pandas", "dozen"),
     Threshold("tiles of few products", {"renyi.allpairs.tiles:_TILE_PRODUCTS": 2**10}, "pandas", "dozen_with_gaps"),
     Threshold(
@@ -170,7 +177,11 @@ THRESHOLDS = (
     ),
     Threshold(
         "eigenvalues are found on planes",
-        {"renyi.compute.eigenvalues:_PAIRS_BY_PLANES": 2, "renyi.compute.eigenvalues:_MOST_BY_PLANES": 5},
+        {
+            "renyi.compute.eigenvalues:_PAIRS_BY_PLANES": 2,
+            "renyi.compute.eigenvalues:_MOST_BY_PLANES": 5,
+            "renyi.compute.eigenvalues:_ROOTS_AT_ONCE": 12,
+        },
         "pandas",
         "dozen",
     ),

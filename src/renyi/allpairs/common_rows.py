@@ -276,7 +276,9 @@ class MaskedSide(Side):
         (of_x, which_x), (of_y, which_y) = (
             distinct_masks([variable.column.missing for variable in side.variables], x.n_rows) for side in (x, y)
         )
-        common = of_x.T.astype(np.float64) @ of_y
+        # Counts up to 2²⁴ are exact in float32.
+        kind = np.float32 if x.n_rows <= 2**24 else np.float64
+        common = (of_x.T.astype(kind) @ of_y).astype(np.float64)
         return (
             cls(x, i, which_y[j], common[which_x], of_y, means=_kept_means(x, y, which_y)),
             cls(y, j, which_x[i], common.T[which_y], of_x, means=_kept_means(y, x, which_x)),

@@ -23,7 +23,7 @@ Tensor: TypeAlias = Any
 class RowsOnDevice:
     """Rows on a device."""
 
-    can_wait = False
+    can_wait = can_be_cut = False
 
     def __init__(self) -> None:
         self._last: tuple[ColumnGroup, ColumnGroup, Sums] | None = None
