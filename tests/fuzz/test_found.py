@@ -147,7 +147,15 @@ def test_masked_in_lists_is_missing(holder):
 
 
 @pytest.mark.parametrize(
-    "pvalues", [None, "0.1", np.array(["0.1"], dtype=object), {"a": 0.1}, [decimal.Decimal("sNaN"), "a"]]
+    "pvalues",
+    [
+        None,
+        "0.1",
+        np.array(["0.1"], dtype=object),
+        {"a": 0.1},
+        [decimal.Decimal("sNaN"), "a"],
+        pd.Series([], dtype=pd.CategoricalDtype(np.array([], dtype=complex))),
+    ],
 )
 def test_no_p_values(pvalues):
     with pytest.raises(renyi.InputError, match="no array of numbers"):
@@ -309,3 +317,23 @@ def test_lazy_targets_of_estimators_and_long_floats_held_fixed_give_no_warning()
 def test_a_setting_that_compares_with_nothing_is_refused_before_groups():
     with pytest.raises(renyi.InputError, match="missing="):
         renyi.matrix(TABLE | {"g": LABELS}, missing=pl.Series([1, 2]), groups="g")
+
+
+def test_sparse_cells_of_pandas_are_read_as_plain_ones():
+    stamps = list(pd.date_range("2020-02-27", periods=N, tz="UTC"))
+    for gap, cells in ((np.nan, stamps), (0.0, X.tolist()), (np.nan, X.tolist())):
+        plain = pd.Series([gap, *cells[1:4], gap, *cells[5:]], dtype=object if cells is stamps else float)
+        sparse = pd.Series(pd.arrays.SparseArray(plain, dtype=pd.SparseDtype(plain.dtype, gap)))
+        table = pd.DataFrame({"a": sparse, "b": Y, "c": sparse})
+        found = renyi.matrix(table)
+        assert found.to_frame().equals(renyi.matrix(pd.DataFrame({"a": plain, "b": Y, "c": plain})).to_frame())
+        if cells is not stamps:
+            assert renyi.rdc(sparse, Y, missing="pairwise") == renyi.rdc(plain, Y, missing="pairwise")
+
+
+def test_a_duration_is_no_level():
+    result = renyi.independence_test(X, Y)
+    with pytest.raises(renyi.InputError, match="confidence_level must be a number between 0 and 1"):
+        result.confidence_interval(np.timedelta64(1, "s"))
+    with pytest.raises(renyi.InputError, match="alpha must be"):
+        RDCSelector(alpha=np.timedelta64(1, "s")).fit(np.column_stack((X, Y)), Z)

@@ -29,8 +29,19 @@ def as_series(data: Any, /) -> Any:
                 data = data.set_column(place, data.schema.field(place).name, plain)
         return data
     if pandas is not None and isinstance(data, (pandas.api.extensions.ExtensionArray, pandas.Index)):
-        return pandas.Series(data)
+        data = pandas.Series(data)
+    if pandas is not None and isinstance(data, (pandas.Series, pandas.DataFrame)):
+        return _dense(pandas, data)
     return data
+
+
+def _dense(pandas: Any, data: Any) -> Any:
+    """Columns of pandas with sparse cells as plain ones: pandas takes rows out of sparse objects with a warning."""
+    if isinstance(data, pandas.Series):
+        return data.sparse.to_dense() if isinstance(data.dtype, pandas.SparseDtype) else data
+    if not any(isinstance(dtype, pandas.SparseDtype) for dtype in data.dtypes):
+        return data
+    return pandas.concat([_dense(pandas, data.iloc[:, place]) for place in range(data.shape[1])], axis=1)
 
 
 def _plain(column: Any) -> Any:
