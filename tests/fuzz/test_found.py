@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import warnings
 from collections import deque
 
 import numpy as np
@@ -188,12 +189,19 @@ def test_vectors_and_masked_cells_in_frames_of_features():
     frame = pd.DataFrame({"a": X, "b": [np.ma.masked, *Y[1:]]}, dtype=object)
     with pytest.raises(ValueError, match="NaN"):  # in scikit-learn's words
         RandomCopulaFeatures().fit(frame)
-    with pytest.raises(renyi.InputError, match="cannot be told apart"):
-        renyi.categorical([np.timedelta64(1), np.timedelta64(2)])
+    spans = [np.timedelta64(1), np.timedelta64(2)]
+    try:
+        hash(spans[0])
+    except ValueError:  # of newer NumPy, where a duration without a unit is no label
+        with pytest.raises(renyi.InputError, match="cannot be told apart"):
+            renyi.categorical(spans)
+    else:
+        assert len(renyi.categorical(spans).levels) == 2
 
 
 def test_complex_numbers_in_frames_are_refused_without_a_warning():
-    for frame in (pd.DataFrame({"a": X * 1j, "b": Y}), pd.DataFrame({"a": X * 1j, "b": LABELS}).convert_dtypes()):
+    for other in (Y, pd.array(LABELS, dtype="string")):
+        frame = pd.DataFrame({"a": X * 1j, "b": other})
         with pytest.raises(renyi.InputError, match="complex numbers"):
             RandomCopulaFeatures().fit(frame)
         assert "complex" in ChangeDetector().fit(frame.assign(c=Z)).check(frame.assign(c=X)).skipped["a"]
@@ -323,7 +331,9 @@ def test_sparse_cells_of_pandas_are_read_as_plain_ones():
     stamps = list(pd.date_range("2020-02-27", periods=N, tz="UTC"))
     for gap, cells in ((np.nan, stamps), (0.0, X.tolist()), (np.nan, X.tolist())):
         plain = pd.Series([gap, *cells[1:4], gap, *cells[5:]], dtype=object if cells is stamps else float)
-        sparse = pd.Series(pd.arrays.SparseArray(plain, dtype=pd.SparseDtype(plain.dtype, gap)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of pandas 2.2
+            sparse = pd.Series(pd.arrays.SparseArray(plain, dtype=pd.SparseDtype(plain.dtype, gap)))
         table = pd.DataFrame({"a": sparse, "b": Y, "c": sparse})
         found = renyi.matrix(table)
         assert found.to_frame().equals(renyi.matrix(pd.DataFrame({"a": plain, "b": Y, "c": plain})).to_frame())

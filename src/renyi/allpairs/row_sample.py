@@ -46,6 +46,7 @@ def drawn_rows(parts: Sequence[Any], n_rows: int, n_all: int, size: int, /) -> t
         return np.empty(0, dtype=np.intp), np.empty(0)
     digest = hashlib.blake2b(repr([_cells(part) for part in parts]).encode("utf-8", "backslashreplace"))
     seed = int.from_bytes(digest.digest()[:8], "little")
+    size = min(size, n_all)  # which may be any whole number, also one that floats cannot hold
     priorities = np.random.default_rng([_SEED, seed]).random(n_rows)
     which = np.flatnonzero(priorities * n_all < size + _DEVIATIONS * np.sqrt(size) + _DEVIATIONS**2)
     return which, priorities[which]
