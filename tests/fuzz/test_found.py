@@ -347,3 +347,35 @@ def test_a_duration_is_no_level():
         result.confidence_interval(np.timedelta64(1, "s"))
     with pytest.raises(renyi.InputError, match="alpha must be"):
         RDCSelector(alpha=np.timedelta64(1, "s")).fit(np.column_stack((X, Y)), Z)
+
+
+@pytest.mark.parametrize("dtype", [pl.Date, pl.Datetime("us"), pl.Datetime("ms", "UTC"), pl.Duration("ms")])
+def test_dates_that_python_does_not_have(dtype, capfd):
+    """Polars panics where it would make them, and prints a trace."""
+    far = 2**31 - 1 if dtype == pl.Date else 2**63 - 1
+    cells = pl.Series([far, -far, *range(2, N)], dtype=pl.Int32 if dtype == pl.Date else pl.Int64).cast(dtype)
+    frame = pl.DataFrame({"a": X, "b": cells})
+    for call in (lambda: renyi.categorical(cells), lambda: renyi.matrix(frame, groups="b")):
+        with pytest.raises(renyi.InputError, match="Python does not have such dates or durations"):
+            call()
+    assert renyi.matrix(iter([frame[:30], frame[30:]])).values == pytest.approx(renyi.matrix(frame).values, abs=2e-3)
+    with pytest.raises(renyi.InputError, match="stamps are irregular"):
+        renyi.matrix(frame.with_columns(c=Z), time="b")
+    assert passed(frame).result().n_rows == N
+    assert "panicked" not in capfd.readouterr().err
+
+
+def test_steps_of_whole_stamps_do_not_overflow():
+    for stamps in (np.arange(-N, N, 2, dtype=np.int8), (np.arange(N) - N // 2) * 2**57):
+        assert renyi.matrix(TABLE, time=stamps).n_rows == N
+    halves = np.r_[np.arange(N // 2) - 128, np.arange(N // 2) + 90].astype(np.int8)
+    with pytest.raises(renyi.InputError, match="are 189 apart, and most are 1: fill"):
+        renyi.matrix(TABLE, time=halves)
+
+
+def test_a_sample_is_of_any_size_and_weights_are_numbers():
+    found = passed(TABLE, sample=2**64).result()
+    assert (found.values == passed(TABLE).result().values).all()
+    for weights in ([decimal.Decimal("sNaN")] * N, ["a"] * N):
+        with pytest.raises(ValueError, match=r"read|convert|NaN"):
+            RandomCopulaFeatures().fit(np.column_stack((X, Y)), sample_weight=weights)

@@ -58,7 +58,9 @@ def _cells(part: Any) -> list[Any]:
     step = 1 + len(cells) // _TELLING
     if isinstance(cells, np.ndarray):
         return cells[::step].tolist()  # type: ignore[no-any-return]
-    return cells.gather_every(step).to_list()  # type: ignore[no-any-return]
+    some = cells.gather_every(step)
+    # Dates of years that Python does not have are numbers in lists of NumPy.
+    return some.to_numpy().tolist() if some.dtype.is_temporal() else some.to_list()  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 """Columns and frames of other libraries, as narwhals shows them: their cells and categories as arrays."""
 
+import datetime
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,9 @@ from renyi.compute.arrays import Mask
 from renyi.data.exact import exact_array, is_wide
 from renyi.data.labels import Encoded, encode, encode_series
 from renyi.errors import InputError
+
+# Days of a duration of Python at most.
+_MOST_DAYS = datetime.timedelta.max.days
 
 
 def as_series(data: Any, /) -> Any:
@@ -108,6 +112,18 @@ def read_cells(series: Any, /) -> tuple[NDArray[Any], Mask | None, bool]:
 def period_starts(periods: Sequence[Any], /) -> NDArray[Any]:
     """When periods of pandas begin."""
     return np.array([period.start_time.to_datetime64() for period in periods], dtype="M8[us]")
+
+
+def has_python_dates(series: Any, /) -> bool:
+    """Whether the dates and durations of a narwhals Series are of Python's years, beyond which Polars panics."""
+    cells = series.to_numpy() if series.dtype.is_temporal() else np.empty(0)
+    if cells.dtype.kind not in "Mm":
+        return True
+    known = cells[~np.isnat(cells)]
+    if cells.dtype.kind == "m":
+        return bool((np.abs(known.astype("m8[D]").astype(np.int64)) < _MOST_DAYS).all())
+    years = known.astype("M8[Y]").astype(np.int64) + 1970
+    return bool(((years >= datetime.MINYEAR) & (years <= datetime.MAXYEAR)).all())
 
 
 def _spread(series: Any, observed: NDArray[Any]) -> tuple[NDArray[Any], Mask | None]:
