@@ -262,7 +262,7 @@ def test_the_largest_floats_give_no_warning(tmp_path):
     beyond = {"a": X.astype(np.longdouble) * np.longdouble("1e400"), "b": Y}
     if np.dtype(np.longdouble).itemsize > 8:
         assert "beyond the range" in renyi.compare(beyond, beyond).skipped["a"]
-        with pytest.raises(renyi.InputError, match="beyond the range"):
+        with pytest.raises(renyi.InputError, match=r"beyond the range|too large for floats"):
             RDCSelector(target_type="number").fit(features, beyond["a"])
     changed = {"a": LARGE / 3, "b": Y}, {"a": LARGE, "b": X}
     assert renyi.compare(*changed).columns is not None
@@ -379,3 +379,10 @@ def test_a_sample_is_of_any_size_and_weights_are_numbers():
     for weights in ([decimal.Decimal("sNaN")] * N, ["a"] * N):
         with pytest.raises(ValueError, match=r"read|convert|NaN"):
             RandomCopulaFeatures().fit(np.column_stack((X, Y)), sample_weight=weights)
+
+
+def test_long_floats_among_labels_that_are_numbers():
+    labels = np.array([np.longdouble("1e400"), *Z[1:]], dtype=object)
+    for strict in (labels, labels.astype(str)):
+        with pytest.raises(renyi.InputError, match=r"beyond the range|too large for floats"):
+            RDCSelector(target_type="number").fit(np.column_stack((X, Y)), strict)
