@@ -386,3 +386,11 @@ def test_long_floats_among_labels_that_are_numbers():
     for strict in (labels, labels.astype(str)):
         with pytest.raises(renyi.InputError, match=r"beyond the range|too large for floats"):
             RDCSelector(target_type="number").fit(np.column_stack((X, Y)), strict)
+
+
+def test_batches_of_pandas_whose_cells_have_no_type_in_common_are_no_table():
+    mixed = pd.DataFrame({"a": X, "b": pd.Series([b"u", np.datetime64("2020-01-01"), *[b"v"] * (N - 2)], dtype=object)})
+    # Columns of which one has another type in the next batch are not put together, so batches stay what they are.
+    batches = [mixed, pd.DataFrame({"a": X, "b": Y})]
+    with pytest.raises(renyi.InputError, match="a batch is not a table"):
+        renyi.compare(TABLE, batches)
