@@ -4,6 +4,8 @@ import json
 import sys
 from typing import Any
 
+import numpy as np
+
 from harness import RESULTS
 from tables import DOCS, renew, table
 
@@ -51,6 +53,22 @@ def power() -> str:
     return table(["simulation", *names], lines)
 
 
+def links() -> str:
+    """Shares of samples in which links given others are found, beside tigramite's tests, by whether there is one."""
+    found = results("lags_given")
+    names = list(found["questions"][0]["tests"])
+    lines = []
+    for is_linked in (True, False):
+        for row in found["questions"]:
+            if row["linked"] is is_linked:
+                cells = (row["tests"][name] for name in names)
+                lines.append([row["question"], *(f"{one['share']:.2f} ± {one['error']:.2f}" for one in cells)])
+    tests = [[row["tests"][name] for row in found["questions"]] for name in names]
+    lines.append(["samples of each", *(f"{some[0]['samples']:.0f}" for some in tests)])
+    lines.append(["seconds of the processor", *(f"{np.mean([one['seconds'] for one in some]):.3f}" for some in tests)])
+    return table(["link", *names], lines)
+
+
 def speed() -> str:
     """Times of one pair and of a table."""
     found = results("lags_speed")
@@ -69,7 +87,7 @@ def speed() -> str:
 
 def main() -> None:
     before = PAGE.read_text()
-    for name, made in (("lag sizes", sizes), ("lag power", power), ("lag speed", speed)):
+    for name, made in (("lag sizes", sizes), ("lag power", power), ("lags given", links), ("lag speed", speed)):
         renew(PAGE, name, made())
     if "--check" in sys.argv:
         is_current = PAGE.read_text() == before

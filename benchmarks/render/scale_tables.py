@@ -112,7 +112,8 @@ def gpu() -> str:
     sizes = {"wide": (10_000, 10_000), "long": (1_000, 1_000_000), "middle": (5_000, 100_000), "genes": (20_000, 500)}
     rows = [_on_card(found, name, *size) for name, size in sizes.items()]
     kinds = _kinds(found["kinds"]) if "kinds" in found else ""
-    return f"{opening}\n\n{table(header, rows)}\n{filled(said)}{kinds}"
+    strengths = _strengths(found["strengths"]) if "strengths" in found else ""
+    return f"{opening}\n\n{table(header, rows)}\n{filled(said)}{kinds}{strengths}"
 
 
 def _kinds(found: Any) -> str:
@@ -129,8 +130,26 @@ def _kinds(found: Any) -> str:
     apart = [max(part[f"log p, {name}"] for part in found.values()) for name in ("gaps", "categories")]
     said = (
         "Frames of pandas lie in memory, and their categories have 8 levels. Logarithms of p-values differ from "
-        f"NumPy's by a share of {apart[0]:.0e} with gaps, where a coefficient is 0.99, and of {apart[1]:.0e} with "
-        "categories."
+        f"NumPy's by a share of {apart[0]:.0e} with gaps and of {apart[1]:.0e} with categories."
+    )
+    return f"\n{table(header, rows)}\n{filled(said)}"
+
+
+def _strengths(found: Any) -> str:
+    """How far log p is off, by the strength of pairs."""
+    sizes = list(found)
+    names = [" × ".join(f"{int(part):,}" for part in size.split(" x ")) for size in sizes]
+    header = ["coefficient", *(f"{name}{gaps}" for name in names for gaps in ("", ", gaps"))]
+    columns = [found[size][kind] for size in sizes for kind in ("complete", "gaps")]
+    bins = list(dict.fromkeys(strength for column in columns for strength in column))
+    cells = [[f"{column[b]['log p']:.0e}" if b in column else "" for column in columns] for b in bins]
+    rows = [[b.replace(" to ", " – "), *row] for b, row in zip(bins, cells, strict=True)]
+    by_numpy = [own for size in sizes for kind, own in found[size].items() if "NumPy" in kind]
+    said = (
+        "Largest errors of log p, as a share of it from 1 on, beside products in float64 on the card; tables of "
+        "float32, columns × rows. NumPy is off by "
+        f"{max(part['log p'] for own in by_numpy for part in own.values()):.0e} at most, where the coefficient is "
+        "above 0.999."
     )
     return f"\n{table(header, rows)}\n{filled(said)}"
 

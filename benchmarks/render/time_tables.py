@@ -34,8 +34,11 @@ def given_sizes() -> str:
         [_told(dict(zip(fields, kind, strict=True))), *(cells.get((*kind, n), "") for n in lengths)]
         for kind in sorted({tuple(row[name] for name in fields) for row in rows})
     ]
-    fewest = {n: min(row["samples"] for row in rows if row["n"] == n) for n in lengths}
-    header = [f"n = {n:,} (at least {fewest[n]:,} samples)" for n in lengths]
+    fewest, of_power = (
+        {n: min(row["samples"] for row in rows if row["n"] == n and row["depends"] is depends) for n in lengths}
+        for depends in (False, True)
+    )
+    header = [f"n = {n:,} ({fewest[n]:,} samples, of power {of_power[n]:,})" for n in lengths]
     return table(["x and y follow z", *header], lines)
 
 

@@ -1,8 +1,8 @@
 """Tables, permutations and selection on a GPU: agreement with NumPy, times beside what the card can do, and where they
 go.
 
-`python benchmarks gpu` takes about five minutes on a large card and writes results/gpu.json; a part that fails says
-so in its place. `--device cpu --small` runs all of it in a minute where there is no card.
+`python benchmarks gpu` takes about six minutes on a large card and writes results/gpu.json, with the day of every part;
+a part that fails says so in its place. `--device cpu --small` runs all of it in a minute where there is no card.
 """
 
 import argparse
@@ -14,7 +14,9 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from datetime import date
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -34,6 +36,8 @@ from renyi.selection.inputs import read_features, read_target
 
 # Columns and rows of complete tables.
 SIZES = {"wide": (10_000, 10_000), "long": (1000, 1_000_000), "genes": (20_000, 500), "middle": (5000, 100_000)}
+# Correlations of pairs.
+STRENGTHS = (0.05, 0.1, 0.2, 0.4, 0.7, 0.9, 0.97, 0.99, 0.997, 0.999, 0.9999)
 RESULTS = Path(__file__).parents[1] / "results" / "gpu.json"
 
 
@@ -181,6 +185,30 @@ class Bench:
             "p": other.pvalue,
             "difference": one.coefficient - other.coefficient,
         }
+        return found
+
+    def strengths(self) -> dict[str, Any]:
+        """How far log p is off, by the strength of pairs: as a share of it from 1 on, beside products in float64.
+
+        Of float32 tensors with and without gaps, and of the same numbers by NumPy where these are few.
+        """
+        found: dict[str, Any] = {}
+        sizes = ((10_000, 700), (100_000, 700), (1_000_000, 300))
+        for n, d in ((5000, 40),) if self.small else sizes:
+            values = self.normal(d, n).contiguous()
+            places = np.arange(0, d - 1, 2)
+            for k, strength in zip(places.tolist(), np.resize(STRENGTHS, len(places)).tolist(), strict=True):
+                values[:, k + 1] = strength * values[:, k] + (1.0 - strength**2) ** 0.5 * values[:, k + 1]
+            generator = torch.Generator(self.device).manual_seed(1)
+            gaps = values.clone()
+            gaps[torch.rand((n, d), device=self.device, generator=generator) < 0.1] = torch.nan
+            for name, table in (("complete", values), ("gaps", gaps)):
+                with patch("renyi.allpairs.device.groups.is_exact", lambda *_, **__: True):
+                    exact = renyi.matrix(table)
+                part = {name: _by_strength(renyi.matrix(table), exact)}
+                if n < 50_000:
+                    part[f"{name}, by NumPy"] = _by_strength(renyi.matrix(table.cpu().numpy()), exact)
+                found.setdefault(f"{d} x {n}", {}).update(part)
         return found
 
     def accuracy_of_products(self) -> dict[str, Any]:
@@ -379,6 +407,24 @@ class Bench:
         return found
 
 
+def _by_strength(found: Any, exact: Any) -> dict[str, dict[str, float]]:
+    """Largest and root mean square differences of log p and of coefficients, by the coefficient."""
+    known, edges = exact.values, (0.0, *STRENGTHS, 1.0)
+    logs = [side._laid_out("log_pvalues", np.nan) for side in (found, exact)]
+    apart = np.abs(logs[0] - logs[1]) / np.maximum(1.0, np.abs(logs[1]))
+    told = {}
+    for low, high in pairwise(edges):
+        is_here = (known >= low) & (known < high) & np.isfinite(apart)
+        if is_here.any():
+            told[f"{low} to {high}"] = {
+                "pairs": int(is_here.sum()) // 2,
+                "log p": float(apart[is_here].max()),
+                "log p, root mean square": float(np.sqrt(np.mean(apart[is_here] ** 2))),
+                "coefficient": float(np.abs(found.values - known)[is_here].max()),
+            }
+    return told
+
+
 def chosen(X: Any, y: Any, device: Any, *, pairs: bool = True) -> list[Step]:
     """What `RDCSelector(n_features_to_select=10, n_jobs=-1)` chooses, without scikit-learn, which may not be there."""
     names, columns, _ = read_features(X, None)
@@ -389,7 +435,7 @@ def chosen(X: Any, y: Any, device: Any, *, pairs: bool = True) -> list[Step]:
 
 
 PARTS = (
-    *("machine", "agreement", "rates", "sorting", "accuracy_of_products"),
+    *("machine", "agreement", "strengths", "rates", "sorting", "accuracy_of_products"),
     *("whole", "stages", "kinds", "permutations", "screening", "selection", "full"),
 )
 
@@ -413,6 +459,8 @@ def main() -> None:
             found[name] = {"error": traceback.format_exc().splitlines()[-12:]}
         if bench.is_cuda:
             torch.cuda.empty_cache()
+        # Of parts that are older, or were made before this was written down, it says so or nothing.
+        found.setdefault("made on", {})[name] = date.today().isoformat()
         print(f"{name}: {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
         overrides.out.parent.mkdir(parents=True, exist_ok=True)
         overrides.out.write_text(json.dumps(found, indent=1) + "\n")

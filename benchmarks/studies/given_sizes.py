@@ -23,7 +23,7 @@ from time_sizes import PROCESSES
 
 LEVELS = (0.05, 0.01)
 AT_ONCE = 250
-N_SAMPLES = {200: 1000, 500: 1000, 2000: 250}
+N_SAMPLES = {200: 2000, 500: 2000, 2000: 250}
 N_FOR_POWER = 250
 NOISE, STRENGTH = 0.5, 0.5
 # Of a panel: rows of a series. Series have levels of their own, in z, x and y.

@@ -1,10 +1,13 @@
 """Power of `renyi.lags` beside hyppo's DcorrX and MGCX and a block permutation of dcor, on hyppo's own simulations.
 
-`python benchmarks time_power` takes about ten minutes on one core and writes results/time_power.json. Tests see the
-same samples, of which the slow ones get the first; hyppo's look at lags 0 to 3 of one direction, renyi at −3 to 3.
+`python benchmarks time_power [TEST ...]` takes about twelve minutes on one core and writes results/time_power.json.
+Tests see the same samples, of which the slow ones get the first; hyppo's look at lags 0 to 3 of one direction, renyi at
+−3 to 3. With the names of tests these are run anew, and what others found stays.
 """
 
+import json
 import os
+import sys
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -20,14 +23,14 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 import renyi
-from harness import record
+from harness import RESULTS, record
 
 Values: TypeAlias = NDArray[np.float64]
 Simulation: TypeAlias = Callable[[int], tuple[Values, Values]]
 
 N_ROWS, MAX_LAG, N_PERMUTATIONS, LEVEL = 100, 3, 60, 0.05
 # Samples of every round, and how many rounds there are.
-N_SAMPLES = {"renyi": 20, "DcorrX": 10, "dcor, blocks": 10, "MGCX": 1}
+N_SAMPLES = {"renyi": 40, "DcorrX": 10, "dcor, blocks": 40, "MGCX": 1}
 N_ROUNDS = 10
 
 
@@ -95,9 +98,10 @@ TESTS: dict[str, Callable[[Values, Values, int], float]] = {
 }
 
 
-def one_round(draw: Simulation, first: int, into: dict[str, dict[str, float]]) -> None:
-    """Add how often each test finds something in a few more samples."""
-    for name, test in TESTS.items():
+def one_round(draw: Simulation, first: int, names: list[str], into: dict[str, dict[str, float]]) -> None:
+    """Add how often some tests find something in a few more samples."""
+    for name in names:
+        test = TESTS[name]
         found = into.setdefault(name, {"found": 0, "samples": 0, "seconds": 0.0})
         for k in range(first * N_SAMPLES[name], (first + 1) * N_SAMPLES[name]):
             np.random.seed(k)  # noqa: NPY002
@@ -121,16 +125,29 @@ def powers(into: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
     }
 
 
-def main() -> None:
+def before(names: list[str]) -> dict[str, dict[str, dict[str, float]]]:
+    """What tests that are not run anew found."""
+    path = RESULTS / "time_power.json"
+    if set(names) == set(TESTS):
+        return {}
+    rows = json.loads(path.read_text())["results"]["simulations"]
+    return {row["simulation"]: {name: one for name, one in row["tests"].items() if name not in names} for row in rows}
+
+
+def main(names: list[str]) -> None:
     found: dict[str, dict[str, dict[str, float]]] = {name: {} for name in SIMULATIONS}
+    kept = before(names)
     for first in range(N_ROUNDS):
         for name, draw in SIMULATIONS.items():
-            one_round(draw, first, found[name])
+            one_round(draw, first, names, found[name])
             print(first, name, powers(found[name]), flush=True)
-            rows = [{"simulation": one, "tests": powers(into)} for one, into in found.items() if into]
-            settings = {"rows": N_ROWS, "max_lag": MAX_LAG, "permutations": N_PERMUTATIONS, "level": LEVEL}
-            record("time_power", settings | {"simulations": rows}, "hyppo", "dcor")
+    rows = []
+    for name, into in found.items():
+        tests = powers(into) | kept.get(name, {})
+        rows.append({"simulation": name, "tests": {test: tests[test] for test in TESTS}})
+    settings = {"rows": N_ROWS, "max_lag": MAX_LAG, "permutations": N_PERMUTATIONS, "level": LEVEL}
+    record("time_power", settings | {"simulations": rows}, "hyppo", "dcor")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or list(TESTS))

@@ -1,6 +1,7 @@
 """The `renyi` command, also as `python -m renyi`."""
 
 import io
+import os
 import re
 import signal
 import sys
@@ -14,13 +15,11 @@ def main() -> None:
         # A terminal or file that cannot hold a letter gets a question mark, not a traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    if hasattr(signal, "SIGPIPE"):
-        # Whoever reads may stop reading, as head does.
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    for name in ("SIGTERM", "SIGHUP"):
-        # Ended as by Ctrl-C, so that temporary files go; what ignores one of them, as nohup does, goes on to.
+    for name in ("SIGTERM", "SIGHUP", "SIGPIPE"):
+        # Ended as by Ctrl-C, so that temporary files go; what ignores one of them, as nohup does, goes on to. Whoever
+        # reads may stop reading, as head does, which Python ignores by itself.
         number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+        if number is not None and (name == "SIGPIPE" or signal.getsignal(number) is signal.SIG_DFL):
             signal.signal(number, _end)
     try:
         sys.exit(_run())
@@ -38,6 +37,11 @@ def main() -> None:
 
 
 def _end(number: int, _: object) -> None:
+    if number == getattr(signal, "SIGPIPE", None):
+        # What is left to be written has no reader, and is not to fail once more at the end.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere, stream.fileno())
     sys.exit(128 + number)
 
 

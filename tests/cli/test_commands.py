@@ -108,7 +108,9 @@ def test_bare_command_shows_help():
 
 def test_names_of_files_do_not_reach_the_terminal_as_codes(tmp_path, capsys):
     odd = tmp_path / "odd\x1b[31m.csv"
-    assert "odd\u241b[31m.csv does not exist" in refused("pair", odd, "x", "y", env=os.environ | {"PYTHONUTF8": "1"})
+    assert "odd\u241b[31m.csv stands for no file" in refused(
+        "pair", odd, "x", "y", env=os.environ | {"PYTHONUTF8": "1"}
+    )
     terminal.say(f"Report: {odd.name}", terminal.console_of())
     assert capsys.readouterr().out == "Report: odd\u241b[31m.csv\n"
 
@@ -132,3 +134,21 @@ def test_signals_leave_no_temporary_folder(number, tmp_path):
     done = python(program, env=os.environ | {"TMPDIR": str(folder)}, timeout=30)
     assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", "")
     assert os.listdir(folder) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [200, 200_000])
+def test_a_reader_that_stops_leaves_no_copy_of_standard_input(size, tmp_path):
+    (tmp_path / "rows.csv").write_text("a,b\n" + "".join(f"{k * k % 97},{k % 101}\n" for k in range(size)))
+    (tmp_path / "temporary").mkdir()
+    reading, writing = os.pipe()
+    os.close(reading)
+    with (tmp_path / "rows.csv").open("rb") as rows:
+        done = subprocess.run(
+            [sys.executable, "-m", "renyi", "scan", "-", "--json", "--memory", "2MB", "--any-order"],
+            stdin=rows, stdout=writing, stderr=subprocess.PIPE, check=False, timeout=60,
+            env=os.environ | {"TMPDIR": str(tmp_path / "temporary")},
+        )  # fmt: skip
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
+    assert os.listdir(tmp_path / "temporary") == []

@@ -1,7 +1,12 @@
 """`renyi pair`: two columns of a table, in words and for other programs."""
 
+import gc
+import gzip
+import io
 import json
 import os
+import re
+import tempfile
 
 import numpy as np
 import polars as pl
@@ -149,3 +154,49 @@ def test_pair_of_series(series):
     ):
         with pytest.raises(InputError, match=message):
             run("pair", series / "series.csv", "a", "b", *wrong)
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """A table of which two columns are loaded within 5 MB, and not all of them."""
+    rng = np.random.default_rng(8)
+    columns = {f"x{k}": rng.standard_normal(24_000).round(3) for k in range(12)}
+    return pl.DataFrame(columns | {"y": columns["x3"] ** 2 + rng.standard_normal(24_000).round(3)})
+
+
+def _content(form, frame):
+    written = io.BytesIO()
+    getattr(frame, f"write_{form.removesuffix('.gz')}")(written)
+    return gzip.compress(written.getvalue(), 1) if form.endswith(".gz") else written.getvalue()
+
+
+@pytest.mark.parametrize("form", ["csv", "csv.gz", "parquet", "ipc", "ipc_stream"])
+@pytest.mark.parametrize("place", ["file", "standard input"])
+def test_of_a_large_table_only_two_columns_are_loaded(form, place, wide, tmp_path, monkeypatch):
+    (tmp_path / "rows").write_bytes(content := _content(form, wide))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    whole = json.loads(run("pair", tmp_path / "rows", "y", "x3", "--json").stdout)
+    named, options = (tmp_path / "rows", {}) if place == "file" else ("-", {"input": content})
+    part = json.loads(run("pair", named, "y", "x3", "--json", "--memory", "5MB", **options).stdout)
+    assert part == whole | {"file": str(named)}
+    given = ("y", "x3", "--given", "x4", "--given", "x5", "--memory")
+    with pytest.raises(InputError, match=r"the columns of this pair do not fit into --memory 5MB: pass more"):
+        run("pair", named, *given, "5MB", **options)
+    scanned = json.loads(run("scan", named, "--target", "y", "--json", "--memory", "13MB", **options).stdout)
+    assert (scanned["rows"], scanned["pairs"][0]["x"]) == (24_000, "x3")
+    gc.collect()
+    assert os.listdir(tmp_path / "temporary") == []
+
+
+def test_names_of_columns_that_are_not_read_are_known(wide, tmp_path):
+    wide.write_parquet(tmp_path / "rows.parquet")
+    asked = ("pair", tmp_path / "rows.parquet", "y", "x3", "--memory", "5MB")
+    assert json.loads(run(*asked, "--json", "--type", "x7=category").stdout)["n"] == 24_000
+    for options, message in (
+        (("--type", "x70=category"), "--type names 'x70', which is not a column of the table: did you mean 'x7'"),
+        (("--time", "day"), "--time names 'day', which is not a column of the table: it has 'x0'"),
+        (("--given", "X4"), "--given names 'X4', which is not a column of the table: did you mean 'x4'"),
+    ):
+        with pytest.raises(InputError, match=re.escape(message)):
+            run(*asked, *options)

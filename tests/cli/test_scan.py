@@ -131,6 +131,10 @@ def test_a_first_line_may_be_a_row(tmp_path, sized):
     assert record["rows"] == 500
     assert list(record["columns"]) == ["column 1", "column 2", "column 3"]
     assert "looks like a row" not in done.stderr
+
+
+def test_a_first_line_may_be_a_row_of_a_pair(tmp_path):
+    write_rentals(tmp_path / "rows.csv", include_header=False)
     pair = run("pair", tmp_path / "rows.csv", "column 1", "column 2", "--no-header")
     assert "500 of 500" in pair.stdout
     assert "read as day/month/year" in pair.stderr

@@ -18,6 +18,7 @@ from renyi.compute.devices import (  # noqa: E402
     halves,
     home_of,
     in_digits,
+    multiplied,
     paired,
     relieved,
     within_room,
@@ -107,8 +108,19 @@ def test_the_product_of_halves_leaves_out_that_of_the_rests_alone(rng):
     x, y = (halves(torch.tensor(rng.standard_normal((50, 2)), dtype=torch.float32)) for _ in range(2))
     left, right = paired(in_digits(*x), in_digits(*y))
     expected = x[0].double().T @ y[0].double() + x[1].double().T @ y[0].double() + x[0].double().T @ y[1].double()
-    assert left.shape == right.shape == (150, 2)
-    assert np.abs((left.double().T @ right.double() - expected).numpy()).max() < 1e-12
+    assert left.shape == right.shape == (3, 50, 2)
+    found = left.double().flatten(0, 1).T @ right.double().flatten(0, 1)
+    assert np.abs((found - expected).numpy()).max() < 1e-12
+
+
+def test_leading_digits_are_added_up_a_few_rows_at_a_time(rng, monkeypatch):
+    x, y = (in_digits(*halves(torch.tensor(rng.standard_normal((50, 6, 2)), dtype=torch.float32))) for _ in range(2))
+    masks = torch.tensor(rng.random((1, 50, 3, 1)) < 0.5).half()
+    pairs = [paired(x, y), paired(x[:, :, 2:5], y), paired(x, masks), paired(masks, masks)]
+    expected = [multiplied(*pair) for pair in pairs]
+    monkeypatch.setattr(devices, "_ROWS_OF_LEADING", 16)
+    for pair, known in zip(pairs, expected, strict=True):
+        assert torch.allclose(multiplied(*pair), known, atol=1e-4)
 
 
 # Which device.

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from renyi.compute.eigenvalues import largest_eigenvalue, largest_root, most_of_root, products_of_rows
+from renyi.compute.eigenvalues import (
+    are_roots_below,
+    largest_eigenvalue,
+    largest_root,
+    most_of_root,
+    products_of_rows,
+    roots_of_planes,
+)
 
 
 def positive(spectrum, rng, n=200):
@@ -68,3 +75,12 @@ def test_the_bound_of_one_root_is_the_root(rng):
     x, y = rng.standard_normal((2, 50, 4))
     outer = x[:, :, np.newaxis] * y[:, np.newaxis]
     assert most_of_root(outer) == pytest.approx(largest_root(outer), rel=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(4, 4, 300), (8, 5, 300), (1, 3, 300), (3, 3, 0), (4, 4, 40_000)])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_whether_roots_are_below_levels(shape, kind, rng):
+    planes = rng.standard_normal(shape).astype(kind)
+    roots = roots_of_planes(planes)
+    shares = rng.choice([0.0, 0.5, 0.999, 1.001, 1.5], shape[2]).astype(kind)
+    assert are_roots_below(planes, shares * roots).tolist() == (shares > 1.0).tolist()

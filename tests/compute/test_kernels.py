@@ -11,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from renyi.allpairs.device.stack import DeviceStack, Observed  # noqa: E402
+from renyi.allpairs.device.values import DeviceValues  # noqa: E402
 from renyi.allpairs.masked_gram import Whitened  # noqa: E402
 from renyi.compute import devices, kernels  # noqa: E402
 from renyi.compute.eigenvalues import largest_root  # noqa: E402
@@ -79,6 +80,7 @@ def by_the_processor(monkeypatch, compiled):
 
     monkeypatch.setattr(kernels, "_run", run_there)
     monkeypatch.setattr(kernels, "_LEAST_WORK", 1)
+    monkeypatch.setattr(kernels, "_FEWEST_ROOTS", 1)
     monkeypatch.setattr(kernels, "_LEAST_TO_WHITEN", 1)
     return run
 
@@ -117,9 +119,9 @@ def test_rows_are_gathered_and_products_spread_as_by_torch(dimension, in_halves,
     assert {"gather", "spread"} == set(run)
 
 
-@pytest.mark.parametrize("is_mixed", [False, True])
+@pytest.mark.parametrize("is_by_column", [False, True])
 @pytest.mark.parametrize("dimension", [1, 2, 7, 20])
-def test_bases_on_common_rows_are_whitened_as_by_torch(dimension, is_mixed, rng, request):
+def test_bases_on_common_rows_are_whitened_as_by_torch(dimension, is_by_column, rng, request):
     n_columns, n_masks, n = 3, 150, 90
     functions = torch.tensor(rng.standard_normal((n_columns, dimension, n)))
     functions[0, -1] = functions[0, 0]  # drops out, but where it is alone
@@ -127,13 +129,13 @@ def test_bases_on_common_rows_are_whitened_as_by_torch(dimension, is_mixed, rng,
     masks[:, 3] = 0.0
     lower = np.tril_indices(dimension)
     products = functions[:, lower[0]] * functions[:, lower[1]]
-    sums = (torch.cat((functions, products), dim=1) @ masks).permute(1, 0, 2)
-    counts = masks.sum(0).expand(n_columns, n_masks)
-    weights = torch.tensor(np.triu(rng.standard_normal((n_columns, dimension, dimension))) / 4 + np.eye(dimension))
-    mixing = (weights, torch.tensor(rng.standard_normal((n_columns, dimension)))) if is_mixed else None
-    expected = Whitened._made(sums / counts, "test", mixing)
+    sums = torch.cat((functions, products), dim=1) @ masks
+    # As they come of products with recipes of every column, or otherwise.
+    means = (sums / masks.sum(0)).permute(1, 0, 2)
+    means = means if is_by_column else means.contiguous()
+    expected = Whitened._made(means, "test")
     run = request.getfixturevalue("by_the_processor")
-    found = Whitened._made(sums / counts, "test", mixing)
+    found = Whitened._made(means, "test")
     assert run == ["whiten"]
     assert torch.equal(found.is_regular, expected.is_regular)
     assert found.is_regular.any()
@@ -142,12 +144,26 @@ def test_bases_on_common_rows_are_whitened_as_by_torch(dimension, is_mixed, rng,
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-9, atol=1e-9, err_msg=name)
 
 
-def test_functions_that_are_mixed_of_later_ones_and_other_floats_are_left_to_torch(rng, by_the_processor):
+def test_other_floats_are_left_to_torch(rng, by_the_processor):
     sums = torch.tensor(rng.standard_normal((2 + 3, 4, 5)))
-    mixing = torch.tensor(rng.standard_normal((4, 2, 2))), torch.zeros((4, 2), dtype=torch.float64)
-    assert kernels.whiten(sums, mixing, 2, cut=1e-8) is None
-    assert kernels.whiten(sums.float(), None, 2, cut=1e-8) is None
+    assert kernels.whiten(sums.float(), 2, cut=1e-8) is None
     assert by_the_processor == []
+
+
+@pytest.mark.parametrize("has_gaps", [False, True])
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
+def test_values_are_standardised_as_by_torch(kind, has_gaps, rng, request):
+    numbers = torch.tensor(rng.standard_normal((5, 300)) * 10.0 ** rng.uniform(-9, 9, (5, 1)), dtype=kind)
+    if has_gaps:
+        numbers[torch.tensor(rng.random((5, 300)) < 0.2)] = torch.nan
+    values = DeviceValues.of(numbers, has_gaps=has_gaps)
+    sides = values, values.squared(), values.part(slice(1, 4))
+    rows = slice(20, 250)
+    expected = [side.operand(rows) for side in sides]
+    run = request.getfixturevalue("by_the_processor")
+    for side, known in zip(sides, expected, strict=True):
+        assert torch.equal(side.operand(rows), known)
+    assert run == ["standardise"] * 3
 
 
 def test_a_launch_that_fails_leaves_the_work_to_torch(monkeypatch):
@@ -165,8 +181,9 @@ def test_a_launch_that_fails_leaves_the_work_to_torch(monkeypatch):
 @pytest.mark.parametrize(
     ("source", "definitions"),
     [
-        *((kernels._WHITEN, {"RANK": dimension, "IS_MIXED": 1, "CUT": 1e-16}) for dimension in (1, 32)),
+        *((kernels._WHITEN, {"RANK": dimension, "CUT": 1e-16}) for dimension in (1, 32)),
         (kernels._BETWEEN, {}),
+        (kernels._STANDARDISE, {"NUMBER": "float"}),
         *((kernels._GATHER, {"UNIT": unit}) for unit in ("int4", "int2", "int", "short")),
         (kernels._SPREAD, {"FROM": "float", "TO": "double"}),
         (kernels._SHARE_CELLS, {"NUMBER": "float"}),

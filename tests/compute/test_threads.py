@@ -35,6 +35,59 @@ def test_threads_without_work_take_pieces_of_what_others_do(monkeypatch):
     assert list(stream(lambda _: share(piece, range(20)), iter([0]))) == [squares]
 
 
+def most_at_once(task, items, **options):
+    """The outcomes, and how many items were worked on at the same time."""
+    lock, running, most = threading.Lock(), [0], [0]
+
+    def counted(item):
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        try:
+            return task(item)
+        finally:
+            with lock:
+                running[0] -= 1
+
+    return list(stream(counted, items, **options)), most[0]
+
+
+def test_some_tasks_are_abreast_and_all_other_threads_help_with_them(monkeypatch):
+    monkeypatch.setattr(threads, "available_cores", lambda: 3)
+    meet = threading.Barrier(3)  # one with a task and two that have none
+
+    def piece(k):
+        meet.wait(timeout=5)
+        return k
+
+    found, most = most_at_once(lambda k: share(piece, range(3 * k, 3 * k + 3)), range(2), abreast=1)
+    assert (found, most) == ([[0, 1, 2], [3, 4, 5]], 1)
+    found, most = most_at_once(lambda k: time.sleep(0.002) or k, range(30), abreast=2)
+    assert found == list(range(30))
+    assert most == 2
+
+
+def test_few_threads_help_with_short_calls_at_the_same_time(monkeypatch):
+    monkeypatch.setattr(threads, "available_cores", lambda: 8)
+    monkeypatch.setattr(threads, "_MOST_IN_SHORT_CALLS", 2)
+    lock, running, most = threading.Lock(), [0], [0]
+
+    def piece(k):
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        time.sleep(0.002)
+        with lock:
+            running[0] -= 1
+        return k
+
+    def task(start):
+        return share(piece, range(start, start + 20), are_short_calls=True)
+
+    assert list(stream(task, [0, 20], abreast=2)) == [list(range(20)), list(range(20, 40))]
+    assert most[0] in (3, 4)  # who does the tasks, and two that help
+
+
 def test_pieces_may_have_pieces_and_come_in_order(monkeypatch):
     monkeypatch.setattr(threads, "available_cores", lambda: 3)
 

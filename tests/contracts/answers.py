@@ -139,9 +139,9 @@ class Rounding:
 LEAST_REST = 1e-9
 EXACT = Rounding()
 SINGLE = Rounding(coefficient=5e-7, log_p=1e-5, root=5e-7)
-# On a card numbers of single precision are multiplied as two halves, and few ties by chance are taken as none: 3e-6 was
-# seen there (docs/internals/decisions.md).
-HALVES = Rounding(coefficient=1e-5, log_p=1e-4, root=1e-5, in_halves=True)
+# On a card numbers of single precision are multiplied as two halves, but for strong pairs: 4e-6 was seen there, and
+# 5e-5 of log p, 1e-4 where the coefficient is above 0.999 (docs/internals/decisions.md).
+HALVES = Rounding(coefficient=1e-5, log_p=1e-4, root=5e-7, in_halves=True)
 
 
 def _turned(pair: Pair, said: Said) -> tuple[Pair, Said]:

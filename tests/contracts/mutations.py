@@ -26,7 +26,7 @@ MISTAKES = {
 def _without_reverse(self, other, /, _whole=DeviceFunctions.products):
     found = _whole(self, other)
     if other is self:
-        for strip in self._strips() if self.blocks == 1 else ():
+        for strip in self._strips():
             found[strip, :strip.start] = 0
     return found
 DeviceFunctions.products = _without_reverse

@@ -123,6 +123,13 @@ THRESHOLDS = (
         alone=True,
     ),
     # Products.
+    Threshold(
+        "columns with gaps are answered some at once",
+        {"renyi.allpairs.compare:_COLUMNS_WITH_GAPS": 2, "renyi.allpairs.compare:_ROWS_TO_CUT": 2},
+        "pandas",
+        "gaps",
+        within=_GAPS_IN_TILES,
+    ),
     Threshold("tiles of few columns", {"renyi.allpairs.tiles:_MOST_COLUMNS": 5}, "pandas", "dozen"),
     Threshold("tiles of few products", {"renyi.allpairs.tiles:_TILE_PRODUCTS": 2**10}, "pandas", "dozen_with_gaps"),
     Threshold(
@@ -170,7 +177,11 @@ THRESHOLDS = (
     ),
     Threshold(
         "eigenvalues are found on planes",
-        {"renyi.compute.eigenvalues:_PAIRS_BY_PLANES": 2, "renyi.compute.eigenvalues:_MOST_BY_PLANES": 5},
+        {
+            "renyi.compute.eigenvalues:_PAIRS_BY_PLANES": 2,
+            "renyi.compute.eigenvalues:_MOST_BY_PLANES": 5,
+            "renyi.compute.eigenvalues:_ROOTS_AT_ONCE": 12,
+        },
         "pandas",
         "dozen",
     ),
@@ -228,7 +239,7 @@ THRESHOLDS = (
     ),
     Threshold(
         "pairs are tested by themselves",
-        {"renyi.allpairs.common_rows:_MOST_MAGNIFIED": {np.float64: 0.0, np.float32: 0.0}},
+        {"renyi.allpairs.common_rows:MOST_MAGNIFIED": {np.float64: 0.0, np.float32: 0.0}},
         "pandas",
         "gaps",
         alone=True,
@@ -243,7 +254,7 @@ THRESHOLDS = (
     ),
     Threshold(
         "functions with gaps on few rows are orthonormal by themselves",
-        {"renyi.allpairs.few_rows:_LEAST_ACCURATE": 0.0},
+        {"renyi.allpairs.common_rows:MOST_MAGNIFIED": {np.float64: 0.0, np.float32: 0.0}},
         "pandas",
         "dozen_with_gaps",
     ),
@@ -251,7 +262,11 @@ THRESHOLDS = (
     Threshold("many roots are read from tables", {"renyi.inference.roy:MANY_ROOTS": 2}, "pandas", "dozen"),
     Threshold(
         "tables for some numbers of rows",
-        {"renyi.inference.roy:MANY_ROOTS": 2, "renyi.inference.roy:_FEW_ROWS": 40},
+        {
+            "renyi.inference.roy:MANY_ROOTS": 2,
+            "renyi.inference.roy:_FEW_ROWS": 40,
+            "renyi.inference.roy:_NODE_START": 10,
+        },
         "pandas",
         "dozen_with_gaps",
     ),
@@ -414,11 +429,15 @@ THRESHOLDS = (
         "dozen_with_gaps",
     ),
     Threshold(
-        "functions on a device lie in blocks",
-        {"renyi.allpairs.device.stack:_EASY_WIDTH": 4},
+        "sums of chunks of rows on a device are added up in float64",
+        {
+            "renyi.allpairs.device.stack:_MOST_ROWS": 16,
+            "renyi.allpairs.device.stack:_FEWEST_ROWS": 8,
+            "renyi.allpairs.device.stack:_ALIGNED": 8,
+            "renyi.allpairs.device.stack:_CHUNKS_TOGETHER": 2,
+        },
         "tensors on cpu",
         "dozen",
-        alone=True,
     ),
     Threshold(
         "values on a device are standardised a few at a time",

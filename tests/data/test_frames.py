@@ -84,7 +84,10 @@ def test_categories_are_codes_of_their_levels(native, is_ordered):
 
 @pytest.mark.parametrize("made", [pa.table, pa.RecordBatch.from_pydict, lambda columns: iter([pa.table(columns)])])
 def test_text_of_arrow_may_be_kept_as_views(made, rng):
-    text = pa.array(["a", "b", None, "c"] * 30).cast("string_view")
+    try:
+        text = pa.array(["a", "b", None, "c"] * 30).cast("string_view")
+    except pa.ArrowNotImplementedError as error:  # of older Arrow, which cannot make such a column
+        pytest.skip(str(error))
     found = renyi.matrix(made({"x": pa.array(rng.normal(size=120)), "text": text}))
     assert found.types == {"x": "number", "text": "category"}
     assert renyi.categorical(text).levels == ("a", "b", "c")

@@ -1,9 +1,11 @@
 """Command lines, made in this process as the program makes them."""
 
 import io
+import os
 import signal
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -44,14 +46,15 @@ _OPTIONS: dict[str, dict[str, tuple[str, ...] | None]] = {
         "--least": ("0.1", "1"), "--unfold": None, "--time": ("a",), "--in-order": None, "--groups": ("d",),
         "--exchange": ("within", "whole"), "--detrend": ("linear", "difference"), "--period": ("2", "7"),
         "--any-order": None,
-        "--missing": ("pairwise", "listwise", "raise"), "--memory": ("1GB", "1MB"), "--sample": ("0", "10"),
+        "--missing": ("pairwise", "listwise", "raise"), "--memory": ("1GB", "1MB", "300KB"), "--sample": ("0", "10"),
         "--max-levels": ("2", "50"), "--sep": (",", ";", "tab"), "--null": ("1", "up"),
         "--encoding": ("utf-8", "latin-1"),
         "--no-header": None, "--type": ("a=number", "d=category", "a=skip", "d=a<b<c"), "--debug": None,
     },
     "pair": {
         "--given": ("c",), "--plot": ("FILE.png", "FILE.svg"), "--time": ("c",), "--in-order": None, "--groups": ("d",),
-        "--detrend": ("linear",), "--period": ("2",), "--json": None, "--sep": (",",), "--null": ("1",),
+        "--detrend": ("linear",), "--period": ("2",), "--json": None, "--memory": ("1MB", "10KB"), "--sep": (",",),
+        "--null": ("1",),
         "--no-header": None,
         "--type": ("a=category",),
     },
@@ -98,17 +101,20 @@ def _line(draw: Draw) -> Call:
         "lags": ["--max-lag", "3"],
     }
     line = [*command.split(), file, *known.get(command, []), *(_options(draw, command) if command in _OPTIONS else [])]
-    return Call(f"renyi {' '.join(line)}", lambda: run_line(line), settled=False)
+    content = b""
+    if os.path.isfile(file) and draw.chance(0.2):
+        content, line = Path(file).read_bytes(), ["-" if part == file else part for part in line]
+    return Call(f"renyi {' '.join(line)}", lambda: run_line(line, content), settled=False)
 
 
-def run_line(line: list[str]) -> Any:
+def run_line(line: list[str], content: bytes = b"") -> Any:
     """What a command line says: an exit code that is meant, and one line on standard error where it is refused."""
     before = signal.getsignal(signal.SIGPIPE)
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     code: Any = 0
     with (
         mock.patch.object(sys, "argv", ["renyi", *line]),
-        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(b""))),
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(content))),
     ):
         try:
             with redirect_stdout(out), redirect_stderr(err):

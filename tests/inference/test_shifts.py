@@ -34,10 +34,13 @@ def test_tails_are_those_of_scipy_and_go_on_beyond_the_smallest_number():
 def test_a_lag_is_a_shift_of_the_data(rng):
     x, y = series(rng, 101)
     found = shifts(x, y)
-    everywhere = found.everywhere()
     for lag in (0, 3, -5):
-        assert found.at(lag)[0] == pytest.approx(everywhere[lag])
-        assert shifts(x, np.roll(y, -lag)).at(0)[0] == pytest.approx(everywhere[lag])
+        assert found.at(lag)[0] == pytest.approx(found.everywhere()[lag])
+    found._without_seam[:] = 1.0
+    for lag in (0, 3, -5):
+        shifted = shifts(x, np.roll(y, -lag))
+        shifted._without_seam[:] = 1.0
+        assert shifted.at(0)[0] == pytest.approx(found.everywhere()[lag])
 
 
 def test_covariance_is_that_over_all_shifts(rng):
@@ -60,7 +63,7 @@ def test_a_panel_of_one_series_is_that_series_and_levels_of_groups_do_not_count(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("memory_of", [0.0, 0.9])
+@pytest.mark.parametrize("memory_of", [0.0, 0.9, 0.97])
 def test_size(rng, memory_of):
     found = np.array([shifts(*series(rng, 150, memory_of)).at(0)[0] for _ in range(1500)])
     # 0.0056 is a standard error.
@@ -106,3 +109,52 @@ def test_products_of_what_a_span_leaves_have_the_spread_that_is_expected(rng):
     assert np.mean(lengths) == pytest.approx(1.0, abs=0.3)
     assert np.mean(without) / np.mean(lengths) == pytest.approx(4 / 3, rel=0.05)
     assert Shifts(*sides, errors=np.full((1, 1), 2.0)).at(0)[0] > Shifts(*sides).at(0)[0]
+
+
+def test_series_vary_more_than_the_circles_they_are_bent_into(rng):
+    """By the sum over lags l of (1 − l/n) of what they share, where circles have (1 − l/n)²."""
+    n, memory_of = 100, 0.97
+    lags = np.arange(n)
+    expected = [np.sum((1.0 - lags / n) ** power * memory_of ** (2 * lags) * (1 + (lags > 0))) for power in (1, 2)]
+    ratios = np.array([shifts(*series(rng, n, memory_of))._without_seam for _ in range(200)])
+    assert 1.05 < ratios[:, 0].mean() < expected[0] / expected[1] + 0.1
+    assert (np.diff(ratios[:, : n // 2 + 1], axis=1) <= 1e-12).all()
+    np.testing.assert_allclose(ratios[:, n // 2], 1.0)
+    np.testing.assert_allclose(ratios[:, 1], ratios[:, -1])
+    assert np.mean([shifts(*rng.standard_normal((2, n)))._without_seam[0] for _ in range(50)]) < 1.03
+
+
+def test_what_a_lag_varies_more_than_circles_do_is_told_by_the_lags_beyond_it(rng):
+    """The sum over all pairs of lags, term by term."""
+    both = [Spectra.of(functions(side), [60, 41]) for side in series(rng, 101)]
+    found = Shifts(*both)._without_seam
+    more, seen = np.zeros(41), 0.0
+    for own, other, n in zip(both[0].autocovariances, both[1].autocovariances, (60, 41), strict=True):
+        seen += np.sum(own * other)
+        for d in range(n):
+            if own[d] * other[d] > 0.1 * own[0] * other[0]:
+                for lag in range(41):
+                    more[lag] += max(min(d, n - d) - min(lag, n - lag), 0) / n * own[d] * other[d]
+    np.testing.assert_allclose(found, np.maximum(1.0 + more / seen, 1.0))
+
+
+def test_few_rows_with_much_memory_show_a_parabola_by_one_product_alone(rng):
+    found = []
+    for _ in range(60):
+        x, noise = series(rng, 100)
+        both = shifts(x, x**2 / np.var(x) + noise / np.std(noise))
+        found.append((both.at(0)[0], any(part._is_alone for part in both._parts)))
+    log_p, is_alone = np.array(found).T
+    assert is_alone.mean() > 0.6
+    # 0.05 is a standard error; without those products it is 0.6.
+    assert np.mean(log_p < np.log(0.05)) > 0.65
+
+
+def test_products_alone_share_nothing_with_the_first(rng):
+    """The weights then say alone how many blocks they are worth."""
+    drawn = [shifts(*series(rng, 100)) for _ in range(20)]
+    apart = [some for some in drawn if len(some.blocks) > 1 and all(part._is_alone for part in some._parts[1:])]
+    assert apart
+    for some in apart:
+        assert all(len(part.pairs) == 1 for part in some._parts)
+        assert some._n_blocks == pytest.approx(1.0 / np.sum(np.exp(2.0 * some._log_weights)))

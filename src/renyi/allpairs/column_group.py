@@ -252,7 +252,7 @@ class ColumnGroup:
         """Those of the first column: kind, dimensions and sizes are those of all."""
         return self.variables[0].scales
 
-    @property
+    @cached_property
     def is_complete(self) -> bool:
         """Whether no cell is missing."""
         return all(variable.is_complete for variable in self.variables)
@@ -271,8 +271,9 @@ class ColumnGroup:
     def smooth(self) -> tuple[Smooth, ...]:
         """How the nested bases are made of smooth functions, where those of all columns are plainly so; else empty."""
         parts = [variable.scales.smooth for variable in self.variables]
-        plain = tuple(part for part in parts if part is not None and part.is_plain)
-        return plain if len(plain) == len(parts) else ()
+        # Columns without ties share what they have.
+        are_plain = (part is not None and part.is_plain for part in {id(part): part for part in parts}.values())
+        return cast("tuple[Smooth, ...]", tuple(parts)) if all(are_plain) else ()
 
     @cached_property
     def moments(self) -> Moments | None:

@@ -48,7 +48,7 @@ from renyi.inference.roy import are_many
 Dimensions: TypeAlias = NDArray[np.integer[Any]]
 
 # By how much whitening may magnify what rounding leaves of products, by their type: p-values move by less than 10⁻⁵.
-_MOST_MAGNIFIED = {np.float64: 1e5, np.float32: 1e3}
+MOST_MAGNIFIED = {np.float64: 1e5, np.float32: 1e3}
 
 
 class CommonPairs:
@@ -107,7 +107,7 @@ class CommonPairs:
         family = multiscale.family(groups[0].scales, groups[1].scales, n=groups[0].n_rows)
         roots = nested.roots(family)
         bounds = [side.leverage_bounds(white) for side, white in zip(self._sides, (x, y), strict=True)]
-        most = _MOST_MAGNIFIED[precision(groups[0].n_rows)]
+        most = MOST_MAGNIFIED[precision(groups[0].n_rows)]
         is_known = x.is_accurate(most) & y.is_accurate(most)
         is_known &= ~self._may_be_tied
         found, is_clear = self._by_theory(roots, family, bounds, flat_places(is_known))
@@ -276,7 +276,9 @@ class MaskedSide(Side):
         (of_x, which_x), (of_y, which_y) = (
             distinct_masks([variable.column.missing for variable in side.variables], x.n_rows) for side in (x, y)
         )
-        common = of_x.T.astype(np.float64) @ of_y
+        # Counts up to 2²⁴ are exact in float32.
+        kind = np.float32 if x.n_rows <= 2**24 else np.float64
+        common = (of_x.T.astype(kind) @ of_y).astype(np.float64)
         return (
             cls(x, i, which_y[j], common[which_x], of_y, means=_kept_means(x, y, which_y)),
             cls(y, j, which_x[i], common.T[which_y], of_x, means=_kept_means(y, x, which_x)),

@@ -1,6 +1,7 @@
 """Coefficients and p-values of all pairs of two groups of columns without missing cells."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -11,6 +12,7 @@ from renyi.allpairs.sums import Sums
 from renyi.basis.nested import Scales, have_few_ties
 from renyi.compute.arrays import Array, Index, Mask, as_floats, at_least, gathered, like, namespace
 from renyi.compute.eigenvalues import largest_root, most_of_root
+from renyi.compute.threads import share
 from renyi.inference import multiscale
 from renyi.inference.many_pairs import log_pvalues, may_reach
 from renyi.inference.multiscale import Block, NestedProducts
@@ -42,8 +44,12 @@ class CompletePairs:
         self.pearson = sums.pearson(i, j, self._n)
         family = multiscale.family(x.scales, y.scales)
         if at_most == 1.0:
-            self.coefficient = self._coefficients(gathered(sums.coefficient, i, j))
-            self.log_pvalue = self._log_pvalues(nested.roots(family), family, slice(None))
+            self.coefficient, roots = share(
+                lambda of_all: of_all(),
+                (partial(self._coefficients, gathered(sums.coefficient, i, j)), partial(nested.roots, family)),
+                are_short_calls=True,
+            )
+            self.log_pvalue = self._log_pvalues(roots, family, slice(None))
             return
         log_most, bounds = float(np.log(at_most)), nested.roots(family, root=most_of_root)
         self.log_pvalue, likely = self._told_by_bounds(bounds, family, log_most)

@@ -145,7 +145,7 @@ class Whitened:
     @classmethod
     def _made(cls, sums: Array, place: str, mixing: tuple[Array, Array] | None = None) -> "Whitened":
         """From means of functions, and of their products on and below the diagonal, which may be mixed."""
-        by_kernel = kernels.whiten(sums, mixing, _dimension_of(len(sums)), cut=RESTRICTED_CUT**2)
+        by_kernel = None if mixing else kernels.whiten(sums, _dimension_of(len(sums)), cut=RESTRICTED_CUT**2)
         if by_kernel is not None:
             means, gram, factor, distance, is_regular = by_kernel
             return cls(means, factor, gram, distance, is_regular)

@@ -46,6 +46,7 @@ def drawn_rows(parts: Sequence[Any], n_rows: int, n_all: int, size: int, /) -> t
         return np.empty(0, dtype=np.intp), np.empty(0)
     digest = hashlib.blake2b(repr([_cells(part) for part in parts]).encode("utf-8", "backslashreplace"))
     seed = int.from_bytes(digest.digest()[:8], "little")
+    size = min(size, n_all)  # which may be any whole number, also one that floats cannot hold
     priorities = np.random.default_rng([_SEED, seed]).random(n_rows)
     which = np.flatnonzero(priorities * n_all < size + _DEVIATIONS * np.sqrt(size) + _DEVIATIONS**2)
     return which, priorities[which]
@@ -57,7 +58,9 @@ def _cells(part: Any) -> list[Any]:
     step = 1 + len(cells) // _TELLING
     if isinstance(cells, np.ndarray):
         return cells[::step].tolist()  # type: ignore[no-any-return]
-    return cells.gather_every(step).to_list()  # type: ignore[no-any-return]
+    some = cells.gather_every(step)
+    # Dates of years that Python does not have are numbers in lists of NumPy.
+    return some.to_numpy().tolist() if some.dtype.is_temporal() else some.to_list()  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from renyi.basis.basis import Basis, are_many_functions
 from renyi.compute.arrays import Array, Mask
 from renyi.compute.memory import workspace
-from renyi.compute.threads import share
+from renyi.compute.threads import share, stream
 
 ROWS_FOR_FLOAT32, COLUMNS_FOR_FLOAT32 = 4096, 256
 _CELLS_FOR_FLOAT32 = 512
@@ -131,9 +131,16 @@ class CellStack(_Multiplied):
         width = len(range(*columns.indices(bases[0].dimension)))
         are_many = len(bases) >= COLUMNS_FOR_FLOAT32 and all(gaps is None for gaps in missing)
         kind = np.float64 if is_exact(bases, n_rows, are_many=are_many) else np.float32
-        packed = np.zeros((ends[-1], width), dtype=kind)
-        for key, table in tables.items():
-            packed[starts[key] : starts[key] + len(table)] = table[:, columns]
+        packed = np.empty((ends[-1], width), dtype=kind)
+
+        def fill(table: NDArray[Any]) -> None:
+            end = starts[id(table)] + len(table)
+            packed[starts[id(table)] : end] = table[:, columns]
+            packed[end] = 0.0
+
+        # What is large is written to fresh pages, which take as long as the writing.
+        for _ in stream(fill, list(tables.values()), at_once=max(1, _CHUNK_BYTES * len(tables) // packed.nbytes)):
+            pass
         stack = cls(
             packed,
             tuple(starts[id(basis.table)] for basis in bases),

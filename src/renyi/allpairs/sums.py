@@ -15,6 +15,7 @@ from renyi.allpairs.column_group import ColumnGroup
 from renyi.allpairs.masked_gram import masked_sums
 from renyi.allpairs.stack import Values
 from renyi.compute.arrays import Array, Index, at_least, gathered, in_memory, joined, namespace
+from renyi.compute.threads import share
 from renyi.inference.multiscale import family
 from renyi.pair.independence import Crosses
 
@@ -45,40 +46,44 @@ class Sums:
     @classmethod
     def of(cls, x: ColumnGroup, y: ColumnGroup, /) -> "Sums":
         """Over all rows of a table."""
-        return cls(
-            x.coefficient.n_rows,
-            x.coefficient.products(y.coefficient),
-            _nested_products(x, y),
-            None if x.values is None or y.values is None else x.values.products(y.values)[..., 0, 0],
-        )
+        coefficient, nested, values = _products(x, y)
+        return cls(x.coefficient.n_rows, coefficient, nested, values)
 
     @classmethod
     def of_batch(cls, x: ColumnGroup, y: ColumnGroup, /) -> "Sums":
         """Over some of the rows."""
         if x.values is None or y.values is None:
             raise ValueError("a batch has values")
-        coefficient = x.coefficient.products(y.coefficient)
-        values = x.values.products(y.values)[..., 0, 0]
         n_rows = x.coefficient.n_rows
         if x.is_complete and y.is_complete:
+            coefficient, nested, values = _products(x, y)
             shapes = (len(x.positions), len(y.positions)), (len(y.positions), len(x.positions))
             moments = [
                 np.broadcast_to(_moments(side)[:, :, np.newaxis], (2, *shape)).copy()
                 for side, shape in zip((x.values, y.values), shapes, strict=True)
             ]
-            return cls(n_rows, coefficient, _nested_products(x, y), values, (moments[0], moments[1]))
+            return cls(n_rows, coefficient, nested, values, (moments[0], moments[1]))
         # A function may drop out on common rows, and the next one takes its place: all products may be needed.
-        whole = x.nested.products(y.nested)
+        coefficient, whole, values = (
+            one.products(other)
+            for one, other in ((x.coefficient, y.coefficient), (x.nested, y.nested), (x.values, y.values))
+        )
         of_x, of_y = _observed(x), _observed(y)
         return cls(
             n_rows,
             coefficient,
             (whole, whole[..., 0], whole[..., 0, :]),
-            values,
+            values[..., 0, 0],
             (_common_moments(x.values, of_y), _common_moments(y.values, of_x)),
             (_left_of(x, of_y), _left_of(y, of_x)),
             of_x.T @ of_y,
         )
+
+    def part(self, x: slice, y: slice, /) -> "Sums":
+        """Those of some columns of either side, of rows in memory."""
+        corner, of_x, of_y = (part[x, y] for part in self.nested)
+        values = None if self.values is None else self.values[x, y]
+        return Sums(self.n_rows, self.coefficient[x, y], (corner, of_x, of_y), values)
 
     def __add__(self, other: "Sums") -> "Sums":
         values = moments = counts = common = None
@@ -148,21 +153,31 @@ def reaches_beyond_corner(x: ColumnGroup, y: ColumnGroup, /) -> bool:
     return any(min(a, b) > 1 and (a > x.corner.dimension or b > y.corner.dimension) for a, b in blocks)
 
 
-def _nested_products(x: ColumnGroup, y: ColumnGroup) -> tuple[Array, Array, Array]:
-    """Sums of products of nested bases, as `NestedProducts` wants them, for all columns of x and of y."""
-    if reaches_beyond_corner(x, y):
-        whole = x.nested.products(y.nested)
-        return whole, whole[..., 0], whole[..., 0, :]
-    corner = x.corner.products(y.corner)
+def _products(x: ColumnGroup, y: ColumnGroup) -> tuple[Array, tuple[Array, Array, Array], Array | None]:
+    """Sums of products of the coefficient, of nested bases as `NestedProducts` wants them, and of values.
+
+    Threads without other work take some of these: of each alone they would have to wait before every chunk of rows.
+    """
+    are_whole, has_values = reaches_beyond_corner(x, y), x.values is not None and y.values is not None
+    # Of a group with itself the other edge is the same one, turned.
+    has_edges = x.rest is not None and not are_whole, y.rest is not None and not are_whole and y is not x
+    factors: list[tuple[Any, Any]] = [
+        (x.coefficient, y.coefficient),
+        (x.nested, y.nested) if are_whole else (x.corner, y.corner),
+    ]
+    factors += [(x.rest, y.corner.leading(1))] if has_edges[0] else []
+    factors += [(x.corner.leading(1), y.rest)] if has_edges[1] else []
+    factors += [(x.values, y.values)] if has_values else []
+    coefficient, corner, *others = share(lambda pair: pair[0].products(pair[1]), factors)
+    values = others.pop()[..., 0, 0] if has_values else None
     of_x, of_y = corner[..., 0], corner[..., 0, :]
-    if x.rest is not None:
-        of_x = joined((of_x, x.rest.products(y.corner.leading(1))[..., 0]))
-    if y.rest is not None and y is x:
-        # Of a group with itself the other edge is the same one, turned.
+    if has_edges[0]:
+        of_x = joined((of_x, others[0][..., 0]))
+    if has_edges[1]:
+        of_y = joined((of_y, others[-1][..., 0, :]))
+    elif has_edges[0] and y is x:
         of_y = of_x.swapaxes(0, 1)
-    elif y.rest is not None:
-        of_y = joined((of_y, x.corner.leading(1).products(y.rest)[..., 0, :]))
-    return corner, of_x, of_y
+    return coefficient, (corner, of_x, of_y), values
 
 
 def _added(some: Sequence[NDArray[Any]], more: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], ...]:

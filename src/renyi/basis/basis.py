@@ -123,8 +123,10 @@ class Basis:
     @property
     def leverages(self) -> Array:
         """Largest share of one data row in the leading 1, 2, … columns."""
-        squares = np.cumsum(self.distinct_rows**2, axis=1)
-        return np.asarray(squares.max(axis=0) / self.n_samples)
+        # Function by function: along short rows it takes four times as long.
+        squares = np.ascontiguousarray(self.distinct_rows.T)
+        squares *= squares
+        return np.asarray(np.cumsum(squares, axis=0, out=squares).max(axis=1) / self.n_samples)
 
     @cached_property
     def largest_leverage(self) -> float:

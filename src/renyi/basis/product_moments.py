@@ -111,16 +111,24 @@ def recipes_of(feature_map: FeatureMap, n: int, moments: Moments, /) -> Array | 
 
 
 @one_core_each
-def recipes_of_many(feature_maps: Sequence[FeatureMap], lengths: Sequence[int], moments: Moments, /) -> Array | None:
-    """The same for bases of a projection and dimension, of so many different ranks each (bases, sums, 1 + moments)."""
-    nodes = np.add.outer(0.5 / np.array(lengths), _nodes())
-    features = sines_and_cosines(feature_maps[0].projection, nodes.reshape(-1, 1)).reshape(*nodes.shape, -1)
+def recipes_of_many(
+    feature_maps: Sequence[FeatureMap], lengths: Sequence[int], moments: Moments, array: Any, /
+) -> Any | None:
+    """The same for bases of a projection and dimension, of so many different ranks each (bases, sums, 1 + moments).
+
+    They are made in the library and on the device of an array.
+    """
+    xp, ends = namespace(array), feature_maps[0].projection.angles(np.array([[0.0], [1.0]]))
     weights, intercepts = (np.stack([getattr(own, name) for own in feature_maps]) for name in ("weights", "intercept"))
-    wanted = _with_products(features @ weights + intercepts[:, np.newaxis])
-    recipes = moments.inverse @ wanted
-    left = wanted - moments.at(_nodes()) @ recipes
-    is_made = np.sqrt(np.mean(left**2, axis=1).max()) <= _TOLERANCE
-    return np.ascontiguousarray(recipes.swapaxes(1, 2)) if is_made else None
+    # Angles are lines in the rank; every sine is followed by its cosine.
+    nodes = like(np.add.outer(0.5 / np.array(lengths), _nodes()), array)[:, :, None]
+    angles = nodes * like(ends[1] - ends[0], array) + like(ends[0], array)
+    features = xp.stack((xp.sin(angles), xp.cos(angles)), -1).reshape(*angles.shape[:2], -1)
+    wanted = _with_products(features @ like(weights, array) + like(intercepts[:, np.newaxis], array))
+    recipes = like(moments.inverse, array) @ wanted
+    left = wanted - like(moments.at(_nodes()), array) @ recipes
+    is_made = float((left**2).mean(1).max()) <= _TOLERANCE**2
+    return recipes.swapaxes(1, 2) if is_made else None
 
 
 @lru_cache(maxsize=8)
@@ -130,9 +138,9 @@ def recipes_of_smooth(moments: Moments, /) -> Array:
     return moments.recipes(functions(_nodes()))[0]
 
 
-def _with_products(values: Array) -> Array:
+def _with_products(values: Any) -> Any:
     i, j = np.tril_indices(values.shape[-1])
-    return np.concatenate((values, values[..., i] * values[..., j]), axis=-1)
+    return joined((values, values[..., i] * values[..., j]))
 
 
 @lru_cache(maxsize=1)

@@ -137,8 +137,14 @@ def _edges(n: int, n_cells: int) -> Index:
     Functions of low degree change fastest near 0 and 1, so the cells are finest there: equal steps of the angle φ in
     u = sin²φ.
     """
+    return np.asarray(np.rint(n * _shares_of_edges(n_cells)), dtype=np.intp)
+
+
+@lru_cache(maxsize=8)
+def _shares_of_edges(n_cells: int) -> Array:
+    """The same as shares of the rows."""
     angles = np.pi * np.arange(1, n_cells) / (2 * n_cells)
-    return np.asarray(np.rint(n * np.sin(angles) ** 2), dtype=np.intp)
+    return np.asarray(np.sin(angles) ** 2)
 
 
 def _starts(positions: Index, stop: int) -> Index:

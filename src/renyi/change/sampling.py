@@ -113,11 +113,11 @@ def _fewest(pl: Any, frames: list[Any], priorities: Any, sample: int) -> tuple[l
 def _as_polars(pl: Any, batch: Any) -> Any:
     if isinstance(batch, pl.DataFrame):
         return batch
-    if type(batch).__module__.startswith("pandas"):
-        return pl.from_pandas(batch)
-    if type(batch).__module__.startswith("pyarrow"):
-        return pl.from_arrow(batch)
     try:
+        if type(batch).__module__.startswith("pandas"):
+            return pl.from_pandas(batch)
+        if type(batch).__module__.startswith("pyarrow"):
+            return pl.from_arrow(batch)
         return pl.DataFrame(batch if isinstance(batch, Mapping) else parts_of(batch)[0])
     except InputError:
         raise

@@ -25,6 +25,7 @@ def pair(
     detrend: terminal.Detrend = None,
     period: terminal.Period = None,
     as_json: terminal.AsJson = False,
+    memory: Annotated[str, typer.Option(help="Of a file that takes more, only the columns named are read.")] = "1GB",
     sep: terminal.Separator = None,
     null: terminal.Nulls = None,
     encoding: terminal.Encoding = None,
@@ -39,9 +40,14 @@ def pair(
         check_picture(plot)
     terminal.check_outputs(file, {"--plot": plot})
     kinds = terminal.kinds_of(types)
-    source = terminal.read(file, terminal.options_of(sep, null, encoding, no_header))
-    settings = _settings(source.frame, terminal.in_time(time, in_order, groups, detrend, period))
-    table = _pick(source.frame, kinds, x, y, given or [])
+    asked = terminal.in_time(time, in_order, groups, detrend, period)
+    named = {"X": x, "Y": y} | {f"--given {name}": name for name in given or []}
+    beside = {f"--{role}": asked[role] for role in ("time", "groups") if isinstance(asked[role], str)}
+    beside |= {f"--type {name}": name for name in kinds}
+    options = terminal.options_of(sep, null, encoding, no_header)
+    source = terminal.read_columns(memory, file, options, named | beside)
+    settings = _settings(source.frame, asked)
+    table = _pick(source.frame, kinds, named)
     notes = table.notes.sentences()
     terminal.print_notes(notes)
     found = _test_pair(table, x, y, given or [], settings)
@@ -63,18 +69,13 @@ def pair(
         terminal.say(f"{label:>12}  {text}", console, style="")
 
 
-def _pick(frame: Any, kinds: dict[str, Any], x: str, y: str, given: list[str]) -> "Table":
+def _pick(frame: Any, kinds: dict[str, Any], named: dict[str, str]) -> "Table":
     """The columns that a pair needs, typed as in a scan."""
-    from renyi.data.table import as_table, check_known
+    from renyi.data.table import as_table
     from renyi.errors import InputError
 
-    named = {"X": x, "Y": y} | {f"--given {name}": name for name in given}
-    for role, name in named.items():
-        check_known(name, frame.columns, "the table", role.partition(" ")[0])
     if len(set(named.values())) < len(named):
         raise InputError("X, Y and --given name one column twice: each has its own part")
-    for name in kinds:
-        check_known(name, frame.columns, "the table", "--type")
     wanted = {name: kind for name, kind in kinds.items() if name in named.values()}
     table = as_table(frame.select(list(named.values())), types=wanted)
     for name, reason in table.skipped.items():
@@ -84,14 +85,13 @@ def _pick(frame: Any, kinds: dict[str, Any], x: str, y: str, given: list[str]) -
 
 def _settings(frame: Any, asked: dict[str, Any]) -> dict[str, Any]:
     """How rows depend on one another, with the cells of the columns that were named."""
-    from renyi.data.table import as_table, check_known
+    from renyi.data.table import as_table
     from renyi.errors import InputError
 
     for role in ("time", "groups"):
         name = asked[role]
         if not isinstance(name, str):
             continue
-        check_known(name, frame.columns, "the table", f"--{role}")
         cells = frame[name]
         if role == "time":  # as in a scan, where text may spell dates
             table = as_table(frame.select([name]))

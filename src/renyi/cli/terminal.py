@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.segment import Segment
 
+    from renyi.data.files.streams import Stream
     from renyi.data.notes import Source
 
 
@@ -127,26 +128,42 @@ def options_of(separator: str | None, nulls: list[str] | None, encoding: str | N
     return {"separator": separator, "null_values": nulls or (), "encoding": encoding, "has_names": not no_header}
 
 
-def read(file: str, options: dict[str, Any]) -> "Source":
-    """The table; what reading had to decide goes to standard error."""
-    from renyi.data.files.table_files import read_table
+def read_within(memory: str, file: str, options: dict[str, Any]) -> "Source | Stream":
+    """The table, or what gives its batches, of one file or many, where it does not fit into so much memory.
 
-    source = read_table(file, **options)
-    print_notes(source.notes)
-    return source
-
-
-def read_within(memory: str, file: str, options: dict[str, Any]) -> Any:
-    """The table, or what gives its batches, of one file or many, where it does not fit into so much memory."""
-    from renyi.data.files.batches import is_large, text_files
+    What reading had to decide goes to standard error.
+    """
+    from renyi.data.files.batches import within
     from renyi.tables.budget import bytes_of
 
-    budget = bytes_of(memory)
-    if file == "-" or not is_large(file, budget):
-        return read(file, options)
-    texts = text_files(file, budget, **options)
-    print_notes(() if texts is None else texts.notes)
-    return texts or file
+    found = within(file, bytes_of(memory), **options)
+    print_notes(found.notes)
+    return found
+
+
+def read_columns(memory: str, file: str, options: dict[str, Any], named: Mapping[str, str]) -> "Source":
+    """A table of which columns were named, by what names them, and no other ones if it is read in batches."""
+    from renyi.data.files.streams import Stream, begun
+    from renyi.data.notes import Source
+    from renyi.data.table import check_known
+    from renyi.errors import InputError, load
+    from renyi.tables.budget import bytes_of
+
+    found = read_within(memory, file, options)
+    known = found.names() if isinstance(found, Stream) else found.frame.columns
+    for role, name in named.items():
+        check_known(name, known, "the table", role.partition(" ")[0])
+    if isinstance(found, Source):
+        return found
+    part = begun(found.only(list(dict.fromkeys(named.values()))), bytes_of(memory))
+    if isinstance(part, Stream):
+        raise InputError(
+            f"the columns of this pair do not fit into --memory {memory}: pass more, or scan the file with --target, "
+            "which reads it in batches"
+        )
+    frame = part.frame if isinstance(part, Source) else part
+    pl = load("polars", extra="cli")
+    return Source(frame if isinstance(frame, pl.DataFrame) else pl.from_arrow(frame), found.notes)
 
 
 def print_notes(notes: "Sequence[str]") -> None:

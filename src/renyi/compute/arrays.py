@@ -181,11 +181,7 @@ def mixed(weights: Any, planes: Any, /) -> Any:
 
 
 def mix_both_ways(weights: Any, gram: Any, /) -> None:
-    """Products (functions, functions, columns, masks) of functions to those of their mixtures, in place."""
-    if is_tensor(gram):
-        for _ in range(2):
-            gram[:] = mixed(weights, gram).transpose(0, 1)
-        return
+    """Products (functions, functions, columns, masks) of functions to those of their mixtures, in place, by NumPy."""
     for column, own in enumerate(weights):
         for _ in range(2):
             turned = (own.T @ gram[:, :, column].reshape(len(own), -1)).reshape(gram[:, :, column].shape)

@@ -17,6 +17,9 @@ Tensor: TypeAlias = Any
 
 # Less work does not pay for compiling.
 _LEAST_WORK = 2**18
+# Operations on planes of few matrices are hundreds of launches, 20 to 80 ms of a tile. The library is no way out: it
+# fails for 124,750 matrices of eight rows (cuSOLVER of CUDA 13.0).
+_FEWEST_ROOTS = 2**12
 # Each number of functions is compiled by itself, longer than 100 million numbers take; beyond 32 there is no room.
 _LEAST_TO_WHITEN, _MOST_TO_WHITEN = 2**26, 32
 _THREADS = 128
@@ -132,17 +135,16 @@ extern "C" __global__ void largest_root(
 }
 """
 
-# A thread has one unit of a row of a table, at one row of the data: blocks of units, columns within.
+# A thread has one unit of a row of a table, at one row of the data; neighbours have the other units of that row.
 _GATHER = r"""
 extern "C" __global__ void gather(
-    const UNIT* leading, const UNIT* following, const int* places, UNIT* target, int digits, int columns, int blocks,
+    const UNIT* leading, const UNIT* following, const int* places, UNIT* target, int digits, int columns, int padded,
     int units, int of_row) {
-  const long long row = blockIdx.x;
-  const int k = blockIdx.y * blockDim.x + threadIdx.x, length = blocks * columns * units;
-  if (k >= length) return;
-  const int unit = k % units, column = k / units % columns, block = k / units / columns;
-  const long long from = ((long long)places[row * of_row + column] * blocks + block) * units + unit;
-  const long long to = row * length + k, step = (long long)gridDim.x * length;
+  const long long row = blockIdx.x, length = (long long)padded * units;
+  const int k = blockIdx.y * blockDim.x + threadIdx.x;
+  if (k >= columns * units) return;
+  const long long from = (long long)places[row * of_row + k / units] * units + k % units;
+  const long long to = row * length + k, step = gridDim.x * length;
   const UNIT own = leading[from];
   target[to + (digits == 2 ? step : 0)] = own;
   if (digits == 2) target[to] = following[from];
@@ -153,18 +155,17 @@ extern "C" __global__ void gather(
 }
 """
 
-# A thread has the functions of a block of one column, beside one function of another column.
+# A thread has the functions of one column, beside one function of another column.
 _SPREAD = r"""
 extern "C" __global__ void spread(
-    const FROM* products, TO* planes, int columns, int width, int others, int blocks, int wide) {
-  const int row = blockIdx.x, k = blockIdx.y * blockDim.x + threadIdx.x;
-  if (k >= blocks * others) return;
-  const int function = row % width, column = row / width % columns, above = row / width / columns;
-  const int other = k % others, block = k / others;
-  const FROM* own = products + ((long long)row * blocks * others + k) * wide;
+    const FROM* products, TO* planes, int columns, int width, int others, int padded, int wide) {
+  const int row = blockIdx.x, other = blockIdx.y * blockDim.x + threadIdx.x;
+  if (other >= others) return;
+  const int function = row % width, column = row / width;
+  const FROM* own = products + ((long long)row * padded + other) * wide;
   const long long plane = (long long)columns * others;
-  TO* first = planes + ((long long)(above * width + function) * blocks + block) * wide * plane;
-  for (int i = 0; i < wide; ++i) first[i * plane + (long long)column * others + other] = (TO)own[i];
+  TO* first = planes + (long long)function * wide * plane + (long long)column * others + other;
+  for (int i = 0; i < wide; ++i) first[i * plane] = (TO)own[i];
 }
 """
 
@@ -172,48 +173,23 @@ extern "C" __global__ void spread(
 # neighbours lie side by side; loops are not unrolled, which would take as long to compile as all the rest.
 _WHITEN = r"""
 #define AT(i, j) ((i) * ((i) + 1) / 2 + (j))
-#define BOTH(i, j) gram[(j) < (i) ? AT(i, j) : AT(j, i)]
 
-// Means of functions and of their products, on and below the diagonal, to means and Gram matrices of mixed functions,
-// factors of these, their distances from the identity, and whether no function drops out.
+// Means of functions and of their products, on and below the diagonal, to means and Gram matrices, factors of these,
+// their distances from the identity, and whether no function drops out.
 extern "C" __global__ void whiten(
-    const double* sums, const double* weights, const double* intercepts, double* means, double* grams,
-    double* factors, double* distances, unsigned char* regular, int columns, int masks) {
+    const double* sums, double* means, double* grams, double* factors, double* distances, unsigned char* regular,
+    int columns, int masks, int of_sum, int of_column) {
   const int column = blockIdx.x, mask = blockIdx.y * blockDim.x + threadIdx.x;
   if (mask >= masks) return;
   const long long plane = (long long)columns * masks, own = (long long)column * masks + mask;
-  double gram[RANK * (RANK + 1) / 2], mean[RANK], part[RANK];
+  const double* here = sums + (long long)column * of_column + mask;
+  double gram[RANK * (RANK + 1) / 2], mean[RANK];
   #pragma unroll 1
-  for (int i = 0; i < RANK; ++i) mean[i] = sums[i * plane + own];
+  for (int i = 0; i < RANK; ++i) mean[i] = here[(long long)i * of_sum];
   #pragma unroll 1
   for (int i = 0; i < RANK; ++i)
     #pragma unroll 4
-    for (int j = 0; j <= i; ++j) gram[AT(i, j)] = sums[(RANK + AT(i, j)) * plane + own] - mean[i] * mean[j];
-
-  if (IS_MIXED) {
-    // The last mixture first: what it replaces no other one needs, since each is made of the functions up to its own.
-    const double* mixing = weights + (long long)column * RANK * RANK;
-    #pragma unroll 1
-    for (int j = RANK - 1; j >= 0; --j) {
-      double middle = intercepts[column * RANK + j];
-      #pragma unroll 1
-      for (int i = 0; i <= j; ++i) {
-        double sum = 0.0;
-        #pragma unroll 4
-        for (int k = 0; k <= j; ++k) sum += BOTH(i, k) * mixing[k * RANK + j];
-        part[i] = sum;
-        middle += mean[i] * mixing[i * RANK + j];
-      }
-      mean[j] = middle;
-      #pragma unroll 1
-      for (int i = 0; i <= j; ++i) {
-        double sum = 0.0;
-        #pragma unroll 4
-        for (int k = 0; k <= i; ++k) sum += mixing[k * RANK + i] * part[k];
-        gram[AT(j, i)] = sum;
-      }
-    }
-  }
+    for (int j = 0; j <= i; ++j) gram[AT(i, j)] = here[(long long)(RANK + AT(i, j)) * of_sum] - mean[i] * mean[j];
 
   bool is_regular = true;
   #pragma unroll 4
@@ -282,6 +258,19 @@ extern "C" __global__ void between(
 }
 """
 
+# A thread has one number.
+_STANDARDISE = r"""
+extern "C" __global__ void standardise(
+    const NUMBER* numbers, const double* sizes, const double* means, const double* rests, const double* deviations,
+    double* found, int n, int of_column, int power, int has_gaps) {
+  const int column = blockIdx.x, row = blockIdx.y * blockDim.x + threadIdx.x;
+  if (row >= n) return;
+  const double value = numbers[(long long)column * of_column + row];
+  const double own = (value / sizes[column] - means[column] - rests[column]) / deviations[column];
+  found[(long long)column * n + row] = has_gaps && !(own == own) ? 0.0 : power == 2 ? own * own : own;
+}
+"""
+
 # A thread has one value of a sorted column, and looks for equal ones that follow.
 _SHARE_CELLS = r"""
 extern "C" __global__ void share_cells(
@@ -303,7 +292,7 @@ extern "C" __global__ void share_cells(
 
 def largest_roots(block: Tensor, /) -> Tensor | None:
     """Largest squared singular value of every matrix (pairs, rows, columns) that has no more rows than columns."""
-    if block.ndim != 3 or not 2 < block.shape[1] <= _SIDES[-1] or len(block) < _LEAST_WORK:
+    if block.ndim != 3 or not 2 < block.shape[1] <= _SIDES[-1] or len(block) < _FEWEST_ROOTS:
         return None
     reach = sum((size - 1) * stride for size, stride in zip(block.shape, block.stride(), strict=True))
     number, side = _NAMES.get(str(block.dtype)), next(side for side in _SIDES if side >= block.shape[1])
@@ -315,8 +304,8 @@ def largest_roots(block: Tensor, /) -> Tensor | None:
     return roots if is_done else None
 
 
-def gather(tables: Sequence[Tensor], places: Tensor, target: Tensor, /, *, blocks: int) -> bool:
-    """Rows of tables (cells, blocks × width) at places (rows, columns) to (digits, rows, blocks × columns, width).
+def gather(tables: Sequence[Tensor], places: Tensor, target: Tensor, /) -> bool:
+    """Rows of tables (cells, width) at places (rows, columns) to the first columns of (digits, rows, columns, width).
 
     Two tables, of leading and following digits, become four digits, or two with the following ones first. False where
     nothing was done.
@@ -328,22 +317,22 @@ def gather(tables: Sequence[Tensor], places: Tensor, target: Tensor, /, *, block
         return False
     n_rows, n_columns = places.shape
     units = width // size
-    grid = n_rows, -(-blocks * n_columns * units // _THREADS)
-    shape = [len(target), n_columns, blocks, units, places.stride(0)]
+    grid = n_rows, -(-n_columns * units // _THREADS)
+    shape = [len(target), n_columns, target.shape[2], units, places.stride(0)]
     return _run(_GATHER, {"UNIT": _UNITS[size]}, grid, [tables[0], tables[-1], places, target, *shape])
 
 
 def spread(products: Tensor, planes: Tensor, /) -> bool:
-    """Products (blocks, columns, width, blocks, columns, width) to (blocks, width, blocks, width, columns, columns).
+    """Products (columns, width, columns, width) to (width, width, columns, columns), of which there may be fewer.
 
     False where nothing was done.
     """
     kinds = [_NAMES.get(str(part.dtype)) for part in (products, planes)]
     if None in kinds or not products.is_contiguous() or products.numel() < _LEAST_WORK:
         return False
-    above, columns, width, blocks, others, wide = products.shape
-    grid = above * columns * width, -(-blocks * others // _THREADS)
-    shape = [columns, width, others, blocks, wide]
+    width, wide, columns, others = planes.shape
+    grid = columns * width, -(-others // _THREADS)
+    shape = [columns, width, others, products.shape[2], wide]
     return _run(_SPREAD, dict(zip(("FROM", "TO"), kinds, strict=True)), grid, [products, planes, *shape])
 
 
@@ -362,31 +351,39 @@ def share_cells(ordered: Tensor, cells: Tensor, /, *, longest: int) -> tuple[Ten
     return (counts[0].long(), counts[1] > 0) if is_done else None
 
 
-def whiten(
-    sums: Tensor, mixing: tuple[Tensor, Tensor] | None, dimension: int, /, *, cut: float
-) -> tuple[Tensor, ...] | None:
+def whiten(sums: Tensor, dimension: int, /, *, cut: float) -> tuple[Tensor, ...] | None:
     """Means, Gram matrices, factors, distances from the identity, and whether every square is above the cut.
 
-    `sums` are means of functions and of products on and below the diagonal (sums, columns, masks). They are mixed by
-    weights (columns, functions, mixtures), where each is made of functions up to its own, and intercepts.
+    `sums` are means of functions and of products on and below the diagonal (sums, columns, masks).
     """
-    if not is_tensor(sums) or sums.numel() < _LEAST_TO_WHITEN or dimension > _MOST_TO_WHITEN:
+    if not is_tensor(sums) or sums.numel() < _LEAST_TO_WHITEN or dimension > _MOST_TO_WHITEN or not _are_doubles(sums):
         return None
-    n_columns, n_masks = sums.shape[1:]
-    weights, intercepts = (sums, sums) if mixing is None else (part.contiguous() for part in mixing)
-    is_mixed_upwards = mixing is None or (
-        weights.shape[1:] == (dimension, dimension) and not bool(weights.tril(-1).any())
-    )
-    if not is_mixed_upwards or not _are_doubles(sums, weights, intercepts):
-        return None
+    sums, (n_columns, n_masks) = sums if sums.stride(2) == 1 else sums.contiguous(), sums.shape[1:]
     means, distances = (sums.new_empty((dimension, n_columns, n_masks)) for _ in range(2))
     grams, factors = (sums.new_empty((dimension, dimension, n_columns, n_masks)) for _ in range(2))
     regular = sums.new_empty((n_columns, n_masks), dtype=load("torch", extra=EXTRA).uint8)
-    definitions = {"RANK": dimension, "IS_MIXED": int(mixing is not None), "CUT": cut}
-    found = [means, grams, factors, distances, regular]
-    arguments = [sums.contiguous(), weights, intercepts, *found, n_columns, n_masks]
-    is_done = _run(_WHITEN, definitions, (n_columns, -(-n_masks // _THREADS)), arguments)
+    found, strides = [means, grams, factors, distances, regular], [sums.stride(0), sums.stride(1)]
+    grid = n_columns, -(-n_masks // _THREADS)
+    is_done = _run(_WHITEN, {"RANK": dimension, "CUT": cut}, grid, [sums, *found, n_columns, n_masks, *strides])
     return (*found[:4], regular.bool()) if is_done else None
+
+
+def standardised(numbers: Tensor, traits: Sequence[Tensor], /, *, power: int, has_gaps: bool) -> Tensor | None:
+    """Numbers (columns, rows) over sizes, less means and rests, over deviations, to a power, in float64; 0 for NaN.
+
+    All of the traits are (columns, 1).
+    """
+    number = _NAMES.get(str(numbers.dtype))
+    if number is None or numbers.numel() < _LEAST_WORK or numbers.stride(1) != 1 or not _are_doubles(*traits):
+        return None
+    n_columns, n = numbers.shape
+    stride = numbers.stride(0)
+    if stride >= _MOST_NUMBERS:
+        return None
+    found = traits[0].new_empty((n_columns, n))
+    grid = n_columns, -(-n // _THREADS)
+    arguments = [numbers, *(part.contiguous() for part in traits), found, n, stride, power, int(has_gaps)]
+    return found if _run(_STANDARDISE, {"NUMBER": number}, grid, arguments) else None
 
 
 def between(

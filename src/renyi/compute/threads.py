@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ContextDecorator, contextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -16,6 +16,8 @@ Outcome = TypeVar("Outcome")
 
 # Seconds until a waiting thread looks up.
 _PATIENCE = 0.2
+# Threads that help with many short calls at the same time: each waits for the interpreter after every call.
+_MOST_IN_SHORT_CALLS = 4
 
 
 class Abandoned(Exception):  # noqa: N818
@@ -125,14 +127,22 @@ def in_turn(function: Callable[..., Outcome], *items: Iterable[Any]) -> Iterator
 
 
 def stream(
-    function: Callable[[Item], Outcome], items: Iterable[Item], /, *, at_once: int = 1, most: int | None = None
+    function: Callable[[Item], Outcome],
+    items: Iterable[Item],
+    /,
+    *,
+    at_once: int = 1,
+    most: int | None = None,
+    abreast: int | None = None,
 ) -> Iterator[Outcome]:
     """The outcomes for all items in their order, worked on in threads that are never far ahead.
 
     Every thread has one core: libraries that would use several of their own are held back meanwhile. An interruption,
     or an error, lets go of what has not begun. Handing work over takes 0.1 ms, and more where threads wait for one
     another: each takes several items `at_once` where these are short, and no threads are begun for less than that.
-    Where outcomes are large, at `most` so many are under way or wait to be taken.
+    Where outcomes are large, at `most` so many are under way or wait to be taken. Where items share what they do, so
+    many are worked on `abreast`, one thread each, and the other threads help: not all of them then come to what cannot
+    be shared at the same time.
     """
     if isinstance(items, Sequence) and len(items) <= at_once:
         yield from in_turn(function, items)
@@ -145,19 +155,18 @@ def stream(
 
     def work(some: list[Item]) -> list[Outcome]:
         outcomes = []
-        with team:
-            for item in some:
-                keep_going()
-                outcomes.append(function(item))
+        for item in some:
+            keep_going()
+            outcomes.append(function(item))
         return outcomes
 
     with one_core_each, ThreadPoolExecutor(n_threads, initializer=begin) as pool:
-        team = _Team(pool, n_threads)
+        team = _Team(pool, n_threads, n_threads if abreast is None else min(abreast, n_threads))
         pending: deque[Future[list[Outcome]]] = deque()
         left = iter(items)
         try:
             while some := list(islice(left, at_once)):
-                pending.append(pool.submit(work, some))
+                pending.append(team.submit(partial(work, some)))
                 if len(pending) == most:
                     yield from _outcome(pending.popleft())
             while pending:
@@ -170,8 +179,9 @@ def stream(
 class _Shared(Generic[Item, Outcome]):
     """Pieces of one task, which several threads take from it, and their outcomes."""
 
-    def __init__(self, function: Callable[[Item], Outcome], items: Sequence[Item], /) -> None:
+    def __init__(self, function: Callable[[Item], Outcome], items: Sequence[Item], /, *, are_short_calls: bool) -> None:
         self._function, self._left, self._n = function, deque(enumerate(items)), len(items)
+        self.are_short_calls = are_short_calls
         self._outcomes, self._errors = dict[int, Outcome](), list[BaseException]()
         self._n_taken, self._lock, self._is_done = 0, threading.Lock(), threading.Event()
 
@@ -210,27 +220,53 @@ class _Shared(Generic[Item, Outcome]):
 class _Team:
     """The threads of one `stream`: those without a task of it take pieces of the tasks of others."""
 
-    def __init__(self, pool: ThreadPoolExecutor, n_threads: int, /) -> None:
+    def __init__(self, pool: ThreadPoolExecutor, n_threads: int, abreast: int, /) -> None:
         self._pool, self._n_idle, self._lock = pool, n_threads, threading.Lock()
+        # Tasks that wait for one of the threads, of which so many take tasks.
+        self._waiting = deque[tuple[Future[Any], Callable[[], Any]]]()
+        self._n_places = abreast
         self._open = list[_Shared[Any, Any]]()
+        self._n_in_short_calls = 0
 
-    def __enter__(self) -> None:
+    def submit(self, task: Callable[[], Outcome], /) -> Future[Outcome]:
+        """What will have the outcome of a task."""
+        future: Future[Outcome] = Future()
         with self._lock:
-            self._n_idle -= 1
+            self._waiting.append((future, task))
+            is_begun = self._n_places > 0
+            self._n_places -= is_begun
+            self._n_idle -= is_begun
+        if is_begun:
+            self._pool.submit(self._work)
+        return future
 
-    def __exit__(self, *_: object) -> None:
+    def _work(self) -> None:
+        """Do tasks while there are any, then help."""
+        while (waiting := self._next_task()) is not None:
+            future, task = waiting
+            try:
+                future.set_result(task())
+            except BaseException as error:
+                future.set_exception(error)
+        self._help()
+
+    def _next_task(self) -> tuple[Future[Any], Callable[[], Any]] | None:
         with self._lock:
-            is_wanted = any(task.n_left for task in self._open)
-            self._n_idle += not is_wanted
-        if is_wanted:
-            self._pool.submit(self._help)
+            if self._waiting:
+                return self._waiting.popleft()
+            self._n_places += 1
+            return None
 
-    def share(self, function: Callable[[Item], Outcome], items: Sequence[Item], /) -> list[Outcome]:
+    def share(
+        self, function: Callable[[Item], Outcome], items: Sequence[Item], /, *, are_short_calls: bool
+    ) -> list[Outcome]:
         """The outcomes of all pieces of a task."""
-        shared = _Shared(function, items)
+        shared = _Shared(function, items, are_short_calls=are_short_calls)
         with self._lock:
             self._open.append(shared)
             n_helpers = max(0, min(self._n_idle, len(items) - 1))
+            if are_short_calls:
+                n_helpers = max(0, min(n_helpers, _MOST_IN_SHORT_CALLS - self._n_in_short_calls))
             self._n_idle -= n_helpers
         for _ in range(n_helpers):
             self._pool.submit(self._help)
@@ -246,25 +282,34 @@ class _Team:
         """Take pieces where most are left, until there is none."""
         while (shared := self._next()) is not None:
             shared.take_one()
+            if shared.are_short_calls:
+                with self._lock:
+                    self._n_in_short_calls -= 1
 
     def _next(self) -> _Shared[Any, Any] | None:
         """The task with most pieces left; without one the thread is idle, known to who begins the next one."""
         with self._lock:
-            shared = max(self._open, key=lambda task: task.n_left, default=None)
-            if shared is not None and shared.n_left:
-                return shared
-            self._n_idle += 1
-            return None
+            may_be_short = self._n_in_short_calls < _MOST_IN_SHORT_CALLS
+            wanted = [task for task in self._open if task.n_left and (may_be_short or not task.are_short_calls)]
+            if not wanted:
+                self._n_idle += 1
+                return None
+            shared = max(wanted, key=lambda task: task.n_left)
+            self._n_in_short_calls += shared.are_short_calls
+            return shared
 
 
-def share(function: Callable[[Item], Outcome], items: Sequence[Item], /) -> list[Outcome]:
+def share(
+    function: Callable[[Item], Outcome], items: Sequence[Item], /, *, are_short_calls: bool = False
+) -> list[Outcome]:
     """The outcomes for all items; within work of `stream`, threads that have none of it left take some of them.
 
     So that few long pieces of work, of which one may take as long as all the others, keep all cores busy to the end.
+    With pieces that `are_short_calls` few threads help: more would wait for the interpreter, and so would all others.
     """
     if _worker.team is None or len(items) < 2:
         return [function(item) for item in items]
-    return _worker.team.share(function, items)
+    return _worker.team.share(function, items, are_short_calls=are_short_calls)
 
 
 def _outcome(future: Future[Outcome]) -> Outcome:

@@ -8,7 +8,7 @@ import numpy as np
 
 from renyi.compute.arrays import Index, Mask, in_memory
 from renyi.data.column import Column
-from renyi.data.frames import as_narwhals, read_categories
+from renyi.data.frames import as_narwhals, has_python_dates, read_categories
 from renyi.data.labels import Encoded, encode, encode_array, tidy
 from renyi.errors import InputError, check_text
 
@@ -91,9 +91,13 @@ def _labels(x: Any) -> tuple[list[Any], str]:
         return list(x), ""
     series = None if isinstance(x, np.ndarray) else as_narwhals(x, "the category")
     if series is not None and not hasattr(series, "columns"):
+        if not has_python_dates(series):
+            raise InputError(
+                "the labels cannot be read (Python does not have such dates or durations): pass them as text"
+            )
         try:
             return series.to_list(), "" if series.name is None else str(series.name)
-        except Exception as error:  # such as dates that Python does not have
+        except Exception as error:  # of whatever library has them
             raise InputError(f"the labels cannot be read ({error}): pass them as text") from error
     shape = series.shape if series is not None else np.shape(x) if isinstance(x, np.ndarray) else ()
     if len(shape) != 1:

@@ -1,5 +1,6 @@
 """Columns and frames of other libraries, as narwhals shows them: their cells and categories as arrays."""
 
+import datetime
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,9 @@ from renyi.compute.arrays import Mask
 from renyi.data.exact import exact_array, is_wide
 from renyi.data.labels import Encoded, encode, encode_series
 from renyi.errors import InputError
+
+# Days of a duration of Python at most.
+_MOST_DAYS = datetime.timedelta.max.days
 
 
 def as_series(data: Any, /) -> Any:
@@ -29,8 +33,19 @@ def as_series(data: Any, /) -> Any:
                 data = data.set_column(place, data.schema.field(place).name, plain)
         return data
     if pandas is not None and isinstance(data, (pandas.api.extensions.ExtensionArray, pandas.Index)):
-        return pandas.Series(data)
+        data = pandas.Series(data)
+    if pandas is not None and isinstance(data, (pandas.Series, pandas.DataFrame)):
+        return _dense(pandas, data)
     return data
+
+
+def _dense(pandas: Any, data: Any) -> Any:
+    """Columns of pandas with sparse cells as plain ones: pandas takes rows out of sparse objects with a warning."""
+    if isinstance(data, pandas.Series):
+        return data.sparse.to_dense() if isinstance(data.dtype, pandas.SparseDtype) else data
+    if not any(isinstance(dtype, pandas.SparseDtype) for dtype in data.dtypes):
+        return data
+    return pandas.concat([_dense(pandas, data.iloc[:, place]) for place in range(data.shape[1])], axis=1)
 
 
 def _plain(column: Any) -> Any:
@@ -97,6 +112,18 @@ def read_cells(series: Any, /) -> tuple[NDArray[Any], Mask | None, bool]:
 def period_starts(periods: Sequence[Any], /) -> NDArray[Any]:
     """When periods of pandas begin."""
     return np.array([period.start_time.to_datetime64() for period in periods], dtype="M8[us]")
+
+
+def has_python_dates(series: Any, /) -> bool:
+    """Whether the dates and durations of a narwhals Series are of Python's years, beyond which Polars panics."""
+    cells = series.to_numpy() if series.dtype.is_temporal() else np.empty(0)
+    if cells.dtype.kind not in "Mm":
+        return True
+    known = cells[~np.isnat(cells)]
+    if cells.dtype.kind == "m":
+        return bool((np.abs(known.astype("m8[D]").astype(np.int64)) < _MOST_DAYS).all())
+    years = known.astype("M8[Y]").astype(np.int64) + 1970
+    return bool(((years >= datetime.MINYEAR) & (years <= datetime.MAXYEAR)).all())
 
 
 def _spread(series: Any, observed: NDArray[Any]) -> tuple[NDArray[Any], Mask | None]:

@@ -82,12 +82,11 @@ def _check_steps(stamps: Any, order: Index, codes: Index) -> None:
     """Refuse stamps that come twice or in unequal steps, and name the place."""
     within = codes[order][1:] == codes[order][:-1]
     in_order = stamps[order]
-    steps = np.diff(in_order)[within]
+    steps = _steps(in_order)[within]
     if not len(steps):
         return
     places = np.flatnonzero(within)
-    zero = steps * 0
-    again = np.flatnonzero(steps == zero)
+    again = np.flatnonzero(steps == 0.0)
     if len(again):
         first, second = order[places[again[0]]], order[places[again[0]] + 1]
         raise InputError(
@@ -97,12 +96,28 @@ def _check_steps(stamps: Any, order: Index, codes: Index) -> None:
     if steps.max() > _LARGEST_STEP * steps.min():
         usual = np.sort(steps)[len(steps) // 2]
         odd = int(np.argmax(np.abs((steps - usual) / usual)))
+        middle = int(np.argmax(steps == usual))
         first, second = order[places[odd]], order[places[odd] + 1]
+        apart = [_apart(in_order[place], in_order[place + 1]) for place in places[[odd, middle]]]
         raise InputError(
             f"stamps are irregular: rows {first:,} and {second:,} ({_told(stamps[first])} and {_told(stamps[second])}) "
-            f"are {_told(steps[odd])} apart, and most are {_told(usual)}: fill in the rows between (resample), or "
+            f"are {_told(apart[0])} apart, and most are {_told(apart[1])}: fill in the rows between (resample), or "
             "take rows as equally far apart by time=True (--in-order, for lags no --time)"
         )
+
+
+def _steps(in_order: Any) -> Any:
+    """How far each of ascending stamps is from the next, as floats: of whole numbers and dates without overflow."""
+    if in_order.dtype.kind == "f":
+        return np.diff(in_order)
+    whole = in_order if in_order.dtype.kind == "u" else in_order.astype(np.int64)
+    # Modulo 2^64 a difference of at most that is what it is.
+    return np.diff(whole.astype(np.uint64)).astype(np.float64)
+
+
+def _apart(sooner: Any, later: Any) -> Any:
+    """How far two stamps are apart: of whole numbers as Python has them, which have no end."""
+    return int(later) - int(sooner) if sooner.dtype.kind in "iu" else later - sooner
 
 
 def _told(stamp: Any) -> str:

@@ -79,7 +79,7 @@ def _numbers(pvalues: Any) -> NDArray[np.float64]:
             cells = [np.nan if is_missing(cell) else cell for cell in numbers.flat]
             numbers = np.array(cells, dtype=object).reshape(numbers.shape)
         # Text, booleans, durations and complex numbers would pass for p-values if they were converted.
-        if pvalues is None or (numbers.size and not {np.asarray(cell).dtype.kind for cell in cells} <= set("fiuO")):
+        if pvalues is None or not {np.asarray(cell).dtype.kind for cell in cells} <= set("fiuO"):
             raise TypeError(f"an array of {numbers.dtype.name}")
         with np.errstate(over="ignore"):
             copy = numbers.astype(np.float64)

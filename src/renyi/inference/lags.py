@@ -24,7 +24,7 @@ _SEEN = 0.01
 # Of a Gumbel distribution: its standard deviation, and how far its mean is from its mode.
 _DEVIATION, _EULER = np.pi / np.sqrt(6.0), 0.5772156649
 # Random phases say a little too little of few rows, and less of columns with two functions, as three levels have: so
-# many rows more, in benchmarks/studies/lag_sizes.py. Without it sizes at 5 % and n = 100 are 0.046 to 0.083, and 0.091.
+# many rows more, in benchmarks/studies/lag_sizes.py. Without it sizes at 5 % and n = 100 are 0.054 to 0.076, and 0.082.
 _FEW_ROWS, _FEW_VALUES, _FEW_FUNCTIONS = 35.0, 80.0, 3
 # Numbers that are worked on at once.
 _AT_ONCE = 2**21

@@ -1,7 +1,7 @@
 """P-values of many pairs at once, by theory: what `blocks` says of one pair, over arrays."""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import Any
 
@@ -117,47 +117,68 @@ def log_pvalues_by_dimension(
 
     On few rows pairs without few ties have none.
     """
-    sizes = np.minimum(np.array(blocks), dimensions[:, np.newaxis])
-    keys = sizes[..., 0] * 2**16 + sizes[..., 1]
+    sizes, keys = _own_sizes(blocks, dimensions)
     of_x, of_y = (_on_few_rows(side, n) for side in leverages)
     log_p, is_trusted = np.full(roots.shape, np.nan), np.zeros(roots.shape, dtype=bool)
     may_be = few_ties | (n >= FEW_ROWS)
-    for places, key in by_value(keys.ravel()):
-        pairs, which = np.unravel_index(np.arange(keys.size)[places], keys.shape)
-        # Of blocks that end at the same functions the first one counts.
-        is_first = may_be[pairs] & (np.argmax(keys[pairs] == key, axis=1) == which)
-        pairs, which = pairs[is_first], which[is_first]
+    for all_pairs, of_blocks, block in _distinct(keys):
+        pairs, which = (places[may_be[all_pairs]] for places in (all_pairs, of_blocks))
         if len(pairs) == 0:
             continue
-        block = key >> 16, key & (2**16 - 1)
         products = of_x[block[0] - 1, pairs] * of_y[block[1] - 1, pairs]
         tail = _within_reach(roots[pairs, which], products / share**2, block, n[pairs], tabulated)
         log_p[pairs, which], is_trusted[pairs, which] = tail
     found = np.full(len(roots), np.nan)
-    patterns = (dimensions[:, 0] * 64 + dimensions[:, 1]) << len(blocks) | is_trusted @ 2 ** np.arange(len(blocks))
+    for some, kept in _by_pattern(dimensions, is_trusted):
+        family = [(int(a), int(b)) for a, b in sizes[some[0], kept]]
+        found[some] = _combined(log_p[some][:, kept], family, n[some], log_arrangements[some], are_numbers=True)
+    return found
+
+
+def observed_by_dimension(
+    roots: Array, blocks: Sequence[Block], dimensions: Any, n: int, leverages: tuple[Array, Array], /
+) -> Iterator[tuple[Index, tuple[Block, ...], Array]]:
+    """What is to be permuted of pairs of numbers on n rows, of which every one has its own dimensions (pairs, 2).
+
+    Places of pairs, the blocks that all of them are to be permuted by (`multiscale.bearable`), and logarithms of the
+    harmonic means of these. Pairs that have too few rows for any block are left out.
+    """
+    sizes, keys = _own_sizes(blocks, dimensions)
+    log_p, bears, is_there = np.full(roots.shape, np.nan), *np.zeros((2, *roots.shape), dtype=bool)
+    for pairs, which, block in _distinct(keys):
+        if sum(block) >= n - 1 or min(block) == 0:
+            continue
+        products = leverages[0][block[0] - 1, pairs] * leverages[1][block[1] - 1, pairs]
+        bears[pairs, which] = within_critical(products, block, n, tabulated=True) & (products < 1.0)
+        log_p[pairs, which], is_there[pairs, which] = log_sf_of_many(roots[pairs, which], *block, n), True
+    bears |= is_there & ~bears.any(axis=1, keepdims=True)
+    for some, kept in _by_pattern(dimensions, bears):
+        family = tuple((int(a), int(b)) for a, b in sizes[some[0], kept])
+        yield some, family, log_harmonic_mean(log_weights(family) - log_p[some][:, kept])
+
+
+def _own_sizes(blocks: Sequence[Block], dimensions: Any) -> tuple[Any, Index]:
+    """Sizes (pairs, blocks, 2) of blocks that end at the dimensions of a pair, and one number for each of these."""
+    sizes = np.minimum(np.array(blocks), dimensions[:, np.newaxis])
+    return sizes, sizes[..., 0] * 2**16 + sizes[..., 1]
+
+
+def _distinct(keys: Index) -> Iterator[tuple[Index, Index, Block]]:
+    """Pairs that have a block, which of theirs it is, and its sizes; of those that end alike the first one counts."""
+    for places, key in by_value(keys.ravel()):
+        pairs, which = np.unravel_index(np.arange(keys.size)[places], keys.shape)
+        is_first = np.argmax(keys[pairs] == key, axis=1) == which
+        yield pairs[is_first], which[is_first], (key >> 16, key & (2**16 - 1))
+
+
+def _by_pattern(dimensions: Any, holds: Mask) -> Iterator[tuple[Index, list[int]]]:
+    """Places of pairs of the same dimensions for which the same blocks hold, if any does."""
+    n_blocks = holds.shape[1]
+    patterns = (dimensions[:, 0] * 64 + dimensions[:, 1]) << n_blocks | holds @ 2 ** np.arange(n_blocks)
     for rows, pattern in by_value(patterns):
-        kept = [i for i in range(len(blocks)) if pattern >> i & 1]
+        kept = [i for i in range(n_blocks) if pattern >> i & 1]
         if kept:
-            some = np.arange(len(roots))[rows]
-            family = [(int(a), int(b)) for a, b in sizes[some[0], kept]]
-            found[some] = _combined(log_p[some][:, kept], family, n[some], log_arrangements[some], are_numbers=True)
-    return found
-
-
-def bearable_blocks(
-    blocks: Sequence[Block], leverages: tuple[Array, Array], n: int, /
-) -> list[tuple[Index, tuple[Block, ...]]]:
-    """`multiscale.bearable` of pairs on n rows that have these blocks: places of pairs by what is left to permute."""
-    bears = [
-        within_critical(of_pairs, block, n, tabulated=True) & (of_pairs < 1.0)
-        for block in blocks
-        for of_pairs in [leverages[0][block[0] - 1] * leverages[1][block[1] - 1]]
-    ]
-    found = []
-    for rows, pattern in by_value(np.sum([holds * 2**i for i, holds in enumerate(bears)], axis=0)):
-        kept = tuple(block for i, block in enumerate(blocks) if pattern >> i & 1)
-        found.append((np.arange(len(bears[0]))[rows], kept or tuple(blocks)))
-    return found
+            yield np.arange(len(holds))[rows], kept
 
 
 def _combined(

@@ -201,7 +201,7 @@ class NestedProducts:
 
         # The widest first, which take longest.
         widest = sorted(blocks, key=min, reverse=True)
-        roots = dict(zip(widest, share(of_block, widest), strict=True))
+        roots = dict(zip(widest, share(of_block, widest, are_short_calls=True), strict=True))
         if not roots:  # too few rows for any block
             nothing: Array = like(np.empty((*self.of_x.shape[:-1], 0)), self.of_x)
             return nothing
@@ -228,7 +228,7 @@ def least_roots(log_evidence: Array, blocks: Sequence[Block], n: int, /) -> Arra
 @lru_cache(maxsize=1024)
 def _log_mean_above(log_p: float, blocks: tuple[Block, ...], n: int, are_numbers: bool) -> float:
     """A harmonic mean from which on p-values are above this one, −∞ where none is known."""
-    means = _log_means(blocks)
+    means = _log_means(effective_number(blocks))
     above = log_pvalue(means, blocks, n=n, are_numbers=are_numbers, log_arrangements=np.inf) > log_p + _MARGIN
     return float(means[np.argmax(above)]) if above.any() else -np.inf
 
@@ -291,7 +291,12 @@ def log_pvalue_of_pair(log_mean: Array | float, blocks: Sequence[Block], x: Scal
 
 def log_pvalue_of_many_rows(log_mean: Array | float, blocks: Sequence[Block], /) -> Array:
     """The same, in the limit of many rows: the null distribution of blocks of independent normals."""
-    means = _log_means(tuple(blocks))
+    return log_pvalue_of_worth(log_mean, effective_number(blocks))
+
+
+def log_pvalue_of_worth(log_mean: Array | float, number: float, /) -> Array:
+    """The same of blocks that are worth so many independent ones."""
+    means = _log_means(number)
     found: Array = namespace(log_mean).where(
         log_mean < means[0], log_mean, interpolated(log_mean, means, np.asarray(_LOG_P))
     )
@@ -303,21 +308,16 @@ def _of_few_rows(log_p: Array, n: Counts | int) -> Array:
     return log_heavier(log_p, namespace(n).clip(_CURVATURE / n, None, _LARGEST_CURVATURE))
 
 
-def log_weights(blocks: Sequence[Block], /) -> Array:
-    """Logarithms of the weights, which add up to 1."""
-    return np.asarray(np.log(_weights(blocks)))
-
-
-def _weights(blocks: Sequence[Block]) -> Array:
-    """The simpler, the more: weights fall with the freedom of the longer side."""
-    weights = np.array([max(block) for block in blocks]) ** -WEIGHT_FALL
-    return np.asarray(weights / weights.sum())
+def log_weights(blocks: Sequence[Block], /, *, fall: float = WEIGHT_FALL) -> Array:
+    """Logarithms of the weights, which add up to 1: the simpler, the more, by the freedom of the longer side."""
+    weights = np.array([max(block) for block in blocks]) ** -fall
+    return np.asarray(np.log(weights / weights.sum()))
 
 
 @lru_cache(maxsize=1024)
-def _log_means(blocks: tuple[Block, ...]) -> Array:
+def _log_means(number: float) -> Array:
     p = np.exp(_LOG_P)
-    return np.asarray(_LOG_P - np.log(effective_number(blocks)) * _SIZE * p**_RISE * (1.0 - p) ** _FALL)
+    return np.asarray(_LOG_P - np.log(number) * _SIZE * p**_RISE * (1.0 - p) ** _FALL)
 
 
 def effective_number(blocks: Sequence[Block], /) -> float:
@@ -326,7 +326,16 @@ def effective_number(blocks: Sequence[Block], /) -> float:
     The correlation of two blocks is that of the sums of squares in them, the entries they share over the geometric
     mean of the entries they have.
     """
+    return _effective_number(tuple(blocks))
+
+
+@lru_cache(maxsize=1024)
+def _effective_number(blocks: tuple[Block, ...]) -> float:
     a, b = np.array(blocks, dtype=np.float64).T
     shared = np.minimum.outer(a, a) * np.minimum.outer(b, b) / np.sqrt(np.multiply.outer(a * b, a * b))
-    weights = _weights(blocks)
+    return number_worth(np.exp(log_weights(blocks)), shared)
+
+
+def number_worth(weights: Array, shared: Array, /) -> float:
+    """How many independent blocks those of such weights are worth, by what they share of their entries."""
     return float(1.0 / (weights @ shared @ weights))

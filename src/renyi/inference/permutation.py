@@ -153,9 +153,9 @@ def are_permuted_together(n: int, /) -> bool:
 
 def until_resolved(batches: Iterable[Array], observed: float, /, *, rounding: float) -> Permuted:
     """Count how many statistics of permuted data reach the observed one, until the p-value is resolved."""
-    tally, only = Tally(np.array([observed]), rounding), np.zeros(1, dtype=np.intp)
+    tally, only = Tally(1), np.zeros(1, dtype=np.intp)
     for values in batches:
-        tally.add(only, values[np.newaxis])
+        tally.add(only, reaches(values, observed, rounding=rounding)[np.newaxis])
         if len(tally.unresolved) == 0:
             break
     return tally.found[0]
@@ -164,20 +164,17 @@ def until_resolved(batches: Iterable[Array], observed: float, /, *, rounding: fl
 class Tally:
     """How many statistics of permuted rows reach the observed ones, until every p-value is resolved."""
 
-    def __init__(self, observed: Array, rounding: float, /) -> None:
-        self._observed, self._rounding = observed, rounding
-        self._n_drawn, self._n_reached = (np.zeros(len(observed), dtype=np.intp) for _ in range(2))
+    def __init__(self, n_observed: int, /) -> None:
+        self._n_drawn, self._n_reached = (np.zeros(n_observed, dtype=np.intp) for _ in range(2))
 
-    def add(self, which: Index, values: Array, /) -> None:
-        """The next draws (pairs, draws) of some that are not resolved yet."""
-        observed = self._observed[which, np.newaxis]
-        reached = np.cumsum(reaches(values, observed, rounding=self._rounding), axis=1, dtype=np.intp)
-        reached = reached + self._n_reached[which, np.newaxis]
+    def add(self, which: Index, reached: Mask, /) -> None:
+        """Which of the next draws (pairs, draws) of some that are not resolved yet reach what was observed."""
+        n_reached = np.cumsum(reached, axis=1, dtype=np.intp) + self._n_reached[which, np.newaxis]
         # No draw counts after the one by which enough have reached.
-        is_enough = reached >= _ENOUGH
-        drawn = np.where(is_enough[:, -1], np.argmax(is_enough, axis=1) + 1, values.shape[1])
+        is_enough = n_reached >= _ENOUGH
+        drawn = np.where(is_enough[:, -1], np.argmax(is_enough, axis=1) + 1, reached.shape[1])
         self._n_drawn[which] += drawn
-        self._n_reached[which] = np.minimum(reached[:, -1], _ENOUGH)
+        self._n_reached[which] = np.minimum(n_reached[:, -1], _ENOUGH)
 
     @property
     def unresolved(self) -> Index:

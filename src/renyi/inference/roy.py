@@ -1,6 +1,6 @@
 """The null distribution of the largest canonical correlation of independent data: Roy's largest root."""
 
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from typing import cast
 
@@ -22,6 +22,7 @@ from renyi.compute.arrays import (
     namespace,
 )
 from renyi.compute.roots import root_between
+from renyi.compute.splines import spline
 from renyi.errors import InputError
 from renyi.inference.double_wishart import LARGEST_BELOW_ONE, DoubleWishart, LargestRoot, log_beta, log_tail
 
@@ -41,8 +42,10 @@ _KNOTS, _LARGEST_KNOT, _LARGEST_INTERPOLATED = 2048, 1.0 - 1e-9, 20
 _LARGEST_SUM = 64
 # Closed forms are taken at so many nodes on each of the parts that these shares of a table begin, and not at its knots.
 _NODES, _PARTS = 65, (0.0, 0.25, 0.5, 1.0)
-# Numbers of rows that have a table of their own: all below, and from there on by this step of log n.
-_FEW_ROWS, _NODE_STEP = 128, 0.05
+# Numbers of rows that have a table of their own: all below, and from there on by this step of log(n − 26), so that
+# tables lie closer where there are few rows and null distributions change faster: between them logarithms of p are off
+# by 2·10⁻⁷ at most, from 64 rows on.
+_FEW_ROWS, _NODE_STEP, _NODE_START = 64, 0.05, 26
 
 
 def log_sf(roots: ArrayLike, dimension_x: int, dimension_y: int, n_samples: int, /) -> Array:
@@ -149,13 +152,16 @@ def are_many(n_roots: int, /) -> bool:
 def _nodes_at(n: Counts) -> Counts:
     """The place of the node at or below each number of rows; few rows have nodes of their own."""
     xp = namespace(n)
-    beyond = as_places(xp.log(at_least(as_floats(n), _FEW_ROWS) / _FEW_ROWS) / _NODE_STEP)
+    share = (at_least(as_floats(n), _FEW_ROWS) - _NODE_START) / (_FEW_ROWS - _NODE_START)
+    beyond = as_places(xp.log(share) / _NODE_STEP)
     found: Counts = xp.where(n < _FEW_ROWS, n, _FEW_ROWS + beyond)
     return found
 
 
 def _node(place: int) -> int:
-    return place if place < _FEW_ROWS else round(_FEW_ROWS * np.exp(_NODE_STEP * (place - _FEW_ROWS)))
+    if place < _FEW_ROWS:
+        return place
+    return int(np.rint(_NODE_START + (_FEW_ROWS - _NODE_START) * np.exp(_NODE_STEP * (place - _FEW_ROWS))))
 
 
 def _at_many_lengths(roots: Array, a: int, b: int, n: Counts) -> Array:
@@ -288,8 +294,6 @@ class _Interpolated:
     """The null distribution on equal steps of asinh(√(n·r/(1−r))), without the power of 1 − r with which it ends."""
 
     def __init__(self, a: int, b: int, n_samples: int, /) -> None:
-        from scipy.interpolate import CubicSpline  # here, since it takes long to import and tables alone need it
-
         self._n, self._power = n_samples, (n_samples - a - b) / 2
         end = float(self._variable(np.array(_LARGEST_KNOT / (1.0 - _LARGEST_KNOT))))
 
@@ -307,10 +311,9 @@ class _Interpolated:
             smooth[0] = 0.0
         else:
             smooth = without_power(shares * end)
-        self._odds = np.sinh(shares * end) ** 2 / n_samples
-        self._log_p = smooth - self._power * np.log1p(self._odds)
+        self._end, self._smooth = end, smooth
         self.steps_per_unit = (_KNOTS - 1) / end
-        self.coefficients = CubicSpline(shares * end, smooth).c.T
+        self.coefficients = spline(smooth, self.steps_per_unit)
         self._coefficients = Lookup(self.coefficients)
 
     def __call__(self, roots: Array, /) -> Array:
@@ -321,9 +324,16 @@ class _Interpolated:
 
     def root_at(self, log_p: Array, /) -> Array:
         """Where the null distribution has this value, between two knots that do."""
+        own, odds = self._at_knots
         # From the smallest on; 0 where it is not below 0.
-        odds = np.where(log_p < 0.0, np.interp(log_p, self._log_p[::-1], self._odds[::-1]), 0.0)
+        odds = np.where(log_p < 0.0, np.interp(log_p, own[::-1], odds[::-1]), 0.0)
         return np.asarray(odds / (1.0 + odds))
+
+    @cached_property
+    def _at_knots(self) -> tuple[Array, Array]:
+        """The null distribution and the odds of the roots at all knots."""
+        odds = np.sinh(np.linspace(0.0, self._end, _KNOTS)) ** 2 / self._n
+        return self._smooth - self._power * np.log1p(odds), odds
 
     def at(self, variable: Array, /) -> Array:
         """What is tabulated, the null distribution without its last power."""

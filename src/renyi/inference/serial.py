@@ -1,13 +1,14 @@
 """Whether the rows of a column resemble the rows before them: the lag-1 rank correlation."""
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri
 
-from renyi.compute.arrays import Array, Mask, in_memory
+from renyi.compute.arrays import Array, Mask, as_floats, at_least, in_memory, joined, like, namespace
 from renyi.errors import must_be
 
 # Below, a column may resemble its previous rows by chance: a standard normal in 3·10⁻⁷ of all columns is above 5, and
@@ -78,19 +79,23 @@ def neighbour_sums(values: Any, known: Any, /) -> Array:
     return np.stack([np.asarray(in_memory(one), dtype=np.float64) for one in found], axis=-1)
 
 
-def of_cells(counts: NDArray[Any], /, *, is_category: bool) -> Array:
-    """What neighbours are compared by, for cells of so many rows, and last for missing ones.
+def of_cells(counts: Any, /, *, is_category: bool) -> Any:
+    """What neighbours are compared by, for cells (…, cells) of so many rows, and last for missing ones.
 
-    That are ranks, or whether a level is the commonest, with mean 0 and variance 1 over all rows.
+    That are ranks, or whether a level is the commonest, with mean 0 and variance 1 over all rows; 0 where a cell has
+    none. The counts may be tensors.
     """
-    n = max(int(counts.sum()), 1)
-    values = (
-        (np.arange(len(counts)) == counts.argmax()) - counts.max() / n
-        if is_category
-        else (np.cumsum(counts) - counts / 2) / n - 0.5
-    )
-    size = np.sqrt(np.sum(counts * values**2) / n)
-    return np.append(values / size if size > 0.0 else values, 0.0)
+    xp, rows = namespace(counts), as_floats(counts)
+    n = at_least(rows.sum(-1), 1.0)[..., None]
+    if is_category:
+        is_commonest = like(np.arange(rows.shape[-1]), rows) == rows.argmax(-1)[..., None]
+        values = 1.0 * is_commonest - xp.amax(rows, -1)[..., None] / n
+    else:
+        values = (xp.cumsum(rows, -1) - rows / 2) / n - 0.5
+    values = xp.where(rows > 0.0, values, 0.0)
+    size = xp.sqrt((rows * values**2).sum(-1)[..., None] / n)
+    values = values / xp.where(size > 0.0, size, 1.0)
+    return joined((values, 0.0 * values[..., :1]))
 
 
 def is_sorted(sums: Array, /) -> bool:
@@ -104,7 +109,7 @@ def memory_of_sums(sums: Array, /, *, beyond_far: bool = False) -> Memory:
     if n < FEWEST_ROWS or (beyond_far and n_far < FEWEST_ROWS):
         return Memory(0.0, 0.0)
     correlation = float(sums[3] / n - (sums[5] / n_far if beyond_far else 0.0))
-    error = np.sqrt(1.0 / n + (1.0 / n_far if beyond_far else 0.0))
+    error = sqrt(1.0 / n + (1.0 / n_far if beyond_far else 0.0))
     return Memory(correlation, float((correlation + 1.0 / n) / error))
 
 

@@ -6,7 +6,12 @@ independent, as those of a stationary series nearly are, and sizes as they were 
 two have mean 0, a covariance that is known exactly (the mean over all shifts, Bartlett's formula), and tails that are
 lighter than normal ones where few frequencies carry them. A block of k products, whitened by that covariance, has a
 squared length W, and W/ν a Beta(k/2, (ν − k)/2) distribution, ν from the fourth moment of W. For rows without memory ν
-is about n/2, for an AR(1) with coefficient 0.9 about n/25: how many rows such series are worth.
+is about n/2, for an AR(1) with coefficient 0.9 about n/25: how many rows such series are worth. A single product is a
+sum of cosines, whose tail is known (`cosine_sums`).
+
+A circle has a seam, where the end of a series meets its beginning: pairs of rows that are far apart count as near, with
+nothing in common. Circles that are shifted have two seams, those at lag 0 have one, and products vary more there: 1.2
+times as much for an AR(1) with coefficient 0.97 on 100 rows. Lengths are divided by that.
 
 Blocks are combined as those of independent rows are (`multiscale`). Which ones are looked at depends on the sizes of
 Fourier coefficients and on how much single rows weigh, which say nothing of dependence. Where single rows weigh too
@@ -29,6 +34,7 @@ from scipy.special import betainc, betaln, gammaincc, gammaln
 
 from renyi.compute.arrays import Array, Index
 from renyi.inference import multiscale
+from renyi.inference.cosine_sums import CosineSum
 from renyi.inference.multiscale import Block
 
 Spectrum = NDArray[np.complex128]
@@ -45,6 +51,14 @@ _ROWS_FOR_BLOCK, _ROWS_FOR_PRODUCT = 4.0, 4.0
 # 64 + 2k rows on it is right, but then spreads that vary together are not seen at n = 100: 0.18 of hyppo's nonlinear
 # processes rather than 1.00.
 _ROWS_FOR_SQUARE, _ROWS_FOR_ITS_PRODUCT = 28.0, 2.0
+# Blocks with a product that is looked at alone where the series are not worth enough rows for all of them.
+_ALONE: tuple[Block, ...] = ((2, 1), (1, 2), (2, 2))
+# Weights of blocks fall faster than those of independent rows; docs/internals/decisions.md, "Series".
+_WEIGHT_FALL = 3.0
+# Lags at which two series have less in common, of what they have at lag 0, say nothing of the seam. Sizes at 5 % of an
+# AR(1) with coefficient 0.97 and n = 100 are 0.085 without the seam, 0.052 with it, 0.043 if lags of 0.05 count; of one
+# with 0.9 and n = 200 0.052, 0.046 and 0.041 (2,000 pairs).
+_LEAST_COMMON = 0.1
 _LARGEST_SHARE = 1.0 - 1e-9
 # What a span leaves of a frequency is taken as this much at least.
 _LEAST_LEFT = 0.05
@@ -81,6 +95,12 @@ class Spectra:
         """Functions of the column."""
         return len(self.parts[0])
 
+    @cached_property
+    def autocovariances(self) -> tuple[Array, ...]:
+        """Of the first function of every series bent into a circle, at all lags, times the number of rows."""
+        squares = (np.concatenate(([0.0], np.abs(part[0, 1:]) ** 2)) for part in self.parts)
+        return tuple(np.fft.irfft(square, n) for square, n in zip(squares, self.lengths, strict=True))
+
 
 class Shifts:
     """Two columns in time: evidence of their dependence at any lag.
@@ -94,6 +114,8 @@ class Shifts:
         # The mean of a series is not moved by shifts, and is left out.
         self._weights = [_weights(n) for n in x.lengths]
         self._crossed = [np.conj(a)[:, np.newaxis] * b for a, b in zip(x.parts, y.parts, strict=True)]
+        self._without_seam = _without_seam(x, y)
+        self.n_functions = min(x.n_functions, y.n_functions)
         # As large as chance makes them, which of series that were rid of a span is more than is seen.
         self._by_chance = self._crossed
         if span is not None:
@@ -105,7 +127,6 @@ class Shifts:
         self._share = multiscale.share_of_levels(x.has_levels or y.has_levels)
         self._light = self._light_among(family, self._share)
         self._first = next(iter(family))
-        self.n_functions = min(x.n_functions, y.n_functions)
 
     def _light_among(self, blocks: Iterable[Block], share: float) -> tuple[Block, ...]:
         return multiscale.light(blocks, self._leverages, self.n_rows, share=share)
@@ -117,10 +138,28 @@ class Shifts:
     @cached_property
     def _parts(self) -> "list[_Block]":
         """Blocks that are trusted, the first one always."""
-        others = [block for block in self._light if block != self._first]
         coefficients = self._crossed, self._by_chance, self._weights
-        first, *rest = (_Block(block, *coefficients) for block in (self._first, *others))
-        return [first, *(part for part in rest if part.is_trusted)]
+        found = [_Block(self._first, *coefficients)]
+        for block in self._light:
+            if block != self._first:
+                parts = (
+                    _Block(block, *coefficients, is_alone=is_alone)
+                    for is_alone in (False, True)[: 1 + (block in _ALONE)]
+                )
+                found += [part for part in parts if part.is_trusted][:1]
+        return found
+
+    @cached_property
+    def _log_weights(self) -> Array:
+        return multiscale.log_weights(self.blocks, fall=_WEIGHT_FALL)
+
+    @cached_property
+    def _n_blocks(self) -> float:
+        """How many independent blocks these are worth."""
+        shared = [
+            [len(a.pairs & b.pairs) / np.sqrt(len(a.pairs) * len(b.pairs)) for b in self._parts] for a in self._parts
+        ]
+        return multiscale.number_worth(np.exp(self._log_weights), np.array(shared))
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -136,7 +175,7 @@ class Shifts:
         """Logarithm of the p-value at one lag, and the block with most evidence."""
         if not self.is_light():
             return float(self._log_rank(np.array([lag]))[0]), self._first
-        evidence = self._evidence([part.at(lag, self._lengths) for part in self._parts])
+        evidence = self._evidence([np.asarray(part.length_at(lag, self._lengths)) for part in self._parts], lag)
         return float(self._log_pvalue(evidence)), self.blocks[int(np.argmax(evidence))]
 
     # Many lags at once: products of all functions that blocks look at, at every shift, by one transform each.
@@ -144,7 +183,7 @@ class Shifts:
     @cached_property
     def _looked_at(self) -> list[Block]:
         """Pairs of functions that some block has."""
-        return sorted({(i, j) for a, b in self.blocks for i in range(a) for j in range(b)})
+        return sorted(set().union(*(part.pairs for part in self._parts)))
 
     @property
     def n_products(self) -> int:
@@ -172,7 +211,9 @@ class Shifts:
     def _from(self, first: int, n: int) -> Array:
         if not self.is_light():
             return self._log_rank(np.arange(first, first + n))
-        return self._log_pvalues(self._summed(n, first, None))
+        products = self._summed(n, first, None)
+        lengths = [self._lengths_in(part, products) for part in self._parts]
+        return self._log_pvalue(self._evidence(lengths, np.arange(first, first + n)))
 
     def log_bound(self, lags: Index, /) -> float:
         """Logarithm of an upper bound of the p-value of the strongest of some lags: their number by that of one."""
@@ -200,7 +241,7 @@ class Shifts:
             phases.append(np.concatenate((turns, np.conj(turns))))
         products = self._summed(self.reach, 0, phases)
         evidence = np.zeros(products.shape[1:])
-        for part, weight in zip(self._parts, multiscale.log_weights(self.blocks), strict=True):
+        for part, weight in zip(self._parts, self._log_weights, strict=True):
             evidence += np.exp(weight - part.log_sf_of_many(self._lengths_in(part, products))).reshape(evidence.shape)
         largest = maximum_filter1d(evidence, width, axis=1, mode="wrap")
         if len(self._lengths) > 1:  # of several series the last shift is not next to the first
@@ -222,36 +263,47 @@ class Shifts:
 
     def _lengths_in(self, part: "_Block", products: Array) -> Array:
         """Squared lengths of the whitened products of a block, at all draws and shifts."""
-        a, b = part.block
         place = {pair: k for k, pair in enumerate(self._looked_at)}
-        own = products[[place[i, j] for i in range(a) for j in range(b)]]
-        white = part.whiten @ own.reshape(a * b, -1)
+        own = products[[place[pair] for pair in sorted(part.pairs)]]
+        white = part.whiten @ own.reshape(len(own), -1)
         return np.asarray(np.einsum("kn,kn->n", white, white))
 
-    def _log_pvalues(self, products: Array) -> Array:
-        """Logarithms of p-values from products (functions, 1, shifts)."""
-        return self._log_pvalue(self._evidence([part.log_sf(self._lengths_in(part, products)) for part in self._parts]))
-
-    def _evidence(self, log_p: Sequence[Array]) -> Array:
-        return np.asarray(multiscale.log_weights(self.blocks) - np.stack(log_p, axis=-1))
+    def _evidence(self, lengths: Sequence[Array], lags: Index | int) -> Array:
+        """Of every block, from squared lengths of its products as they were seen at some lags."""
+        more = self._without_seam[np.abs(lags)]
+        log_p = [part.log_sf(own / more) for part, own in zip(self._parts, lengths, strict=True)]
+        return np.asarray(self._log_weights - np.stack(log_p, axis=-1))
 
     def _log_pvalue(self, evidence: Array) -> Array:
         return self._combined(multiscale.log_harmonic_mean(evidence))
 
     def _combined(self, log_mean: Array) -> Array:
-        return np.minimum(multiscale.log_pvalue_of_many_rows(log_mean, self.blocks), 0.0)
+        return np.minimum(multiscale.log_pvalue_of_worth(log_mean, self._n_blocks), 0.0)
 
 
 class _Block:
-    """Some leading functions of both sides: their products, whitened by the covariance over all shifts."""
+    """Some leading functions of both sides: their products, whitened by the covariance over all shifts.
+
+    Of one that is alone only the product of the last functions.
+    """
 
     def __init__(
-        self, block: Block, crossed: Sequence[Spectrum], by_chance: Sequence[Spectrum], weights: Sequence[Array], /
+        self,
+        block: Block,
+        crossed: Sequence[Spectrum],
+        by_chance: Sequence[Spectrum],
+        weights: Sequence[Array],
+        /,
+        *,
+        is_alone: bool = False,
     ) -> None:
         a, b = block
-        self.block, self.k = block, a * b
-        self._weights = weights
-        seen, products = ([part[:a, :b].reshape(a * b, -1) for part in parts] for parts in (crossed, by_chance))
+        self.block, self._is_alone, self._weights = block, is_alone, weights
+        first, second = (a - 1, b - 1) if is_alone else (0, 0)
+        self.pairs = frozenset((i, j) for i in range(first, a) for j in range(second, b))
+        seen, products = (
+            [part[first:a, second:b].reshape(len(self.pairs), -1) for part in parts] for parts in (crossed, by_chance)
+        )
         # Rows of either part, scaled so that their products add up to the covariance of the real part.
         roots = [np.sqrt(w) * z for w, z in zip(weights, products, strict=True)]
         real = np.concatenate([part for z in roots for part in (z.real, z.imag)], axis=1)
@@ -289,16 +341,22 @@ class _Block:
         """How many leading directions, and how many rows they are worth: a tail is at least that of each such part."""
         return [(k, max(self._n_effective(k), k + 1.0)) for k in dict.fromkeys((1, 2, 4, self.k)) if k <= self.k]
 
+    @cached_property
+    def _sum_of_cosines(self) -> CosineSum:
+        """What a single whitened product is at random phases."""
+        both = [(np.abs(z[0]) * weight, weight == 1.0) for z, weight in zip(self._products, self._weights, strict=True)]
+        amplitudes, signs = (
+            np.concatenate([a[~is_sign] for a, is_sign in both]),
+            np.concatenate([a[is_sign] for a, is_sign in both]),
+        )
+        return CosineSum.of(amplitudes, signs)
+
     @property
     def is_trusted(self) -> bool:
         least = _ROWS_FOR_BLOCK + _ROWS_FOR_PRODUCT * self.k
-        if min(self.block) > 1:
+        if min(self.block) > 1 and not self._is_alone:
             least = max(least, _ROWS_FOR_SQUARE + _ROWS_FOR_ITS_PRODUCT * self.k)
         return self.n_effective >= least
-
-    def at(self, lag: int, lengths: Sequence[int], /) -> Array:
-        """Logarithm of the p-value at one lag."""
-        return self.log_sf(np.asarray(self.length_at(lag, lengths)))
 
     def length_at(self, lag: int, lengths: Sequence[int], /) -> float:
         """Squared length of the whitened products at one lag."""
@@ -321,7 +379,12 @@ class _Block:
         """Logarithms of p-values of squared lengths."""
         if not self.k:  # the two have no frequency in common, and products of all shifts are 0
             return np.zeros(np.shape(lengths))
-        parts = [log_beta_sf(np.minimum(lengths / nu, _LARGEST_SHARE), k / 2, (nu - k) / 2) for k, nu in self._leading]
+        if self.k == 1:
+            parts = [self._sum_of_cosines.log_sf(np.sqrt(lengths))]
+        else:
+            parts = [
+                log_beta_sf(np.minimum(lengths / nu, _LARGEST_SHARE), k / 2, (nu - k) / 2) for k, nu in self._leading
+            ]
         # Four moments say little of the far tail. The χ² distribution of many frequencies is an upper bound of it; no
         # p-value is below the square of that one.
         return np.asarray(np.maximum(np.max(parts, axis=0), 2.0 * log_chi_squared_sf(lengths, self.k)))
@@ -342,6 +405,24 @@ def _roots_left(span: Spectra) -> list[Array]:
         np.sqrt(np.maximum(1.0 - np.sum(np.abs(part) ** 2, axis=0) / n, _LEAST_LEFT))
         for part, n in zip(span.parts, span.lengths, strict=True)
     ]
+
+
+def _without_seam(x: Spectra, y: Spectra) -> Array:
+    """Variances of a product at lags 0, 1, … over those of the circles into which series are bent, by first functions.
+
+    Of pairs of rows d apart, d that join the end of a circle to its beginning have nothing in common. Two circles that
+    are shifted by less than d have that many fewer of them than two that are shifted further, which shifts have.
+    """
+    reach = min(x.lengths)
+    seen, more = 0.0, np.zeros(reach)
+    for own, other, n in zip(x.autocovariances, y.autocovariances, x.lengths, strict=True):
+        common, apart = own * other, np.minimum(np.arange(n), n - np.arange(n))
+        seen += float(np.sum(common))
+        counted = np.bincount(apart, np.where(common > _LEAST_COMMON * common[0], common, 0.0))
+        # Of every lag l the sum of (d − l)·counted over all d above it.
+        beyond = np.cumsum(counted[::-1])[::-1]
+        more += (np.cumsum(beyond[::-1])[::-1] - beyond)[apart[:reach]] / n
+    return np.maximum(1.0 + more / seen, 1.0) if seen > 0.0 else np.ones(reach)
 
 
 def _weights(n: int) -> Array:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -16,7 +15,7 @@ from renyi.compute.arrays import Array, Index, Mask
 from renyi.data.categories import categorical
 from renyi.data.column import Column
 from renyi.data.reader import as_column
-from renyi.errors import InputError, count, must_be
+from renyi.errors import InputError, count, is_number, must_be
 from renyi.inference.debias import (
     FEW_ROWS,
     debias,
@@ -356,7 +355,7 @@ class TestResult(showing.Record):
         Interval
             A named tuple: its ends `low` and `high`.
         """
-        if not (isinstance(confidence_level, Real) and 0.0 < confidence_level < 1.0):
+        if not (is_number(confidence_level) and 0.0 < confidence_level < 1.0):
             raise must_be("confidence_level", "a number between 0 and 1", confidence_level)
         if self.bases is None or self.debiased is None:
             raise InputError(f"an interval is known for the RDC alone, not for {self.method!r}: use independence_test")

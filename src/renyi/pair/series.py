@@ -127,19 +127,6 @@ def wandering(
     return walks, trends
 
 
-def memory_in_time(column: Column, own: Prepared, line: Timeline, /) -> float:
-    """The rank correlation of a column with its previous row, levels of series apart; of a category of one function."""
-    first, known = _first_in_time(column, own, line)
-    parts = line.series(first if known is None else np.where(known, first, np.nan))
-    return memory(np.concatenate([_centred(part) for part in parts]), known).correlation
-
-
-def _centred(values: Array) -> Array:
-    """Less their mean, 0 where there is none."""
-    known = ~np.isnan(values)
-    return np.asarray(np.where(known, values - values[known].mean(), 0.0)) if known.any() else np.zeros(len(values))
-
-
 def _first_in_time(column: Column, own: Prepared, line: Timeline) -> tuple[Array, Mask | None]:
     """The first function of a column at the rows in order of time, and which of them are known."""
     first = over_rows(own.scales.basis, column.missing, 1)[line.order, 0]
@@ -149,7 +136,7 @@ def _first_in_time(column: Column, own: Prepared, line: Timeline) -> tuple[Array
 def _note_on_walks(names: Sequence[str]) -> str:
     whose = f"{some(names)} wanders" if len(names) == 1 else f"{count(len(names), 'column')} ({some(names)}) wander"
     return (
-        f"{whose} as random walks do, for which p-values of two such columns are too small, 0.11 at a level of 0.05: "
+        f"{whose} as random walks do, for which p-values of two such columns are too small, 0.14 at a level of 0.05: "
         "pass detrend='difference'"
     )
 

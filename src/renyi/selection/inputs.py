@@ -178,7 +178,8 @@ def _spelled(y: NDArray[Any]) -> NDArray[Any]:
     """The numbers that labels are or spell; large whole ones and Decimals keep their digits, or are refused."""
     if y.dtype.kind == "O":
         y = np.array(without_masked(y.tolist()), dtype=object)
-    numbers = y.astype(np.float64)
+    with np.errstate(over="ignore"):  # infinite ones are refused as such
+        numbers = y.astype(np.float64)
     if y.dtype.kind != "O" or not is_wide(numbers):
         return numbers
     return exact_array([float(label) if isinstance(label, str) else label for label in y.flat])[0].reshape(y.shape)

@@ -89,7 +89,9 @@ class RandomCopulaFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         settings = Settings(-(-self.n_components // 2), self.s, self.frequencies)
         if isinstance(self.s, str):
             raise InputError("s='median' is for the coefficient: pass a standard deviation, such as 3.0")
-        weights = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X)
+        weights = np.ones(len(X))
+        if sample_weight is not None:
+            weights = checked_by(_check_sample_weight, sample_weight, X, dtype=np.float64)
         if weights.min() < 0.0 or not weights.sum() > 0.0:
             raise InputError("sample_weight has negative weights, or none above 0: pass what each row counts")
         X, weights = X[weights > 0.0], weights[weights > 0.0]  # noqa: N806

@@ -7,14 +7,10 @@ from typing import Any
 from renyi.data.column import Column
 from renyi.data.seasons import Adjustment
 from renyi.data.time import Timeline, timeline
-from renyi.errors import count, must_be
+from renyi.errors import must_be
 from renyi.pair import series
 from renyi.pair.prepare import prepare
 from renyi.tables.dependent_rows import Design
-
-# Of series with a coefficient of 0.5 as many features are chosen by chance as alpha says, with 0.9 up to three times
-# as many (`selection_in_time`).
-_MUCH_MEMORY, _MEASURED_MEMORY, _MEASURED_ERROR = 0.7, 0.9, 0.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,16 +64,6 @@ def in_time(
 
 
 def _restless(columns: Sequence[Column], line: Timeline) -> tuple[str, ...]:
-    """What is said where the target, the last one, and features have no level to return to, or remember much."""
+    """What is said where the target, the last one, and features have no level to return to."""
     prepared = [prepare(column) for column in columns]
-    if any(series.wandering(columns[-1:], prepared[-1:], line)) and (said := series.restless(columns, prepared, line)):
-        return said
-    memories = [series.memory_in_time(*one, line) for one in zip(columns, prepared, strict=True)]
-    n = sum(memory > _MUCH_MEMORY for memory in memories[:-1])
-    if memories[-1] <= _MUCH_MEMORY or not n:
-        return ()
-    return (
-        f"{columns[-1].label} and {count(n, 'feature')} remember much (rank correlations above {_MUCH_MEMORY} with the "
-        f"previous row): of series with {_MEASURED_MEMORY} a feature that has nothing to do with the target was chosen "
-        f"in up to {_MEASURED_ERROR} of samples at alpha=0.05",
-    )
+    return series.restless(columns, prepared, line) if any(series.wandering(columns[-1:], prepared[-1:], line)) else ()

@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -201,7 +200,7 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
 
     def _fit(self, X: Any, y: Any, device: Any) -> "RDCSelector":  # noqa: N803
         X, y = checked(self, X, as_array(y, "y"), device)  # noqa: N806
-        if not isinstance(self.alpha, Real) or not 0.0 < self.alpha < 1.0:
+        if not is_number(self.alpha) or not 0.0 < self.alpha < 1.0:
             raise must_be("alpha", "a number between 0 and 1", self.alpha)
         check_order(self.order)
         names, columns, self.skipped_ = read_features(X, self.categorical_features)

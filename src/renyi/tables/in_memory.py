@@ -48,6 +48,10 @@ from renyi.tables.dependent_rows import RowsTogether, note_on_order, rows_togeth
 # Short columns are prepared one after the other, since threads would wait for the interpreter, and for one another, all
 # but for the sorting; those with gaps take longer, as they have functions of their own.
 _SHORT_COLUMN, _SHORT_WITH_GAPS, _ROWS_AT_ONCE = 2**14, 2**11, 2**17
+# 300 columns of 10,000 rows with gaps take 0.77 s in 4 threads and 0.92 in 16.
+_SHORT_ABREAST = 6
+# Tiles that are worked on at the same time, with the help of all other threads.
+_TILES_ABREAST = 4
 
 
 class TableInMemory:
@@ -126,8 +130,8 @@ class TableInMemory:
         if self._asked.by.features is not None:
             x = self._prepared(rows.columns)
             y = None if others is None else self._prepared(others)
-            self._look_at_order(rows, x if y is None else [*x, *y], together.line)
-            edges = Edges.of(x, x if y is None else y, list(self._in_tiles(x, y)))
+            look = partial(self._look_at_order, rows, x if y is None else [*x, *y], together.line)
+            edges = Edges.of(x, x if y is None else y, list(self._in_tiles(x, y, beside=look)))
             return together.edges(edges, progress=self._asked.progress)
         own = [Variable(column, prepare) for column in rows.columns]
         partners = None if others is None else [Variable(column, prepare) for column in others]
@@ -165,15 +169,20 @@ class TableInMemory:
         made = (
             in_turn(variable, ordered, _orders(ordered, at_once))
             if are_short
-            else stream(variable, ordered, at_once=at_once)
+            else stream(variable, ordered, at_once=at_once, abreast=_SHORT_ABREAST if n_rows < _SHORT_COLUMN else None)
         )
         found = dict(zip(order, watched(made, len(columns), "Preparing columns", shown=shown), strict=True))
         return [found[k] for k in range(len(columns))]
 
     def _in_tiles(
-        self, x: Sequence[Variable], y: Sequence[Variable] | None, *, at_most: float = 1.0
+        self,
+        x: Sequence[Variable],
+        y: Sequence[Variable] | None,
+        *,
+        at_most: float = 1.0,
+        beside: Callable[[], None] | None = None,
     ) -> Iterator[FoundPairs]:
-        """All pairs, a tile at a time, or some of those with gaps on few rows."""
+        """All pairs, a tile at a time, or some of those with gaps on few rows; what is done `beside` begins first."""
         few = FewRows.of(x, x if y is None else y)
         own = groups(x, by_gaps=few is not None)
         others = None if y is None else groups(y, by_gaps=few is not None)
@@ -185,8 +194,14 @@ class TableInMemory:
         if few is not None:
             yield from self._on_few_rows(few, tiles)
             tiles = [tile for tile in tiles if not few.has(*tile)]
-        work = [partial(compare, *tile, InMemory(), PERMUTATIONS, at_most=at_most) for tile in tiles]
-        yield from self._watched(work, "Comparing pairs")
+        work: list[Callable[[], FoundPairs | None]] = [
+            partial(compare, *tile, InMemory(), PERMUTATIONS, at_most=at_most) for tile in tiles
+        ]
+        if beside is not None and len(work) > 1:
+            work.insert(0, beside)
+        elif beside is not None:
+            beside()  # no threads are begun for it alone
+        yield from self._watched(work, "Comparing pairs", abreast=_TILES_ABREAST)
 
     def _on_few_rows(self, few: FewRows, tiles: Sequence[tuple[ColumnGroup, ColumnGroup]]) -> Iterator[FoundPairs]:
         """Pairs of numbers with gaps, those without a null distribution last: alike ones are permuted together."""
@@ -199,8 +214,11 @@ class TableInMemory:
             work = [partial(few.permute, some, PERMUTATIONS) for some in few.alike(FoundPairs.joined(left))]
             yield from self._watched(work, "Permuting pairs")
 
-    def _watched(self, work: Sequence[Callable[[], FoundPairs]], title: str) -> Iterator[FoundPairs]:
-        return watched(stream(_done, work), len(work), title, shown=self._asked.progress)
+    def _watched(
+        self, work: Sequence[Callable[[], FoundPairs | None]], title: str, *, abreast: int | None = None
+    ) -> Iterator[FoundPairs]:
+        found = watched(stream(_done, work, abreast=abreast), len(work), title, shown=self._asked.progress)
+        return (part for part in found if part is not None)
 
 
 def _orders(columns: Sequence[Column], at_once: int) -> Iterator[Index | None]:
@@ -218,7 +236,7 @@ def _orders(columns: Sequence[Column], at_once: int) -> Iterator[Index | None]:
         yield from part
 
 
-def _done(work: Callable[[], FoundPairs]) -> FoundPairs:
+def _done(work: Callable[[], FoundPairs | None]) -> FoundPairs | None:
     return work()
 
 

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from renyi.allpairs import edges  # noqa: E402
 from renyi.allpairs import stack as stacks  # noqa: E402
-from renyi.allpairs.device import compare, ranking  # noqa: E402
+from renyi.allpairs.device import compare, ranking, rows  # noqa: E402
 from renyi.allpairs.device import stack as device_stack  # noqa: E402
 from renyi.allpairs.device.groups import groups_on_device  # noqa: E402
 from renyi.allpairs.device.ranking import ranked  # noqa: E402
@@ -155,7 +155,7 @@ CROSSED = {
     "strips of one column": [(device_stack, "_FEWEST_OF_STRIP", 1), (device_stack, "_N_STRIPS", 100)],
     "chunks": [(device_stack, "_MOST_ROWS", 100)],
     "strips of chunks": [(device_stack, "_FEWEST_OF_STRIP", 3), (device_stack, "_MOST_ROWS", 100)],
-    "blocks of functions": [(device_stack, "_EASY_WIDTH", 4)],
+    "functions that are filled up": [(device_stack, "_EASY_WIDTH", 4)],
     "tiles": [(compare, "_MOST_COLUMNS", 5)],
     "strips of tiles": [(device_stack, "_FEWEST_OF_STRIP", 2), (compare, "_MOST_COLUMNS", 6)],
     "little room": [(devices, "_ROOM_ON_CPU", 2**17)],
@@ -202,6 +202,40 @@ def test_few_rows_in_single_precision_or_its_halves_have_nearly_the_same_numbers
     found = renyi.matrix(torch.tensor(values))
     assert 0.0 < difference(found, expected, "values") < 1e-6
     assert_same_table(found, expected, 3e-6)
+
+
+@pytest.mark.parametrize("has_gaps", [False, True])
+@pytest.mark.parametrize("are_two", [False, True])
+def test_strong_pairs_are_multiplied_again_in_float64(has_gaps, are_two, rng, monkeypatch):
+    values = rng.standard_normal((400, 9))
+    values[:, 7] = values[:, 1] + 0.1 * values[:, 7]
+    values[:, 2] = values[:, 4] ** 2 + 0.05 * values[:, 2]
+    values = np.where(rng.random(values.shape) < 0.1, np.nan, values) if has_gaps else values
+    sides = (values[:, :4], values[:, 4:]) if are_two else (values,)
+    expected = renyi.matrix(*sides)
+    monkeypatch.setattr(stacks, "ROWS_FOR_FLOAT32", 100)
+    monkeypatch.setattr(stacks, "_CELLS_FOR_FLOAT32", 100)
+    monkeypatch.setattr(devices, "_IN_HALVES", ("cpu",))
+    monkeypatch.setattr(rows, "_STRONG_AT_ONCE", 1)
+    whole = device_stack.multiplied
+
+    def cut_off(left, right, *, onto):
+        # What has digits that are cut off is too small; counts are exact.
+        is_rough = left.dtype == torch.float16 and len(left) > 1
+        return whole(left, right, onto=onto) * (1.0 - 1e-4 * is_rough)
+
+    monkeypatch.setattr(device_stack, "multiplied", cut_off)
+    found = renyi.matrix(*map(torch.tensor, sides))
+    logs = [side._laid_out("log_pvalues", np.nan) for side in (found, expected)]
+    apart = np.abs(logs[0] - logs[1]) / np.abs(logs[1])
+    strong = (expected.values > 0.95) & np.isfinite(logs[1])
+    assert strong.sum() == (2 if are_two else 4)
+    assert apart[strong].max() < 1e-5
+    assert np.abs(found.values - expected.values)[strong].max() < 1e-6
+    assert np.nanmax(apart[~strong]) > 2e-5
+    monkeypatch.setattr(rows, "_STRONG", 2.0)
+    rough = renyi.matrix(*map(torch.tensor, sides))._laid_out("log_pvalues", np.nan)
+    assert (np.abs(rough - logs[1]) / np.abs(logs[1]))[strong].min() > 1e-4
 
 
 @pytest.mark.slow

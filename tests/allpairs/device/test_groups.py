@@ -71,7 +71,7 @@ def test_a_part_of_a_group_is_that_of_all_it_has(sides):
             continue
         part = there.part(slice(1, n_columns))
         assert len(part.gaps.functions) == len(part.variables) == n_columns - 1
-        for name in ("weights", "intercepts", "recipes"):
+        for name in ("nested", "recipes"):
             whole, some = getattr(there.gaps, name), getattr(part.gaps, name)
             assert (whole is None) == (some is None)
             if whole is not None:

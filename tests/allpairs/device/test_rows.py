@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 from device_groups import both_ways, frame_with_gaps  # noqa: E402
 from renyi.allpairs.common_rows import CommonPairs, MaskedSide  # noqa: E402
 from renyi.allpairs.compare import PERMUTATIONS, InMemory, compare, pair_of_rows  # noqa: E402
-from renyi.allpairs.device.rows import DeviceSide, RowsOnDevice  # noqa: E402
+from renyi.allpairs.device.rows import RowsOnDevice  # noqa: E402
 from renyi.compute.arrays import in_memory  # noqa: E402
 
 N = 240
@@ -30,7 +30,7 @@ def tiles(sides):
 
 def test_both_sides_of_pairs_are_those_of_memory(sides):
     for there, here, i, j in tiles(sides):
-        for found, expected in zip(DeviceSide.both(*there, i, j), MaskedSide.both(*here, i, j), strict=True):
+        for found, expected in zip(RowsOnDevice().sides(*there, i, j), MaskedSide.both(*here, i, j), strict=True):
             assert (in_memory(found.n) == expected.n).all()
             for name in ("whitened_coefficient", "whitened_nested"):
                 own, known = (side.at(getattr(side, name)("test"), "test") for side in (found, expected))
@@ -51,7 +51,7 @@ def test_both_sides_of_pairs_are_those_of_memory(sides):
 
 def test_leverages_of_single_pairs_are_those_of_memory(sides):
     for there, here, i, j in tiles(sides):
-        found, expected = DeviceSide.both(*there, i, j)[0], MaskedSide.both(*here, i, j)[0]
+        found, expected = RowsOnDevice().sides(*there, i, j)[0], MaskedSide.both(*here, i, j)[0]
         white, known = (side.at(side.whitened_nested("test"), "test") for side in (found, expected))
         pairs = np.flatnonzero(known.is_regular)[::2]
         if len(pairs) == 0:

@@ -24,7 +24,7 @@ def products_of(x, y):
 
 
 def cut_up(monkeypatch, *, strip, rows, width):
-    """Lower what decides about strips of columns, chunks of rows and blocks of functions."""
+    """Lower what decides about strips of columns, chunks of rows and what is filled up."""
     monkeypatch.setattr(device_stack, "_FEWEST_OF_STRIP", strip)
     monkeypatch.setattr(device_stack, "_MOST_ROWS", rows)
     monkeypatch.setattr(device_stack, "_FEWEST_ROWS", 1)
@@ -42,7 +42,7 @@ def test_columns_with_themselves_have_the_products_of_every_pair_both_ways(
     rng = np.random.default_rng(n_columns)
     cut_up(monkeypatch, strip=2, rows=rows, width=width)
     stack, values = stack_of(n_columns, dimension, rng)
-    assert len(stack._strips()) == (1 if stack.blocks > 1 else -(-n_columns // 2))
+    assert len(stack._strips()) == -(-stack.n_places // 2)
     found = stack.products(stack).numpy()
     assert np.abs(found - products_of(values, values)).max() < 1e-10
     first = stack.leading(1)

@@ -81,3 +81,27 @@ def test_a_damaged_footer_is_refused_in_one_line(tmp_path, capfd):
     with suppress(InputError):
         read_table(path)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("compression", ["zstd", "uncompressed"])
+def test_damage_in_later_row_groups_is_refused_without_a_trace(compression, tmp_path, capfd):
+    path, rng, refused = tmp_path / "a.parquet", np.random.default_rng(6), 0
+    n = 900
+    frame = pl.DataFrame({
+        "x": rng.standard_normal(n), "whole": rng.integers(0, 9, n),
+        "text": rng.choice(["aa", "b", None], n).tolist(), "day": pl.Series(rng.integers(0, 20_000, n)).cast(pl.Date),
+    })  # fmt: skip
+    frame.write_parquet(path, row_group_size=n // 3, compression=compression)
+    intact = path.read_bytes()
+    assert frame.equals(pl.concat(Parquet([path], 2**23).batches()))
+    for _ in range(60):
+        damaged = bytearray(intact)
+        damaged[rng.integers(len(intact) // 3, len(intact) - 8)] ^= int(rng.integers(1, 256))
+        path.write_bytes(damaged)
+        for read in (read_table, lambda file: list(Parquet([file], 2**23).batches())):
+            try:
+                read(path)
+            except InputError:
+                refused += 1
+    assert refused > 5
+    assert capfd.readouterr().err == ""

@@ -13,7 +13,7 @@ from renyi.allpairs.device.stack import DeviceStack
 from renyi.allpairs.device.values import DeviceValues
 from renyi.allpairs.stack import is_exact
 from renyi.basis.basis import Basis
-from renyi.basis.product_moments import Moments, recipes_of_many
+from renyi.basis.product_moments import Moments, recipes_of_many, recipes_of_smooth
 from renyi.inference.multiscale import CORNER
 from renyi.pair.prepare import Prepared
 
@@ -25,15 +25,15 @@ class Gaps:
     """The columns of a group, as pairwise deletion looks at them: functions to be summed over the rows of others.
 
     Smooth functions of numbers without many ties have `moments`, and from the means of these everything follows by
-    `weights`, `intercepts` and `recipes` (columns, …). Of other columns the functions and all products of two are
-    summed themselves. The `coefficient` has functions of its own where it has no recipes.
+    recipes (columns, sums, 1 + moments), `nested` ones and those of the coefficient, `recipes`. Of other columns the
+    functions and all products of two are summed themselves. The `coefficient` has functions of its own where it has no
+    recipes.
     """
 
     functions: DeviceStack
     coefficient: DeviceStack | None
     moments: Moments | None
-    weights: Tensor = None
-    intercepts: Tensor = None
+    nested: Tensor = None
     recipes: Tensor = None
 
     def part(self, columns: slice, /) -> "Gaps":
@@ -42,8 +42,7 @@ class Gaps:
             self,
             functions=self.functions.part(columns),
             coefficient=None if self.coefficient is None else self.coefficient.part(columns),
-            weights=None if self.weights is None else self.weights[columns],
-            intercepts=None if self.intercepts is None else self.intercepts[columns],
+            nested=None if self.nested is None else self.nested[columns],
             recipes=None if self.recipes is None else self.recipes[columns],
         )
 
@@ -118,10 +117,8 @@ class _Group:
         coefficient = None if recipes is not None else self._stack(_with_products(basis), places, kinds[0])
         if moments is None:
             return replace(group, gaps=Gaps(self._stack(_with_products(nested), places, kinds[1]), coefficient, None))
-        weights, intercepts = (np.stack([part[k] for part in group.smooth]) for k in (1, 2))
-        mixing = [torch.as_tensor(part, device=self._ranks.device) for part in (weights, intercepts)]
         functions = self._stack(self._moments(moments), places, kinds[1])
-        return replace(group, gaps=Gaps(functions, coefficient, moments, mixing[0], mixing[1], recipes))
+        return replace(group, gaps=Gaps(functions, coefficient, moments, self._nested_recipes(moments), recipes))
 
     def _packed(self, side: Callable[[Prepared], Basis], name: str, dimension: int) -> Tensor:
         """All tables (cells, functions), one after the other, on the device."""
@@ -154,13 +151,31 @@ class _Group:
         maps = [basis.feature_map for basis in distinct.values()]
         if len({id(one.projection) for one in maps if one is not None}) > 1 or None in maps:
             return None
-        made = recipes_of_many(
-            [one for one in maps if one is not None], [basis.n_samples for basis in distinct.values()], moments
+        lengths, array = [basis.n_samples for basis in distinct.values()], torch.empty(0, device=self._ranks.device)
+        made = recipes_of_many([one for one in maps if one is not None], lengths, moments, array)
+        return None if made is None else made[self._rows_of(list(distinct))]
+
+    def _nested_recipes(self, moments: Moments) -> Tensor:
+        """The same for nested bases, which are mixtures of smooth functions."""
+        import torch
+
+        distinct = {id(v.prepared): v.scales.smooth for v in self._variables}
+        weights, intercepts = (
+            torch.as_tensor(
+                np.stack([part[k] for part in distinct.values() if part is not None]), device=self._ranks.device
+            )
+            for k in (1, 2)
         )
-        if made is None:
-            return None
+        return _of_mixtures(weights.new_tensor(recipes_of_smooth(moments)), weights, intercepts)[
+            self._rows_of(list(distinct))
+        ]
+
+    def _rows_of(self, distinct: list[int]) -> Tensor:
+        """For every column the place of what was prepared for it."""
+        import torch
+
         row = {key: k for k, key in enumerate(distinct)}
-        return torch.as_tensor(made[[row[id(v.prepared)] for v in self._variables]], device=self._ranks.device)
+        return torch.as_tensor([row[id(v.prepared)] for v in self._variables], device=self._ranks.device)
 
     def _stack(self, table: Tensor, places: Tensor, kind: Any) -> DeviceStack:
         starts, sizes = self._starts.tolist(), self._sizes.tolist()
@@ -174,6 +189,27 @@ def _basis(prepared: Prepared) -> Basis:
 
 def _nested(prepared: Prepared) -> Basis:
     return prepared.scales.basis
+
+
+def _of_mixtures(recipes: Tensor, weights: Tensor, intercepts: Tensor) -> Tensor:
+    """Recipes (columns, sums, 1 + moments) of mixtures, and of their products, by those of the functions (sums, …).
+
+    With the constant as one more function a mixture is a product of matrices, and so are all products of two.
+    """
+    import torch
+
+    n_functions, n_mixtures = weights.shape[1:]
+    products = recipes.new_zeros((1 + n_functions, 1 + n_functions, recipes.shape[1]))
+    i, j = (1 + part for part in np.tril_indices(n_functions))
+    products[0, 0, 0] = 1.0
+    products[0, 1:] = products[1:, 0] = recipes[:n_functions]
+    products[i, j] = products[j, i] = recipes[n_functions:]
+    mixing = weights.new_zeros((len(weights), 1 + n_functions, 1 + n_mixtures))
+    mixing[:, 0, 0], mixing[:, 0, 1:], mixing[:, 1:, 1:] = 1.0, intercepts, weights
+    mixed = torch.einsum("cip,ijm->cpjm", mixing, products)
+    mixed = torch.einsum("cjq,cpjm->cpqm", mixing, mixed)
+    i, j = (1 + part for part in np.tril_indices(n_mixtures))
+    return torch.cat((mixed[:, 0, 1:], mixed[:, i, j]), dim=1)
 
 
 def _with_products(table: Tensor) -> Tensor:

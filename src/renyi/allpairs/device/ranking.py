@@ -4,7 +4,7 @@ Without ties columns of as many observed rows share one table, which their numbe
 with ties is made from the rows of its cells.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -120,20 +120,22 @@ def _neighbour_sums(side: Ranked, /) -> Iterator[tuple[int, Array]]:
 
     bases = {k: one.scales.basis for k, one in enumerate(side.variables) if not one.column.is_vector}
     counts = {k: basis.cell_counts for k, basis in bases.items() if basis.cell_counts is not None}
-    made: dict[tuple[int, bool], Array] = {}  # most columns share their cells
     for places in in_parts(list(counts), max(1, _NUMBERS_AT_ONCE // max(side.codes.shape[1], 1))):
-        keys = [(id(bases[k]), side.variables[k].column.is_category) for k in places]
-        new = {key: k for k, key in zip(places, keys, strict=True) if key not in made}
-        made |= {key: of_cells(in_memory(counts[k]), is_category=key[1]) for key, k in new.items()}
-        of_key = {key: row for row, key in enumerate(dict.fromkeys(keys))}
-        rows = [of_key[key] for key in keys]
-        tables = np.zeros((len(of_key), max(len(made[key]) for key in of_key)))
-        for key, row in of_key.items():
-            tables[row, : len(made[key])] = made[key]
+        # Most columns share their cells.
+        distinct = {(id(bases[k]), side.variables[k].column.is_category): k for k in places}
+        row_of = {key: row for row, key in enumerate(distinct)}
+        rows = [row_of[id(bases[k]), side.variables[k].column.is_category] for k in places]
+        known = _side_by_side([in_memory(counts[k]) for k in distinct.values()], side.device)
+        tables = of_cells(known, is_category=False)
+        if any(are := [is_category for _, is_category in distinct]):
+            of_levels = of_cells(known, is_category=True)
+            tables = torch.where(torch.as_tensor(are, device=side.device)[:, None], of_levels, tables)
         cells = rows_at(side.codes, np.array(places)).to(side.device).long()
-        n_cells = torch.as_tensor([len(made[key]) - 1 for key in keys], device=side.device)[:, None]
-        first = torch.as_tensor(rows, device=side.device)[:, None] * tables.shape[1]
-        values = torch.as_tensor(tables, device=side.device).ravel()[cells + first]
+        first, n_cells = (
+            torch.as_tensor(part, device=side.device)[:, None]
+            for part in (np.array(rows) * tables.shape[1], [len(counts[k]) for k in places])
+        )
+        values = tables.ravel()[cells + first]
         yield from zip(places, neighbour_sums(values, cells < n_cells), strict=True)
 
 
@@ -253,18 +255,14 @@ class _Ranking:
         """Cells and functions of columns whose values all differ."""
         import torch
 
-        n, device = self._n, ordered.device
+        device = ordered.device
         lengths_here = np.unique(lengths).tolist()
         made, batches = tie_free([one for one in lengths_here if one not in self._without_ties], self._settings, device)
         self._without_ties |= made
         self._batches += batches
-        cells = torch.empty(ordered.shape, dtype=torch.int32, device=device)
-        for length in lengths_here:
-            counts = torch.as_tensor(self._without_ties[length].basis.counts, device=device)
-            places = torch.arange(len(counts), dtype=torch.int32, device=device)
-            whole = torch.full((n,), len(counts), dtype=torch.int32, device=device)
-            whole[:length] = places.repeat_interleave(counts, output_size=length)
-            cells[torch.as_tensor(np.flatnonzero(lengths == length), device=device)] = whole
+        counts = _side_by_side([in_memory(self._without_ties[one].basis.counts) for one in lengths_here], device)
+        rows = torch.as_tensor(np.searchsorted(lengths_here, lengths), device=device)
+        cells = _cells_in_order(counts, self._n).index_select(0, rows)
         return cells, [self._without_ties[length] for length in lengths.tolist()]
 
     def _share_cells(self, ordered: Tensor, cells: Tensor) -> Tensor:
@@ -320,6 +318,27 @@ def rows_at(tensor: Tensor, places: Index, /) -> Tensor:
     if len(places) == len(tensor):
         return tensor
     return tensor[torch.as_tensor(places, device=tensor.device)]
+
+
+def _side_by_side(counts: Sequence[Index], device: Any) -> Tensor:
+    """Rows of cells (…, cells) on a device, with zeros after the last cell of each."""
+    import torch
+
+    found = np.zeros((len(counts), max(map(len, counts))), dtype=np.int64)
+    for row, own in zip(found, counts, strict=True):
+        row[: len(own)] = own
+    return torch.as_tensor(found, device=device)
+
+
+def _cells_in_order(counts: Tensor, n: int) -> Tensor:
+    """The cells of n sorted positions, given their rows (columns, cells); positions after all of them have the next."""
+    import torch
+
+    # As many cells as end up to a position lie before it; those without rows end where all others do.
+    ends, n_cells = counts.cumsum(1), (counts > 0).sum(1, keepdim=True)
+    marks = torch.zeros((len(counts), n + 1), dtype=torch.int32, device=counts.device)
+    marks.scatter_add_(1, ends, torch.ones_like(ends, dtype=torch.int32))
+    return marks[:, :n].cumsum(1, dtype=torch.int32).clamp(max=n_cells.int())
 
 
 def _cells_of_ranks(counts: Index) -> NDArray[np.int32]:

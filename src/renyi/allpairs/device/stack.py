@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import gcd
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -9,13 +10,13 @@ from numpy.typing import NDArray
 
 from renyi.basis.basis import are_many_functions
 from renyi.compute import kernels
-from renyi.compute.arrays import Array
+from renyi.compute.arrays import Array, Index, in_parts
 from renyi.compute.devices import Operand, as_operand, free_bytes, multiplied, paired
 
 Tensor: TypeAlias = Any
 
-# Sums of products over more rows than this are added up in float64.
-_MOST_ROWS = 32768
+# Rows are multiplied so many at a time, and sums over more than so many times as many are added up in float64.
+_MOST_ROWS, _CHUNKS_TOGETHER = 32768, 32
 # A chunk has as many rows as this at least, however little room there is.
 _FEWEST_ROWS = 64
 # Chunks of so many rows, or several times as many, are multiplied fastest.
@@ -23,7 +24,8 @@ _ALIGNED = 64
 # Strips of columns, so many of them and several times as many columns each: of all pairs of columns, those of a strip
 # with itself and with later ones are multiplied. 8 strips save 44 % of all products.
 _N_STRIPS, _FEWEST_OF_STRIP = 8, 128
-# So many numbers in half precision, 16 bytes, are gathered at once.
+# So many numbers in half precision, 16 bytes, are gathered at once, and lie at addresses at which products are fast: of
+# 500 columns without functions beside them, whose rows lay 8 bytes apart from those, masks took 3.5 times as long.
 _EASY_WIDTH = 8
 # The part of the free memory that functions of a chunk of rows take.
 _SHARE_OF_CHUNK = 0.15
@@ -46,21 +48,22 @@ class DeviceFunctions:
         raise NotImplementedError
 
     def operand(self, rows: slice, /, *, short: bool = False) -> Operand:
-        """All functions at some rows (digits, rows, blocks × columns, functions of a block).
+        """All functions at some rows (digits, rows, `n_places`, `width`).
 
         A short one may have two digits in place of four, which is enough beside one that has a single digit.
         """
         raise NotImplementedError
 
     @property
-    def blocks(self) -> int:
-        """Parts that the functions of a column are cut into, as they are gathered."""
-        return 1
+    def width(self) -> int:
+        """Functions of a column as they are multiplied; the last ones may be zeros."""
+        return self.dimension
 
     @property
-    def width(self) -> int:
-        """Functions of a block; the last one may be filled up with zeros."""
-        return self.dimension
+    def n_places(self) -> int:
+        """Columns as they are multiplied; the last ones may be zeros, so that rows have an easy length."""
+        step = 1 if self.dtype.itemsize > 4 else _EASY_WIDTH // gcd(self.width, _EASY_WIDTH)
+        return -(-len(self) // step) * step
 
     @property
     def device(self) -> Any:
@@ -81,18 +84,23 @@ class DeviceFunctions:
         import torch
 
         kind, chunks = torch.promote_types(self.dtype, other.dtype), list(self._chunks(other))
-        shape = self.blocks * len(self), self.width, other.blocks * len(other), other.width
+        shape = self.n_places, self.width, other.n_places, other.width
         strips = self._strips() if other is self else [slice(0, shape[0])]
         parts: list[Tensor] = []
-        for rows in chunks:
-            own = self.operand(rows, short=other.has_one_digit)
-            left, right = paired(own, own if other is self else other.operand(rows, short=self.has_one_digit))
-            # Columns follow one another in every row, so that those of a strip need not be copied.
-            found = (multiplied(left[:, strip], right[:, strip.start :]) for strip in strips)
+        for some in (together := list(in_parts(chunks, _CHUNKS_TOGETHER))):
+            found: list[Tensor] = [None] * len(strips)
+            for rows in some:
+                own = self.operand(rows, short=other.has_one_digit)
+                left, right = paired(own, own if other is self else other.operand(rows, short=self.has_one_digit))
+                # Columns follow one another in every row, so that those of a strip need not be copied.
+                found = [
+                    multiplied(left[:, :, strip], right[:, :, strip.start :], onto=total)
+                    for strip, total in zip(strips, found, strict=True)
+                ]
             if parts:
                 parts = [part.add_(more) for part, more in zip(parts, found, strict=True)]
             else:
-                parts = [part if len(chunks) == 1 else part.double() for part in found]
+                parts = [part if len(together) == 1 else part.double() for part in found]
         if len(strips) == 1:
             total = parts[0].view(shape)
         else:
@@ -101,28 +109,19 @@ class DeviceFunctions:
                 later, after = slice(strip.start, None), slice(strip.stop, None)
                 total[strip, :, later] = part.view(strip.stop - strip.start, self.width, -1, self.width)
                 total[after, :, strip] = total[strip, :, after].permute(2, 3, 0, 1)
-        total = total.view(self.blocks, len(self), self.width, other.blocks, len(other), other.width)
-        planes = torch.empty(
-            (self.blocks, self.width, other.blocks, other.width, len(self), len(other)), dtype=kind, device=self.device
-        )
+        planes = torch.empty((self.width, other.width, len(self), len(other)), dtype=kind, device=self.device)
         if not kernels.spread(total, planes):
-            planes.copy_(total.permute(0, 2, 3, 5, 1, 4))
-        planes = planes.view(self.blocks * self.width, other.blocks * other.width, len(self), len(other))
+            planes.copy_(total[: len(self), :, : len(other)].permute(1, 3, 0, 2))
         return planes[: self.dimension, : other.dimension].permute(2, 3, 0, 1)
 
     def _strips(self) -> list[slice]:
-        """Columns in parts, each of which is multiplied with itself and with those after it; one if there are blocks.
-
-        Blocks are not cut, since the columns of a strip would not follow one another.
-        """
-        if self.blocks > 1:
-            return [slice(0, self.blocks * len(self))]
+        """Columns in parts, each of which is multiplied with itself and with those after it."""
         step = _FEWEST_OF_STRIP * max(1, -(-len(self) // (_N_STRIPS * _FEWEST_OF_STRIP)))
-        return [slice(start, min(start + step, len(self))) for start in range(0, len(self), step)]
+        return [slice(start, min(start + step, self.n_places)) for start in range(0, self.n_places, step)]
 
     def _chunks(self, other: "DeviceFunctions") -> Iterator[slice]:
         room = _SHARE_OF_CHUNK * free_bytes(self.device)
-        width = 8 * (len(self) * self.blocks * self.width + len(other) * other.blocks * other.width)
+        width = 8 * (self.n_places * self.width + other.n_places * other.width)
         most = max(_FEWEST_ROWS, min(_MOST_ROWS, int(room / width)))
         step = -(-self.n_rows // -(-self.n_rows // most))
         step = -(-step // _ALIGNED) * _ALIGNED
@@ -160,21 +159,17 @@ class DeviceStack(DeviceFunctions):
         import torch
 
         dimension = int(table.shape[1])
-        # Half a block is added at most, so that 12 functions are three halves and not two blocks.
-        padded = torch.nn.functional.pad(table.to(dtype), (0, -dimension % max(1, _EASY_WIDTH // 2)))
+        # Of few functions half of what is easy is added at most: 12 take no 16.
+        easy = _EASY_WIDTH if dimension > 2 * _EASY_WIDTH else max(1, _EASY_WIDTH // 2)
+        padded = torch.nn.functional.pad(table.to(dtype), (0, -dimension % easy))
         return cls(tuple(as_operand(padded)[:2]), places, dimension, dtype, tuple(starts), tuple(sizes))
 
     def __len__(self) -> int:
         return int(self.places.shape[1])
 
     @property
-    def blocks(self) -> int:
-        return int(self.tables[0].shape[1]) // self.width
-
-    @property
     def width(self) -> int:
-        total = int(self.tables[0].shape[1])
-        return next(width for width in (_EASY_WIDTH, max(1, _EASY_WIDTH // 2), total) if total % width == 0)
+        return int(self.tables[0].shape[1])
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
@@ -206,6 +201,20 @@ class DeviceStack(DeviceFunctions):
 
         places = np.stack([cells.astype(np.int32) + start for start, cells in zip(self.starts, codes, strict=True)], 1)
         return torch.as_tensor(places, device=self.device)
+
+    @property
+    def is_in_halves(self) -> bool:
+        """Whether products are those of two halves of the digits."""
+        return len(self.tables) > 1
+
+    def exact(self, columns: Index, /) -> "DeviceStack":
+        """Some of the columns, whose products are taken in float64."""
+        import torch
+
+        at = torch.as_tensor(columns, device=self.places.device)
+        some = replace(self, tables=(_summed(self.tables).double(),), places=self.places[:, at], dtype=torch.float64)
+        starts, sizes = (tuple(of[k] for k in columns.tolist()) for of in (self.starts, self.sizes))
+        return replace(some, starts=starts, sizes=sizes)
 
     def over(self, _: Any, places: Tensor, /) -> "DeviceStack":
         """The same functions over other rows."""
@@ -247,14 +256,15 @@ class DeviceStack(DeviceFunctions):
 
         # Places that the device has no room for come as they are needed.
         places = self.places[rows].to(self.device, non_blocking=True)
-        shape = len(places), self.blocks * len(self), self.width
-        digits = 1 if len(self.tables) == 1 else 2 if short else 4
-        found = torch.empty((digits, *shape), dtype=self.tables[0].dtype, device=self.device)
-        if kernels.gather(self.tables, places, found, blocks=self.blocks):
+        digits, n = 1 if len(self.tables) == 1 else 2 if short else 4, len(self)
+        found = torch.empty(
+            (digits, len(places), self.n_places, self.width), dtype=self.tables[0].dtype, device=self.device
+        )
+        found[:, :, n:] = 0.0
+        if kernels.gather(self.tables, places, found):
             return found
         for table, part in zip(self.tables if digits != 2 else self.tables[::-1], found, strict=False):
-            for block, columns in zip(table.split(self.width, dim=1), part.split(len(self), dim=1), strict=True):
-                columns.copy_(block.index_select(0, places.reshape(-1)).view(columns.shape))
+            part[:, :n] = table.index_select(0, places.reshape(-1)).view(len(places), n, self.width)
         if digits == 4:
             found[2:] = found[0]
         return found
@@ -298,6 +308,10 @@ class Observed(_OfStack):
     def part(self, columns: slice, /) -> "Observed":
         return replace(self, stack=self.stack.part(columns))
 
+    def exact(self, columns: Index, /) -> "Observed":
+        """Some of the columns, in float64."""
+        return replace(self, stack=self.stack.exact(columns))
+
     def of_column(self, column: int, /) -> Tensor:
         """The same of one column, as a mask."""
         return self.stack.cells(column) < self.stack.sizes[column] - 1
@@ -308,7 +322,8 @@ class Observed(_OfStack):
         last = [start + size - 1 for start, size in zip(self.stack.starts, self.stack.sizes, strict=True)]
         places = self.stack.places[rows].to(self.device, non_blocking=True)
         is_there = places != torch.as_tensor(last, device=self.device, dtype=places.dtype)
-        return is_there[None, :, :, None].to(self.stack.tables[0].dtype)
+        padded = torch.nn.functional.pad(is_there, (0, self.n_places - len(self)))
+        return padded[None, :, :, None].to(self.stack.tables[0].dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,10 +382,6 @@ class Weighted(_OfStack):
     def dimension(self) -> int:  # type: ignore[override]
         """Functions of a column."""
         return self.stack.dimension
-
-    @property
-    def blocks(self) -> int:
-        return self.stack.blocks
 
     @property
     def width(self) -> int:

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from renyi.allpairs.device.stack import DeviceFunctions
+from renyi.compute import kernels
 from renyi.compute.devices import Operand, free_bytes
 
 Tensor: TypeAlias = Any
@@ -70,11 +71,13 @@ class DeviceValues(DeviceFunctions):
 
     def operand(self, rows: slice, /, *, short: bool = False) -> Operand:
         sizes, means, rests, deviations = self.traits
-        numbers = self.numbers[:, rows].to(self.device, non_blocking=True).double()
-        standardised = (numbers / sizes - means - rests) / deviations
-        if self.has_gaps:
-            standardised = standardised.nan_to_num(0.0)
-        return (standardised**self.power if self.power > 1 else standardised).T[None, :, :, None]
+        numbers = self.numbers[:, rows].to(self.device, non_blocking=True)
+        known = kernels.standardised(numbers, self.traits, power=self.power, has_gaps=self.has_gaps)
+        if known is None:
+            known = (numbers.double() / sizes - means - rests) / deviations
+            known = known.nan_to_num(0.0) if self.has_gaps else known
+            known = known**self.power if self.power > 1 else known
+        return known.T[None, :, :, None]
 
 
 def _traits(numbers: Tensor, has_gaps: bool) -> tuple[Tensor, ...]:

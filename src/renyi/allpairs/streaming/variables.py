@@ -122,7 +122,8 @@ class CellVariable(BatchVariable):
     @cached_property
     def _neighbours(self) -> Array:
         """What neighbours are compared by, for every cell and for missing rows."""
-        return of_cells(self.counted.counts, is_category=self.counted.kind == "category")
+        found: Array = of_cells(self.counted.counts, is_category=self.counted.kind == "category")
+        return found
 
     def neighbours(self, codes: NDArray[Any], /) -> Array:
         """Sums over the consecutive rows of a batch."""

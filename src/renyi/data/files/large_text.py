@@ -172,6 +172,10 @@ class _Blocks:
         if not first:
             raise self.request.refuse("is empty: pass a file with a line of names and rows below it")
         refuse_packed(first, self.request)
+        if first.startswith((b"PAR1", b"ARROW1", b"\xff\xff\xff\xff")):
+            raise self.request.refuse(
+                "is a Parquet or Arrow file in gzip that does not fit into memory: unpack it first, or pass more memory"
+            )
         start = first.lstrip()
         if start.startswith(b"["):
             lines.seek(0)

@@ -1,14 +1,16 @@
 """Parquet files to batches of rows, page after page."""
 
+import copy
 import io
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from renyi.data.files.budget import BYTES_OF_CELL, rows_of_batch, rows_of_text
-from renyi.data.files.request import check_columns
-from renyi.data.files.streams import Stream, check_streams, first_line
+from renyi.data.files.request import Request, check_columns
+from renyi.data.files.streams import Folder, Stream, check_streams, first_line
+from renyi.data.files.text_types import drop_values
 from renyi.errors import InputError, load
 
 # Bytes of every column that Arrow reads ahead, and batches that Polars reads at once, since it skips pages anew.
@@ -20,8 +22,13 @@ _TEXT = ("string", "large_string", "string_view")
 
 def is_parquet(file: Path, /) -> bool:
     """Whether a file begins as Parquet does."""
+    return begins_with(file, b"PAR1")
+
+
+def begins_with(file: Path, /, *marks: bytes) -> bool:
+    """Whether the first bytes of a file are one of these."""
     with _open(file) as data:
-        return bool(data.read(4) == b"PAR1")
+        return bool(data.read(max(map(len, marks))).startswith(marks))
 
 
 @contextmanager
@@ -68,16 +75,23 @@ def _pages_by_schema(pl: Any, source: Any, schema: Any) -> Any:
         known = pl.from_arrow(pages.schema_arrow.empty_table()).schema
     except Exception:  # what is wrong with a file Polars says as well
         return None
-    return pages if known == schema else None
+    return pages if all(known.get(name) == dtype for name, dtype in schema.items()) else None
 
 
 class Parquet(Stream):
-    """Parquet files of the same columns, one after the other."""
+    """Parquet files of the same columns, one after the other, in their own folder or in that of somebody else."""
 
-    def __init__(self, files: Sequence[Path], memory: int) -> None:
+    def __init__(
+        self,
+        files: Sequence[Path],
+        memory: int,
+        requests: Mapping[Path, Request] | None = None,
+        folder: Folder | None = None,
+    ) -> None:
         self._pl = load("polars", extra="cli")
         check_streams(self._pl)
-        self._files = files
+        self._files, self._folder = files, folder
+        self._requests = requests or {file: Request.of(file) for file in files}
         schemas, self._lengths = {}, dict[Path, int]()
         for file in files:
             try:
@@ -86,28 +100,41 @@ class Parquet(Stream):
                 self._lengths[file] = self._pl.scan_parquet(file).select(self._pl.len()).collect().item()
             except (Exception, self._pl.exceptions.PanicException) as error:
                 raise self._broken(file, None, error) from error
-        _check_schemas(schemas)
-        self.schema = schemas[files[0]]
+        check_schemas(schemas)
+        self._memory = memory
         self.n_rows: int = sum(self._lengths.values())
-        self.n_cells: int = self.n_rows * len(self.schema)
-        self._rows, self._memory = rows_of_batch(len(self.schema), memory), memory
+        self._take(schemas[files[0]])
+
+    def _take(self, schema: Any) -> None:
+        self.schema = schema
+        self.n_cells: int = self.n_rows * len(schema)
+        self._rows = rows_of_batch(len(schema), self._memory)
+
+    def names(self) -> list[str]:
+        return list(self.schema)
+
+    def only(self, names: Sequence[str]) -> "Parquet":
+        """Some columns, without reading the others."""
+        part = copy.copy(self)
+        part._take({name: self.schema[name] for name in names})
+        return part
 
     def batches(self) -> Generator[Any]:
         if not self.n_rows:
             yield self._pl.DataFrame(schema=self.schema)
         for file in self._files:
-            n_read = 0
+            n_read, nulls = 0, self._requests[file].null_values
             try:
                 for rows in self._by_arrow(file) or self._by_slices(file):
                     n_read += rows.height
-                    yield from rows.select(self.schema.names()).iter_slices(self._rows)
+                    yield from drop_values(self._pl, rows.select(self.names()), nulls).iter_slices(self._rows)
             except InputError:
                 raise
             except (Exception, self._pl.exceptions.PanicException) as error:
                 raise self._broken(file, n_read, error) from error
             if n_read != self._lengths[file]:
-                raise InputError(
-                    f"{file} has {n_read:,} rows instead of {self._lengths[file]:,}: it was changed meanwhile"
+                raise self._requests[file].refuse(
+                    f"has {n_read:,} rows instead of {self._lengths[file]:,}: it was changed meanwhile"
                 )
 
     def _by_arrow(self, file: Path) -> Iterator[Any] | None:
@@ -118,13 +145,17 @@ class Parquet(Stream):
         pages = _pages_by_schema(self._pl, file, self.schema)
         if pages is None:
             return None
-        return (self._pl.from_arrow(validated(batch)) for batch in pages.iter_batches(self._step(file)))
+        return (self._pl.from_arrow(validated(batch)) for batch in self._read(pages, self._step(file)))
 
     @property
     def n_bytes(self) -> int:
         """Bytes of all cells, of text about."""
         of_text = sum(n_rows * self._bytes_of_row(file) for file, n_rows in self._lengths.items())
         return max(self.n_cells * BYTES_OF_CELL, of_text)
+
+    def _read(self, pages: Any, n_rows: int) -> Iterator[Any]:
+        """So many rows at a time of a file that Arrow has open."""
+        return pages.iter_batches(n_rows, columns=self.names())  # type: ignore[no-any-return]
 
     def _step(self, file: Path) -> int:
         """How many rows of a file are read at once."""
@@ -137,23 +168,23 @@ class Parquet(Stream):
         pages = _pages_by_schema(self._pl, file, self.schema)
         try:
             if pages is None:
-                rows = self._pl.scan_parquet(file).head(_FIRST_ROWS).collect(engine="streaming")
+                rows = self._pl.scan_parquet(file).select(self.names()).head(_FIRST_ROWS).collect(engine="streaming")
             else:
-                rows = self._pl.from_arrow(validated(next(pages.iter_batches(_FIRST_ROWS))))
+                rows = self._pl.from_arrow(validated(next(self._read(pages, _FIRST_ROWS))))
         except (Exception, self._pl.exceptions.PanicException):  # which who reads the file says, if it has rows
             return 0
         return int(rows.estimated_size() // max(rows.height, 1))
 
     def _by_slices(self, file: Path) -> Iterator[Any]:
         """Some rows after the other: asked for all of them, Polars would read far ahead, hundreds of megabytes."""
-        frame, step = self._pl.scan_parquet(file), _BATCHES_OF_SLICE * self._step(file)
+        frame, step = self._pl.scan_parquet(file).select(self.names()), _BATCHES_OF_SLICE * self._step(file)
         for start in range(0, self._lengths[file], step):
             yield frame.slice(start, step).collect(engine="streaming")
 
     def _broken(self, file: Path, n_read: int | None, error: BaseException) -> InputError:
         """What to say of a file that cannot be read, and where it breaks."""
         where = _broken_group(file) if n_read is not None else ""
-        return InputError(f"{file} cannot be read{where} ({first_line(error)}): fetch or write it again")
+        return self._requests[file].refuse(f"cannot be read{where} ({first_line(error)}): fetch or write it again")
 
 
 def _broken_group(file: Path) -> str:
@@ -176,7 +207,7 @@ def _broken_group(file: Path) -> str:
     return ""
 
 
-def _check_schemas(schemas: dict[Path, Any]) -> None:
+def check_schemas(schemas: dict[Path, Any]) -> None:
     """Refuse files of which one has other columns or types than the first."""
     (first, known), *others = schemas.items()
     for file, schema in others:

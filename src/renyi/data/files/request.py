@@ -41,27 +41,21 @@ class Request:
     @classmethod
     def of(
         cls,
-        path: str | Path,
+        path: str | Path | None,
         separator: str | None = None,
         null_values: Sequence[str] = (),
         encoding: str | None = None,
         has_names: bool = True,
     ) -> "Request":
-        """For a file, or standard input where that is "-"."""
-        plain = str(path) == "-"
+        """For a file, or for standard input where that is None."""
         return cls(
-            "standard input" if plain else str(path),
-            () if plain else tuple(suffix.lower() for suffix in Path(path).suffixes),
+            "standard input" if path is None else str(path),
+            () if path is None else tuple(suffix.lower() for suffix in Path(path).suffixes),
             check_separator(separator),
             tuple(null_values),
             encoding,
             has_names=has_names,
         )
-
-    @property
-    def is_text(self) -> bool:
-        """Whether the name claims to be of a text file."""
-        return not BINARY.intersection(self.suffixes)
 
     def refuse(self, why: str) -> InputError:
         return InputError(f"{self.name} {why}")

@@ -1,11 +1,16 @@
 """Batches of rows that can be read twice: what a stream is, and those that the user's own batches make."""
 
 import pickle
+import shutil
 import sys
 import tempfile
+import weakref
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from inspect import signature
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +36,40 @@ class Stream:
     def batches(self) -> Generator[Any]:
         """All batches, from the first row to the last; to be closed by who does not read them to the end."""
         raise NotImplementedError
+
+    def names(self) -> list[str]:
+        """What its columns are called."""
+        import narwhals.stable.v2 as nw
+
+        with closing(self.batches()) as batches:
+            return [name for batch in islice(batches, 1) for name in nw.from_native(batch, eager_only=True).columns]
+
+    def only(self, names: Sequence[str]) -> "Stream":
+        """Some columns, in this order."""
+        return _Part(self, names)
+
+
+class _Part(Stream):
+    """Some columns of another stream, whose batches are frames."""
+
+    def __init__(self, stream: Stream, names: Sequence[str]) -> None:
+        self._stream, self._names = stream, list(names)
+        self.notes, self.n_rows, self.is_exclusive = stream.notes, stream.n_rows, stream.is_exclusive
+
+    def batches(self) -> Generator[Any]:
+        import narwhals.stable.v2 as nw
+
+        with closing(self._stream.batches()) as batches:
+            for batch in batches:
+                yield nw.from_native(batch, eager_only=True).select(self._names).to_native()
+
+
+class Folder:
+    """A private folder for what is read more than once, which is gone when nothing refers to it any more."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="renyi-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 def first_line(error: BaseException, /) -> str:

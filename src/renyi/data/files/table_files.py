@@ -3,7 +3,6 @@
 import difflib
 import io
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -29,20 +28,19 @@ def read_table(
     encoding: str | None = None,
     has_names: bool = True,
 ) -> Source:
-    """A table from a file, or "-" for standard input, whatever its format, and what was decided on the way.
+    """A table from a file, whatever its format, and what was decided on the way.
 
     The content decides the format: CSV, JSON (lines, or one array of objects), Parquet or Arrow, plain or in gzip.
     Types come from all cells, and a column becomes numbers or dates only if all its observed cells are; Parquet and
     Arrow keep the types they declare. Text is UTF-8, or what a byte order mark says, and Windows-1252 for the rest.
     """
-    request = Request.of(path, separator, null_values, encoding, has_names)
-    if str(path) == "-":
-        if sys.stdin is None:
-            raise request.refuse("is closed: name a file, or send one to it")
-        data = sys.stdin.buffer.read()
-    else:
-        with open_bytes(Path(path)) as file:
-            data = file.read()
+    return read_whole(Path(path), Request.of(path, separator, null_values, encoding, has_names))
+
+
+def read_whole(path: Path, request: Request, /) -> Source:
+    """The table of a file of which this is asked."""
+    with open_bytes(path) as file:
+        data = file.read()
     return Source(parse_table(unpack(data, request), request), request.notes.sentences())
 
 
