@@ -1,6 +1,6 @@
 """How often `RDCSelector(time=True)` chooses features that remember as the target does, and have nothing to do with it.
 
-`python benchmarks selection_in_time` takes about 15 minutes of one core, uses all, and writes
+`python benchmarks selection_in_time` takes about 30 minutes of one core, uses all, and writes
 results/selection_in_time.json. The search is that of the selector, without what reads its input.
 """
 
@@ -26,7 +26,7 @@ from time_sizes import PROCESSES
 LENGTHS, SERIES = (200, 500), ("AR 0", "AR 0.5", "AR 0.9")
 N_FEATURES, ALPHA = 8, 0.05
 # Samples; of the last series, of which sizes are hardest to keep, there are more.
-N_SAMPLES, N_OF_LAST, AT_ONCE = 200, 400, 25
+N_SAMPLES, N_OF_LAST, AT_ONCE = 200, 1000, 25
 
 
 def chosen(x: Array, y: Array, *, in_time: bool) -> list[int]:
