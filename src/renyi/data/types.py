@@ -223,7 +223,12 @@ def _without_zone(cells: list[Any]) -> list[Any]:
     zoned = sum(getattr(cell, "tzinfo", None) is not None for cell in cells)
     if zoned not in (0, len(cells)):
         raise SkipError(f"mixes {zoned:,} dates with a time zone and {len(cells) - zoned:,} without: give all the same")
-    return [cell.astimezone(UTC).replace(tzinfo=None) for cell in cells] if zoned else cells
+    try:
+        return [cell.astimezone(UTC).replace(tzinfo=None) for cell in cells] if zoned else cells
+    except OverflowError as error:
+        raise SkipError(
+            "holds dates that are in a year which Python does not have in UTC: leave out the zone"
+        ) from error
 
 
 def _nanoseconds(cell: time) -> int:

@@ -53,7 +53,7 @@ class CosineSum:
         log_mean = (np.log(i0e(z)) + z) @ self.counts + np.sum(np.logaddexp(b, -b) - np.log(2.0), axis=1)
         values = ratio @ (self.counts * self.amplitudes) + np.tanh(b) @ self.signs
         spread = (1.0 - ratio / z - ratio**2) @ (self.counts * self.amplitudes**2)
-        # 1 - tanh² b, which is nothing but rounding far out, as it is without: a sum of signs alone has no other spread.
+        # 1 - tanh² b without rounding, which far out is all of it, and signs alone have no other spread.
         spread += (2.0 * np.exp(-b) / (1.0 + np.exp(-2.0 * b))) ** 2 @ self.signs**2
         s = nodes[:, 0]
         w = np.sqrt(2.0 * np.maximum(s * values - log_mean, 0.0))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from renyi.basis.ranks import joint_ranks
 from renyi.coefficients.pearson import Pearson, Spearman, correlation_of
 from renyi.compute.arrays import Array
-from renyi.data.column import Column
+from renyi.data.column import Column, as_seconds
 from renyi.errors import load
 from renyi.pair.result import CategoryTransformation, RankTransformation, Transformations
 from renyi.report.figures.style import BLUE, GREY, ORANGE, in_style, shortened
@@ -156,7 +156,7 @@ def _drawable(values: NDArray[Any]) -> Array:
     if values.dtype.kind == "M":
         return np.asarray(load("matplotlib.dates", extra="report").date2num(values), dtype=np.float64)
     if values.dtype.kind == "m":
-        return values / np.timedelta64(1, "s")
+        return as_seconds(values)
     return values.astype(np.float64)
 
 
