@@ -426,14 +426,13 @@ def test_settings_that_cannot_be_shown_are_refused(setting):
 def test_dates_with_a_zone_at_the_ends_of_the_calendar_are_left_out():
     zone = datetime.timezone(datetime.timedelta(hours=14))
     dates = [datetime.datetime.min.replace(tzinfo=zone), *[datetime.datetime(2020, 1, 1, tzinfo=zone)] * (N - 1)]
-    for table in (TABLE | {"d": dates}, iter([TABLE | {"d": dates}])):
-        assert "does not have in UTC" in renyi.matrix(table).skipped["d"]
+    for found in (renyi.matrix(TABLE | {"d": dates}), passed(TABLE | {"d": dates}).result()):
+        assert "does not have in UTC" in found.skipped["d"]
 
 
-def test_times_of_arrow_beyond_a_day_are_read_in_batches():
-    times = pa.array(2**40 + np.arange(N) % 7).view(pa.time64("us"))
-    found = renyi.matrix(iter([TABLE | {"d": times}]))
-    assert found.n_rows == N
+def test_times_of_arrow_beyond_a_day_are_counted_in_batches():
+    times = pa.array(2**30 + np.arange(N, dtype=np.int32) % 7).view(pa.time32("s"))
+    assert passed(TABLE | {"d": times}).result().n_rows == N
 
 
 def test_stamps_at_both_ends_of_what_floats_reach_give_no_warning():
@@ -442,7 +441,7 @@ def test_stamps_at_both_ends_of_what_floats_reach_give_no_warning():
             renyi.matrix(TABLE, time=stamps)
 
 
-@pytest.mark.parametrize("unit", ["Y", "M", "D"])
+@pytest.mark.parametrize("unit", ["Y", "M"])
 def test_durations_in_long_units_are_drawn(unit, tmp_path):
     spans = (np.arange(N) * 10**14).astype(f"m8[{unit}]")
     page = tmp_path / "report.html"
