@@ -497,3 +497,29 @@ def test_pairs_of_a_report_and_flags_of_a_search_are_looked_at_once(tmp_path):
 def test_changes_of_pairs_are_asked_for_by_their_number(pair):
     with pytest.raises(renyi.InputError, match="pair must be an integer from 0 to 2"):
         renyi.compare(TABLE, TABLE).pair_words(pair)
+
+
+def test_long_floats_are_drawn_and_dates_in_units_far_apart_are_groups(tmp_path):
+    long = np.arange(N).astype(np.longdouble) * np.longdouble("1e307")
+    beyond = list(long * 1000)
+    renyi.matrix(TABLE | {"d": beyond}).report(tmp_path / "report.html")
+    renyi.transformations(long, Y).plot()
+    dates = np.array([np.datetime64(k % 3, ("ps", "Y", "D")[k % 3]) for k in range(N)] + [None], dtype=object)[:-1]
+    assert renyi.matrix(TABLE, groups=dates).n_rows == N
+
+
+def test_columns_of_a_matrix_are_of_their_type():
+    spans = np.arange(N).astype("m8[s]")[:, None]
+    assert renyi.matrix(TABLE | {"d": spans}).types["d"] == renyi.matrix(TABLE | {"d": spans[:, 0]}).types["d"]
+    with pytest.raises(renyi.InputError, match="a duration, and the parts of a vector are numbers"):
+        renyi.matrix(TABLE | {"d": spans}, vectors={"v": ["a", "d"]})
+
+
+def test_categories_that_are_no_labels_are_left_out():
+    records = pa.array([{"left": k % 3} for k in range(N)])
+    column = pa.DictionaryArray.from_arrays(np.arange(N) % 3, records[:3])
+    ordered = pa.DictionaryArray.from_arrays(np.arange(N) % 3, records[:3], ordered=True)
+    with pytest.raises(renyi.InputError, match="whose levels are no labels"):
+        renyi.matrix(TABLE | {"d": ordered}, types={"d": "category"})
+    for found in (renyi.matrix(TABLE | {"d": column}), passed(TABLE | {"d": column}).result()):
+        assert "d" in found.skipped

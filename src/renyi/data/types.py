@@ -159,7 +159,7 @@ def _from_rows(array: NDArray[Any], missing: Mask | None, name: str) -> Typed:
         column = as_column(array if missing is None else np.ma.array(array, mask=missing), name)
     except InputError as error:
         raise SkipError(f"cannot be read: {error}") from error
-    return column, "vector" if column.is_vector else "boolean" if column.levels else "number"
+    return column, "vector" if column.is_vector else _KINDS.get(column.values.dtype.kind, "number")
 
 
 def _infinite(infinite: Mask) -> "SkipError":
@@ -286,7 +286,10 @@ def _in_order(column: Column, kind: Type | Literal["text"], order: tuple[Hashabl
 def _as_category(column: Column, kind: Type) -> Column:
     missing = column.gaps
     if kind == "ordered":
-        return _category(*tidy(column.values, missing, column.levels), column.name)
+        try:
+            return _category(*tidy(column.values, missing, column.levels), column.name)
+        except TypeError as error:  # records of Arrow
+            raise InputError(f"types asks for a category in {column.name!r}, whose levels are no labels") from error
     codes, _, levels = encode_array(_plain(column.values[~missing]))
     return _category(with_gaps(codes, missing), missing, levels, column.name)
 

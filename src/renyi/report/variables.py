@@ -75,8 +75,14 @@ def drawable(column: Column, /) -> Array:
         return values.astype("datetime64[us]").astype(np.int64) / 1e3
     if values.dtype.kind == "m":
         return as_seconds(values)
-    numbers = np.clip(values.astype(np.float64), -_LARGEST, _LARGEST)
+    numbers = within_reach(values)
     return np.where(np.abs(numbers) < _SMALLEST, 0.0, numbers)
+
+
+def within_reach(values: NDArray[Any], /) -> Array:
+    """Numbers as floats that an axis has room for, also long ones beyond all others."""
+    with np.errstate(over="ignore"):
+        return np.clip(values.astype(np.float64), -_LARGEST, _LARGEST)
 
 
 def limits_of(column: Column, /) -> tuple[float, float, bool]:

@@ -12,7 +12,7 @@ from renyi.data.column import Column, as_seconds
 from renyi.errors import load
 from renyi.pair.result import CategoryTransformation, RankTransformation, Transformations
 from renyi.report.figures.style import BLUE, GREY, ORANGE, in_style, shortened
-from renyi.report.variables import followed
+from renyi.report.variables import followed, within_reach
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -157,7 +157,7 @@ def _drawable(values: NDArray[Any]) -> Array:
         return np.asarray(load("matplotlib.dates", extra="report").date2num(values), dtype=np.float64)
     if values.dtype.kind == "m":
         return as_seconds(values)
-    return values.astype(np.float64)
+    return within_reach(values)
 
 
 def _bars(ax: "Axes", labels: list[str], values: Array, label: str) -> None:
