@@ -31,7 +31,10 @@ def printable(text: str, /) -> str:
 
 def brief(value: Any, /) -> str:
     """A value as messages show it."""
-    return bounded(repr(value), _LONGEST_VALUE)
+    try:
+        return bounded(repr(value), _LONGEST_VALUE)
+    except Exception:  # whole numbers of thousands of digits, or what others made
+        return f"a {type(value).__name__} that cannot be shown"
 
 
 class RenyiError(Exception):
@@ -69,12 +72,17 @@ def load(module: str, /, *, extra: str | None) -> Any:
 
 def is_integer(value: Any, /) -> TypeGuard[int]:
     """Whether this is a whole number, and neither a boolean nor a duration."""
-    return isinstance(value, Integral) and is_number(value)
+    return isinstance(value, Integral) and not isinstance(value, bool) and not is_of_kind(value, "m")
 
 
 def is_number(value: Any, /) -> TypeGuard[float]:
-    """Whether this is a real number, and neither a boolean nor a duration, which NumPy has among whole numbers."""
-    return isinstance(value, Real) and not isinstance(value, bool) and not is_of_kind(value, "m")
+    """Whether this is a real number that floats reach, and neither a boolean nor a duration, as NumPy's whole ones."""
+    if not isinstance(value, Real) or isinstance(value, bool) or is_of_kind(value, "m"):
+        return False
+    try:
+        return float(value) is not None
+    except OverflowError:
+        return False
 
 
 def is_of_kind(value: Any, kind: str, /) -> bool:

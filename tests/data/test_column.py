@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from renyi.data.column import Column, as_floats, as_floats_apart
+from renyi.data.column import Column, as_floats, as_floats_apart, as_seconds
 from renyi.errors import InputError
 
 
@@ -81,3 +81,9 @@ def test_a_column_is_of_one_kind(kind):
     assert [column.is_number, column.is_category, column.is_vector] == [
         kind == one for one in ("number", "category", "vector")
     ]
+
+
+def test_durations_in_seconds_do_not_overflow():
+    for unit, seconds in (("Y", 31_556_952.0), ("M", 2_629_746.0), ("D", 86_400.0), ("3h", 10_800.0), ("ms", 1e-3)):
+        durations = np.array([2**62, -3, "NaT"], dtype=f"m8[{unit}]")
+        np.testing.assert_allclose(as_seconds(durations), [2.0**62 * seconds, -3 * seconds, np.nan], rtol=1e-15)

@@ -4,6 +4,7 @@ import datetime
 import decimal
 import warnings
 from collections import deque
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -394,3 +395,139 @@ def test_batches_of_pandas_whose_cells_have_no_type_in_common_are_no_table():
     batches = [mixed, pd.DataFrame({"a": X, "b": Y})]
     with pytest.raises(renyi.InputError, match="a batch is not a table"):
         renyi.compare(TABLE, batches)
+
+
+def test_what_pandas_makes_no_column_of_is_refused_in_words():
+    levels = pd.MultiIndex.from_arrays([LABELS, LABELS])
+    assert "tuple" in renyi.matrix(TABLE | {"d": levels}).skipped["d"]
+    sparse = pd.Series(pd.arrays.SparseArray(np.zeros(N, dtype=[("a", "f8"), ("b", "i4")])))
+    with pytest.raises(renyi.InputError, match="'d' cannot be read"):
+        renyi.matrix(TABLE | {"d": sparse})
+
+
+@pytest.mark.parametrize("large", [10**400, Fraction(10**400, 7)], ids=["whole", "fraction"])
+def test_numbers_beyond_floats_are_labels_or_refused(large):
+    labels = renyi.categorical([large, "a", "b"] * (N // 3))
+    assert renyi.matrix(TABLE | {"d": labels}).types["d"] == "category"
+    with pytest.raises(renyi.InputError, match="make such cells missing"):
+        renyi.matrix(TABLE | {"d": labels}, types={"d": "number"})
+    with pytest.raises(renyi.InputError, match="too large for floats"):
+        RDCSelector(target_type="number").fit(np.column_stack((X, Y)), np.array([large, 1] * (N // 2), dtype=object))
+
+
+@pytest.mark.parametrize(
+    "setting", [10**5000, type("Odd", (), {"__repr__": lambda self: 1 / 0})()], ids=["long", "odd"]
+)
+def test_settings_that_cannot_be_shown_are_refused(setting):
+    with pytest.raises(renyi.InputError, match="that cannot be shown"):
+        renyi.rdc(X, Y, k=setting)
+
+
+def test_dates_with_a_zone_at_the_ends_of_the_calendar_are_left_out():
+    zone = datetime.timezone(datetime.timedelta(hours=14))
+    dates = [datetime.datetime.min.replace(tzinfo=zone), *[datetime.datetime(2020, 1, 1, tzinfo=zone)] * (N - 1)]
+    for found in (renyi.matrix(TABLE | {"d": dates}), passed(TABLE | {"d": dates}).result()):
+        assert "does not have in UTC" in found.skipped["d"]
+
+
+def test_times_of_arrow_beyond_a_day_are_counted_in_batches():
+    times = pa.array(2**30 + np.arange(N, dtype=np.int32) % 7).view(pa.time32("s"))
+    assert passed(TABLE | {"d": times}).result().n_rows == N
+
+
+def test_stamps_at_both_ends_of_what_floats_reach_give_no_warning():
+    for stamps in (LARGE, np.sort(X) * 1e300, np.r_[-1.7e308, 1.7e308, np.arange(N - 2) * 5e-324]):
+        with pytest.raises(renyi.InputError, match="stamp"):
+            renyi.matrix(TABLE, time=stamps)
+
+
+@pytest.mark.parametrize("unit", ["Y", "M"])
+def test_durations_in_long_units_are_drawn(unit, tmp_path):
+    spans = (np.arange(N) * 10**14).astype(f"m8[{unit}]")
+    page = tmp_path / "report.html"
+    renyi.matrix(TABLE | {"d": spans}).report(page)
+    assert page.stat().st_size > 10_000
+    renyi.transformations(spans, Y).plot()
+
+
+def test_the_longest_durations_are_compared_without_a_warning():
+    spans = np.array([2**63 - 1, 5 - 2**63, *range(N - 2)]).astype("m8[D]")
+    detector = ChangeDetector().fit({"a": X, "d": spans})
+    assert 0 <= detector.score({"a": Y, "d": spans}) <= 1
+
+
+def test_batches_of_unions_are_no_tables():
+    union = pa.UnionArray.from_dense(
+        pa.array([0, 1] * (N // 2), pa.int8()), pa.array(np.arange(N) // 2, pa.int32()), [pa.array(X), pa.array(LABELS)]
+    )
+    with pytest.raises(renyi.InputError, match="a batch is not a table"):
+        renyi.compare(TABLE, iter([{"a": X, "b": pa.table({"b": union})}] * 2))
+
+
+def test_settings_of_any_numeric_type():
+    assert renyi.rdc(X, Y, s=np.float16(0.5)) == renyi.rdc(X, Y, s=0.5)
+    for large in (10**400, Fraction(10**400, 3)):
+        for call in (
+            lambda large=large: renyi.rdc(X, Y, s=large),
+            lambda large=large: renyi.measure("hsic", width=large)(X, Y),
+            lambda large=large: renyi.measure("kcca", regularisation=large)(X, Y),
+            lambda large=large: renyi.compare(TABLE, TABLE).n_found(least=large),
+        ):
+            with pytest.raises(renyi.InputError, match=r"must be|is not a width"):
+                call()
+    for step in (np.uint64(2**63), 10**30):
+        assert len(renyi.rolling(X, Y, 50, step).start) == 1
+
+
+def test_pairs_of_a_report_and_flags_of_a_search_are_looked_at_once(tmp_path):
+    found, page = renyi.matrix(TABLE), tmp_path / "report.html"
+    for pairs in (np.array([]), pd.DataFrame(), (pair for pair in [("a", "b")])):
+        found.report(page, pairs=pairs)
+    with pytest.raises(renyi.InputError, match="was not compared"):
+        found.report(page, pairs=(pair for pair in [("a", "none")]))
+    features = np.column_stack((X, Y))
+    for name, wrong in (("interactions", np.array([1, 2])), ("verbose", pd.NA), ("verbose", pd.DataFrame())):
+        with pytest.raises(renyi.InputError, match=f"{name} must be True or False"):
+            RDCSelector(**{name: wrong}).fit(features, Z)
+    with pytest.raises(renyi.InputError, match="pass a place"):
+        RDCSelector(categorical_features=[np.timedelta64(1, "s")]).fit(features, Z)
+
+
+@pytest.mark.parametrize("pair", [None, 0.5, [], 99, np.uint64(2**63)])
+def test_changes_of_pairs_are_asked_for_by_their_number(pair):
+    with pytest.raises(renyi.InputError, match="pair must be an integer from 0 to 2"):
+        renyi.compare(TABLE, TABLE).pair_words(pair)
+
+
+def test_long_floats_are_drawn_and_dates_in_units_far_apart_are_groups(tmp_path):
+    long = np.arange(N).astype(np.longdouble) * np.longdouble("1e307")
+    beyond = list(long * 1000)
+    renyi.matrix(TABLE | {"d": beyond}).report(tmp_path / "report.html")
+    renyi.transformations(long, Y).plot()
+    dates = np.array([np.datetime64(k % 3, ("ps", "Y", "D")[k % 3]) for k in range(N)] + [None], dtype=object)[:-1]
+    assert renyi.matrix(TABLE, groups=dates).n_rows == N
+
+
+def test_columns_of_a_matrix_are_of_their_type():
+    spans = np.arange(N).astype("m8[s]")[:, None]
+    assert renyi.matrix(TABLE | {"d": spans}).types["d"] == renyi.matrix(TABLE | {"d": spans[:, 0]}).types["d"]
+    with pytest.raises(renyi.InputError, match="a duration, and the parts of a vector are numbers"):
+        renyi.matrix(TABLE | {"d": spans}, vectors={"v": ["a", "d"]})
+
+
+def test_categories_that_are_no_labels_are_left_out():
+    records = pa.array([{"left": k % 3} for k in range(N)])
+    column = pa.DictionaryArray.from_arrays(np.arange(N) % 3, records[:3])
+    ordered = pa.DictionaryArray.from_arrays(np.arange(N) % 3, records[:3], ordered=True)
+    with pytest.raises(renyi.InputError, match="whose levels are no labels"):
+        renyi.matrix(TABLE | {"d": ordered}, types={"d": "category"})
+    for found in (renyi.matrix(TABLE | {"d": column}), passed(TABLE | {"d": column}).result()):
+        assert "d" in found.skipped
+
+
+def test_the_largest_floats_are_standardised_in_batches_without_a_warning():
+    for scale in (1.0, 1e-10):
+        table = TABLE | {"d": np.where(X > 0.5, 1.7e308, -1.7e308) * scale}
+        found, whole = passed(table).result(), renyi.matrix(table)
+        assert found.values == pytest.approx(whole.values, abs=2e-3)
+        assert found["a", "d"].pearson == pytest.approx(whole["a", "d"].pearson, abs=1e-9)

@@ -42,3 +42,13 @@ def test_amplitudes_that_are_nearly_equal_are_counted_together():
 
 def test_nothing_in_common_is_no_evidence():
     assert CosineSum.of(np.zeros(3)).log_sf(np.array([0.0, 1.0])).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("signs", [[0.3], [0.3, 0.0], [0.2, 0.1], [0.2, 0.2, 0.2]])
+def test_signs_alone_are_no_less_likely_than_all_of_one_side(signs):
+    """Series of which only two values differ have nothing else; without a warning."""
+    log_p = CosineSum.of(np.zeros(3), signs).log_sf(np.linspace(0.0, sum(signs), 50))
+    assert log_p[0] == pytest.approx(0.0)
+    assert (np.diff(log_p) <= 0.0).all()
+    assert log_p[-1] > len(signs) * np.log(0.5)
+    assert CosineSum.of(np.zeros(3), [0.0]).log_sf(np.array([0.0, 1.0])).tolist() == [0.0, 0.0]

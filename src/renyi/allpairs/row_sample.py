@@ -60,7 +60,10 @@ def _cells(part: Any) -> list[Any]:
         return cells[::step].tolist()  # type: ignore[no-any-return]
     some = cells.gather_every(step)
     # Dates of years that Python does not have are numbers in lists of NumPy.
-    return some.to_numpy().tolist() if some.dtype.is_temporal() else some.to_list()  # type: ignore[no-any-return]
+    try:
+        return some.to_numpy().tolist() if some.dtype.is_temporal() else some.to_list()  # type: ignore[no-any-return]
+    except (ValueError, OverflowError):  # times and lists of dates that Python does not have, which tell nothing then
+        return []
 
 
 @dataclass(frozen=True, eq=False)

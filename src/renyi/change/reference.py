@@ -26,6 +26,8 @@ _AT_ONCE = 128
 _ROOM = 1e-3
 # Of the largest floats there is none that would leave their range.
 _LARGEST_ROOM = 1e291
+# Of whole numbers of 64 bits the last one that is a float.
+_LATEST = 2.0**63 - 1024
 _SEED = 0
 
 
@@ -113,7 +115,7 @@ class Remembered:
         before = np.concatenate((self.counts, np.zeros(len(values) - len(self.counts), dtype=np.int64)))
         after = np.bincount(codes[codes >= 0], minlength=len(values))
         missing = self.n_missing, int(np.count_nonzero(codes < 0))
-        shown = values.astype(np.int64).view(self.dtype) if is_time else values
+        shown = np.clip(values, -_LATEST, _LATEST).astype(np.int64).view(self.dtype) if is_time else values
         counts = np.stack((before, after))
         marginal = Marginal(
             self.name, self.kind, shown, counts, missing, levels, is_time, self._frequent(column, codes)

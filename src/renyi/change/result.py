@@ -241,6 +241,7 @@ class Comparison(showing.Record):
 
     def pair_words(self, pair: int, /) -> str:
         """A change of a pair, in words."""
+        check_integer(pair, "pair", 0, len(self.of_pairs.pvalues) - 1)
         pairs, kind = self.of_pairs, self.of_pairs.kind(pair)
         if kind == "turned":
             return f"turned: Spearman {pairs.spearman_before[pair]:+.2f} → {pairs.spearman_after[pair]:+.2f}"

@@ -121,5 +121,5 @@ def _as_polars(pl: Any, batch: Any) -> Any:
         return pl.DataFrame(batch if isinstance(batch, Mapping) else parts_of(batch)[0])
     except InputError:
         raise
-    except Exception as error:
+    except (Exception, pl.exceptions.PanicException) as error:
         raise InputError(f"a batch is not a table ({first_line(error)}): pass frames, or dicts of columns") from error

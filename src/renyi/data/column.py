@@ -12,6 +12,8 @@ from renyi.data.exact import is_wide
 from renyi.errors import InputError, brief
 
 Kind = Literal["number", "vector", "category"]
+# Units of durations that are longer than seconds.
+_COARSE = ("Y", "M", "W", "D", "h", "m")
 
 
 class Kinded:
@@ -123,6 +125,16 @@ def as_floats(values: NDArray[Any], /) -> Array:
                 return np.asarray(values - values.min(axis=0), dtype=np.float64)
         case _:
             return np.asarray(values, dtype=np.float64)
+
+
+def as_seconds(durations: NDArray[Any], /) -> Array:
+    """Durations in seconds, those in months or years as these are in the mean; NaN where they are missing."""
+    unit, _ = np.datetime_data(durations.dtype)
+    if unit not in _COARSE:
+        return np.asarray(durations / np.timedelta64(1, "s"), dtype=np.float64)
+    # As whole numbers of seconds they may overflow.
+    one = np.array(1, dtype=durations.dtype).astype("m8[s]").astype(np.int64)
+    return np.where(np.isnat(durations), np.nan, durations.astype(np.int64) * float(one))
 
 
 def as_floats_apart(column: Column, /) -> Array:

@@ -29,6 +29,7 @@ _REASON = (
     "has numbers with more digits than 64-bit floats keep apart: subtract the smallest from all of them, or convert "
     "them to floats if rounding is meant"
 )
+TOO_LARGE = "holds numbers that are too large for floats: rescale them"
 
 
 class RoundingError(InputError):
@@ -62,7 +63,7 @@ def exact_array(cells: Sequence[Any], /) -> tuple[NDArray[Any], bool]:
         with np.errstate(over="raise"):
             floats = np.array(cells, dtype=np.float64)
     except (OverflowError, FloatingPointError) as error:
-        raise RoundingError("holds numbers that are too large for floats: rescale them") from error
+        raise RoundingError(TOO_LARGE) from error
     if all(isinstance(cell, (float, np.float32, np.float16)) for cell in cells):
         return floats, False
     finite = np.isfinite(floats)

@@ -33,7 +33,8 @@ def as_series(data: Any, /) -> Any:
                 data = data.set_column(place, data.schema.field(place).name, plain)
         return data
     if pandas is not None and isinstance(data, (pandas.api.extensions.ExtensionArray, pandas.Index)):
-        data = pandas.Series(data)
+        # An index of several levels becomes one of tuples, of which alone pandas makes a column.
+        data = pandas.Series(data.to_flat_index() if isinstance(data, pandas.MultiIndex) else data)
     if pandas is not None and isinstance(data, (pandas.Series, pandas.DataFrame)):
         return _dense(pandas, data)
     return data

@@ -66,7 +66,7 @@ def in_order(levels: list[Any], /) -> list[Any]:
     """Levels sorted within each of their types."""
     try:
         return sorted(levels, key=lambda label: (type(label).__name__, label))
-    except TypeError:
+    except (TypeError, OverflowError):  # the second of dates of NumPy in units far apart
         return sorted(levels, key=lambda label: (type(label).__name__, repr(label)))
 
 

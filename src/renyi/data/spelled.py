@@ -74,7 +74,7 @@ def spells(kind: Callable[[Any], Any], cell: Any, /) -> bool:
     try:
         # Python reads '1_0' as 10, and nobody else does.
         return kind(cell) is not None and "_" not in str(cell)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last where a whole number or a fraction is no float
         return False
 
 

@@ -14,7 +14,7 @@ from renyi.compute.arrays import namespace
 from renyi.data.align import Missing, check_indexes, common_rows
 from renyi.data.column import Column
 from renyi.data.exact import is_rounded_by_floats, is_wide
-from renyi.data.frames import as_series
+from renyi.data.frames import as_narwhals, as_series
 from renyi.data.named_arrays import plain_table
 from renyi.data.names import as_names, with_names_once
 from renyi.data.notes import Notes, Source
@@ -307,7 +307,7 @@ def _one_column(data: Any, name: str) -> Any:
 
     if isinstance(data, (list, tuple, range)):
         return _list_array(data)
-    wrapped = nw.from_native(as_series(data), allow_series=True, pass_through=True)
+    wrapped = as_narwhals(data, repr(name))
     if isinstance(wrapped, nw.Series):
         return wrapped
     if isinstance(data, np.ma.MaskedArray):

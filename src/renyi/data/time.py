@@ -78,6 +78,7 @@ def _stamps(time: Any, n_rows: int) -> Column:
     return column
 
 
+@np.errstate(over="ignore")  # of stamps at both ends of what floats reach
 def _check_steps(stamps: Any, order: Index, codes: Index) -> None:
     """Refuse stamps that come twice or in unequal steps, and name the place."""
     within = codes[order][1:] == codes[order][:-1]
@@ -109,7 +110,7 @@ def _check_steps(stamps: Any, order: Index, codes: Index) -> None:
 def _steps(in_order: Any) -> Any:
     """How far each of ascending stamps is from the next, as floats: of whole numbers and dates without overflow."""
     if in_order.dtype.kind == "f":
-        return np.diff(in_order)
+        return np.minimum(np.diff(in_order), np.finfo(in_order.dtype).max)
     whole = in_order if in_order.dtype.kind == "u" else in_order.astype(np.int64)
     # Modulo 2^64 a difference of at most that is what it is.
     return np.diff(whole.astype(np.uint64)).astype(np.float64)

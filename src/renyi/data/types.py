@@ -159,7 +159,7 @@ def _from_rows(array: NDArray[Any], missing: Mask | None, name: str) -> Typed:
         column = as_column(array if missing is None else np.ma.array(array, mask=missing), name)
     except InputError as error:
         raise SkipError(f"cannot be read: {error}") from error
-    return column, "vector" if column.is_vector else "boolean" if column.levels else "number"
+    return column, "vector" if column.is_vector else _KINDS.get(column.values.dtype.kind, "number")
 
 
 def _infinite(infinite: Mask) -> "SkipError":
@@ -223,7 +223,12 @@ def _without_zone(cells: list[Any]) -> list[Any]:
     zoned = sum(getattr(cell, "tzinfo", None) is not None for cell in cells)
     if zoned not in (0, len(cells)):
         raise SkipError(f"mixes {zoned:,} dates with a time zone and {len(cells) - zoned:,} without: give all the same")
-    return [cell.astimezone(UTC).replace(tzinfo=None) for cell in cells] if zoned else cells
+    try:
+        return [cell.astimezone(UTC).replace(tzinfo=None) for cell in cells] if zoned else cells
+    except OverflowError as error:
+        raise SkipError(
+            "holds dates that are in a year which Python does not have in UTC: leave out the zone"
+        ) from error
 
 
 def _nanoseconds(cell: time) -> int:
@@ -281,7 +286,10 @@ def _in_order(column: Column, kind: Type | Literal["text"], order: tuple[Hashabl
 def _as_category(column: Column, kind: Type) -> Column:
     missing = column.gaps
     if kind == "ordered":
-        return _category(*tidy(column.values, missing, column.levels), column.name)
+        try:
+            return _category(*tidy(column.values, missing, column.levels), column.name)
+        except TypeError as error:  # records of Arrow
+            raise InputError(f"types asks for a category in {column.name!r}, whose levels are no labels") from error
     codes, _, levels = encode_array(_plain(column.values[~missing]))
     return _category(with_gaps(codes, missing), missing, levels, column.name)
 

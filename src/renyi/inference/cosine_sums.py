@@ -31,16 +31,16 @@ class CosineSum:
     @classmethod
     def of(cls, amplitudes: Array, signs: Sequence[float] | Array = (), /) -> "CosineSum":
         """From all amplitudes."""
-        found = np.abs(amplitudes)
-        found = found[found > 0.0]
+        found, either = (np.abs(np.asarray(sizes, dtype=np.float64)) for sizes in (amplitudes, signs))
+        found, either = found[found > 0.0], either[either > 0.0]
         if not len(found):
-            return cls(found, found, np.abs(np.asarray(signs, dtype=np.float64)))
+            return cls(found, found, either)
         shares = np.maximum(found / found.max(), _LEAST_SHARE)
         places = np.round(-np.log(shares) / _STEP).astype(np.intp)
         counts = np.bincount(places).astype(np.float64)
         squares = np.bincount(places, found**2)[counts > 0]
         counts = counts[counts > 0]
-        return cls(np.sqrt(squares / counts), counts, np.abs(np.asarray(signs, dtype=np.float64)))
+        return cls(np.sqrt(squares / counts), counts, either)
 
     @cached_property
     def _table(self) -> tuple[Array, Array]:
@@ -53,7 +53,8 @@ class CosineSum:
         log_mean = (np.log(i0e(z)) + z) @ self.counts + np.sum(np.logaddexp(b, -b) - np.log(2.0), axis=1)
         values = ratio @ (self.counts * self.amplitudes) + np.tanh(b) @ self.signs
         spread = (1.0 - ratio / z - ratio**2) @ (self.counts * self.amplitudes**2)
-        spread += (1.0 - np.tanh(b) ** 2) @ self.signs**2
+        # 1 - tanh² b without rounding, which far out is all of it, and signs alone have no other spread.
+        spread += (2.0 * np.exp(-b) / (1.0 + np.exp(-2.0 * b))) ** 2 @ self.signs**2
         s = nodes[:, 0]
         w = np.sqrt(2.0 * np.maximum(s * values - log_mean, 0.0))
         r = w + np.log(s * np.sqrt(spread) / w) / w

@@ -31,7 +31,7 @@ class Settings:
     def __post_init__(self) -> None:
         if self.k is not None:
             check_integer(self.k, "k", 1, MOST_PROJECTIONS)
-        is_scale = self.s == "median" if isinstance(self.s, str) else is_number(self.s) and 1e-9 <= self.s <= 1e9
+        is_scale = self.s == "median" if isinstance(self.s, str) else is_number(self.s) and 1e-9 <= float(self.s) <= 1e9
         if not is_scale:
             raise must_be("s", "a number from 1e-9 to 1e9, or 'median'", self.s)
         check_choice(self.frequencies, Frequencies, "frequencies")

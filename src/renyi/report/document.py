@@ -41,10 +41,11 @@ class ReportOptions:
     def __post_init__(self) -> None:
         check_integer(self.rows, "rows", 0)
         check_text(self.title, "title")
-        if not are_several(self.pairs) or not all(
-            isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in self.pairs
-        ):
+        # What can be gone through once only is kept, and what has no truth of its own is empty or not.
+        pairs: list[Any] = list(self.pairs) if are_several(self.pairs) else [None]
+        if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
             raise InputError(f"pairs={brief(self.pairs)} are no pairs of columns: pass [('age', 'income'), ...]")
+        object.__setattr__(self, "pairs", [(str(first), str(second)) for first, second in pairs])
 
 
 def document_of(result: Result, options: ReportOptions, /) -> dict[str, Any]:

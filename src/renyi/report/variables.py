@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from renyi.allpairs.column_group import Variable
 from renyi.basis.ranks import joint_ranks
 from renyi.compute.arrays import Array, Index, Mask
-from renyi.data.column import Column
+from renyi.data.column import Column, as_seconds
 from renyi.report.summary import short, told_apart
 
 _LONGEST_LABEL, _LONGEST_SHORT = 60, 22
@@ -74,9 +74,15 @@ def drawable(column: Column, /) -> Array:
     if values.dtype.kind == "M":
         return values.astype("datetime64[us]").astype(np.int64) / 1e3
     if values.dtype.kind == "m":
-        return np.asarray(values / np.timedelta64(1, "s"), dtype=np.float64)
-    numbers = np.clip(values.astype(np.float64), -_LARGEST, _LARGEST)
+        return as_seconds(values)
+    numbers = within_reach(values)
     return np.where(np.abs(numbers) < _SMALLEST, 0.0, numbers)
+
+
+def within_reach(values: NDArray[Any], /) -> Array:
+    """Numbers as floats that an axis has room for, also long ones beyond all others."""
+    with np.errstate(over="ignore"):
+        return np.clip(values.astype(np.float64), -_LARGEST, _LARGEST)
 
 
 def limits_of(column: Column, /) -> tuple[float, float, bool]:

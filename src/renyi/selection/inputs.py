@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from renyi.compute.arrays import Mask, columns_of_tensor, in_memory
 from renyi.data.column import Column
-from renyi.data.exact import RoundingError, exact_array, is_wide
+from renyi.data.exact import TOO_LARGE, RoundingError, exact_array, is_wide
 from renyi.data.frames import read_cells
 from renyi.data.reader import without_masked
 from renyi.data.table import as_table, names_of
 from renyi.data.types import Cause, Override, SkipError, pool
-from renyi.errors import InputError, check_choice, count
+from renyi.errors import InputError, check_choice, count, is_integer
 
 TargetKind = Literal["auto", "number", "category"]
 Categorical: TypeAlias = Literal["from_dtype"] | Sequence[Any] | None
@@ -103,7 +103,7 @@ def _categories(categorical: Categorical, names: list[str]) -> list[str]:
             if one not in names:
                 raise InputError(f"categorical_features has {one!r}, which is not a column of X: it has {names[:20]}")
             found.append(one)
-        elif not isinstance(one, (int, np.integer)) or not -len(names) <= one < len(names):
+        elif not is_integer(one) or not -len(names) <= one < len(names):
             raise InputError(f"categorical_features has {one!r}, and X has {count(len(names), 'column')}: pass a place")
         else:
             found.append(names[one])
@@ -149,6 +149,8 @@ def read_target(y: NDArray[Any], kind: TargetKind, /) -> Column:
             y, is_text = _spelled(y), False
         except RoundingError as error:
             raise InputError(f"y {error}") from error
+        except OverflowError as error:
+            raise InputError(f"y {TOO_LARGE}") from error
         except (TypeError, ValueError) as error:
             raise InputError(
                 "target_type='number' and y holds labels: pass numbers, or target_type='category'"

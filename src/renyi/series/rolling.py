@@ -131,7 +131,7 @@ def rolling(x: Any, y: Any, window: int, step: int | None = None, *, time: Any =
         order = timeline(time, None, n).order
         stamps = None if time is True else as_column(time, "time").values[order]
     columns = [column.take(order) for column in pair]
-    starts = np.arange(0, n - window + 1, step)
+    starts = np.arange(0, n - window + 1, min(step, n))
     found = np.full((3, len(starts)), np.nan)
     rows = np.zeros(len(starts), dtype=np.intp)
     for k, start in enumerate(starts.tolist()):

@@ -17,7 +17,7 @@ from renyi.compute.arrays import Array, Index, Mask, namespace
 from renyi.compute.devices import as_torch, device_of, relieved
 from renyi.data.column import Column
 from renyi.data.seasons import Detrend
-from renyi.errors import CalibrationWarning, InputError, count, is_integer, is_number, must_be
+from renyi.errors import CalibrationWarning, InputError, check_flag, count, is_integer, is_number, must_be
 from renyi.inference.serial import check_order
 from renyi.pair import series
 from renyi.selection.candidates import as_candidates
@@ -203,6 +203,9 @@ class RDCSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         if not is_number(self.alpha) or not 0.0 < self.alpha < 1.0:
             raise must_be("alpha", "a number between 0 and 1", self.alpha)
         check_order(self.order)
+        check_flag(self.interactions, "interactions")
+        if not is_integer(self.verbose):
+            check_flag(self.verbose, "verbose")
         names, columns, self.skipped_ = read_features(X, self.categorical_features)
         rows = self._rows(X, names, columns, read_target(y, self.target_type), device)
         places, most = list(rows.columns), self._most(len(names), len(rows.columns))

@@ -26,6 +26,8 @@ from renyi.pair.settings import Settings
 Codes: TypeAlias = NDArray[Any]
 # What times are counted in where rows of batches are shown.
 _TIMES = {"date": "M8[us]", "duration": "m8[us]"}
+# Below this scale no two values are further apart than floats reach.
+_LARGE_SCALE = 1e290
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +111,9 @@ class CellVariable(BatchVariable):
                 raise values_changed(self.column.name)
             values = codes.astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            standard = (values - location) / scale
+            # Halves of the largest floats are no further apart than floats reach.
+            half = 0.5 if scale > _LARGE_SCALE else 1.0
+            standard = (values * half - location * half) / (scale * half)
         if part.missing is not None:
             codes = codes.astype(np.min_scalar_type(self.n_cells))
             codes[part.missing] = self.n_cells

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from renyi.basis.ranks import joint_ranks
 from renyi.coefficients.pearson import Pearson, Spearman, correlation_of
 from renyi.compute.arrays import Array
-from renyi.data.column import Column
+from renyi.data.column import Column, as_seconds
 from renyi.errors import load
 from renyi.pair.result import CategoryTransformation, RankTransformation, Transformations
 from renyi.report.figures.style import BLUE, GREY, ORANGE, in_style, shortened
-from renyi.report.variables import followed
+from renyi.report.variables import followed, within_reach
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -156,8 +156,8 @@ def _drawable(values: NDArray[Any]) -> Array:
     if values.dtype.kind == "M":
         return np.asarray(load("matplotlib.dates", extra="report").date2num(values), dtype=np.float64)
     if values.dtype.kind == "m":
-        return values / np.timedelta64(1, "s")
-    return values.astype(np.float64)
+        return as_seconds(values)
+    return within_reach(values)
 
 
 def _bars(ax: "Axes", labels: list[str], values: Array, label: str) -> None:
